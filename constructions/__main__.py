@@ -21,7 +21,12 @@ LEAST_WIDTH = 100  # of a terminal that shows tables; a narrower one shows their
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Lists constructions and parts; returns the exit code."""
+    """Lists constructions and parts, or runs a program; returns the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["run"]:
+        from constructions import run
+
+        return run.main(words[1:])
     return cli.run_command(PROG, _command, argv)
 
 
@@ -29,7 +34,7 @@ def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(
         PROG,
         "Lists the constructions, each run by `python -m constructions.NAME`, and the parts that they are made of.",
-        "example:\n  python -m constructions --json",
+        "examples:\n  python -m constructions --json\n  python -m constructions run --help    programs, one's own too",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     args = parser.parse_args(argv)

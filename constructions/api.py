@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,16 @@ from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
+if TYPE_CHECKING:
+    from constructions.language.program import Program
+
 VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
 SHARE = 1000  # inputs that a worker of a cluster gets at a time
 
 
 def load(
-    name: str,
+    name: str | Path | Program,
     model: str | None = None,
     *,
     variant: str = "repaired",
@@ -44,14 +47,15 @@ def load(
     sequential: bool = False,
     **options: Any,
 ) -> LoadedModel:
-    """A construction, by the name that `python -m constructions` lists.
+    """A construction, by the name that `python -m constructions` lists; or a program: of the gallery by its name, of a file by
+    FILE.py or FILE.py:NAME, or itself.
 
     model: transformer, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant, --printed,
     --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval; machine, tape,
     steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is wired anew for
     each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
     """
-    door = find_door(name)
+    door = _door_of(name)
     p = _whole("p", p)
     options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
@@ -66,11 +70,28 @@ def load(
             raise ValueError("findings are for the repaired variant; the printed one has all of them")
         ids = tuple(finding.id for finding in solver.construction.findings)
     given = {"variant": variant, "findings": () if variant == "printed" else ids, "p": p, "sequential": sequential}
+    name = str(Path(name).resolve()) if isinstance(name, Path) else name
     source = {"name": name, "model": model, **given, **options}
     loaded = LoadedModel(door, solver, n, ids, p, discipline, source)
     if n is not None:
         _ = loaded.wired  # what is wrong with n or p is said here
     return loaded
+
+
+def _door_of(name: str | Path | Program) -> Door[Any, Any, Any]:
+    """The way to a construction or a program. Raises ValueError for what there is not."""
+    from constructions.language.files import is_file, load_program, names_of_gallery
+    from constructions.language.program import Program
+
+    if isinstance(name, Program):
+        from constructions.language.model import door_of
+
+        return door_of(name)
+    if isinstance(name, Path) or is_file(name) or name in names_of_gallery():
+        from constructions.language.model import door_of
+
+        return door_of(load_program(str(name)))
+    return find_door(name)
 
 
 def _whole(name: str, value: Any) -> Any:

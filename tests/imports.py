@@ -39,6 +39,8 @@ ROOMS = (
     "automata",
     "inputs",
     "rounding",
+    "dossiers.dossier",  # what verification asks of a model, and what finds one by its names
+    "dossiers.registry",
     "certificates",
     "programs",
     "stored",
@@ -48,6 +50,7 @@ ROOMS = (
     "induction",
     "oracles",
     "bits",
+    "dossiers",
     "claims",
 )
 """Of verify/, the lowest first: each may import those before it, and all other packages."""

@@ -21,7 +21,7 @@ from verify.certificates.arguments import (
     sized,
     subject_of,
 )
-from verify.certificates.building import LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
+from verify.certificates.building import every_n
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -35,6 +35,8 @@ from verify.certificates.document import (
 )
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
+from verify.dossiers.dossier import LARGEST_N, LEAST, Subject
+from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
 
 PROG = "python -m verify.certify"
@@ -59,7 +61,7 @@ EXAMPLES = f"""examples:
   {PROG} turing --model cot --all-cells      any run of BB(2) on any number of cells
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(RETRIEVERS)} and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
+covered: index, recall, ngram, counting and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -110,12 +112,13 @@ def _command(argv: Sequence[str]) -> int:
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(_file(Path(args.what)), args.json)
     args.model = model_of(args, args.what, files=True)
-    if not is_covered(args.what, args.model):
+    dossier = find_dossier(args.what, args.model)
+    if dossier is None:
         return say_not_covered(args.what, args.model, as_json=args.json)
-    if args.length is not None and args.what not in RETRIEVERS:
+    if args.length is not None and not dossier.has_length:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    if args.all_n and args.model == "cot":
-        raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
+    if args.all_n and dossier.one_n:
+        raise cli.CommandError(f"--all-n is not for {args.model}: {dossier.one_n}")
     subject = replace(
         subject_of(args), length=args.length, precision_bits=args.precision, discipline=Discipline(args.discipline)
     )

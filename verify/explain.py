@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import (
     DEFAULT_N,
-    TRANSFORMER,
     add_model,
     model_of,
     named,
@@ -27,24 +26,19 @@ from verify.certificates.arguments import (
     sizes,
     subject_of,
 )
-from verify.certificates.building import LEAST, every_n, is_covered, least
+from verify.certificates.building import every_n
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
+from verify.certificates.document import subject_of as subject_of_document
 from verify.certificates.files import read
+from verify.dossiers.dossier import LEAST, Dossier
+from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
-from verify.programs.texts import MORE
 
 PROG = "python -m verify.explain"
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
-STEP = "each word is the defined step of Algorithm 1"
-TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
-FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
-MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
-MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
-MACHINE["cot"] = "behind any configurations of a run's form, each word is that of the machine's next one"
-SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off the exact layers that a model's matrices are filled from: what each register holds, as
 a term over the tokens, in exact arithmetic where attention averages the keys of largest score. Then says whether the
 answer is the task's, for every input."""
@@ -105,24 +99,25 @@ def _command(argv: Sequence[str]) -> int:
             verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
             found = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
             return _show(found, args.json)
-        return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
+        document = {**explained(subject, model, language), "file": Path(args.what).name}
+        return _show(document, args.json, subject.dossier)
     args.model = model_of(args, args.what, files=True)
-    if not is_covered(args.what, args.model):
+    if find_dossier(args.what, args.model) is None:
         return say_not_covered(args.what, args.model, as_json=args.json)
     subject = subject_of(args)
-    n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
+    n, last = args.n or (subject.dossier.least if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
     if not subject.all_cells:
         subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
-    if (last or args.all_n) and args.model == "cot":
-        raise cli.CommandError("cot is explained at one n: its weights are those of --cells, for any number of steps")
+    if (last or args.all_n) and subject.dossier.one_n:
+        raise cli.CommandError(f"{args.model} is explained at one n: {subject.dossier.one_n}")
     if subject.last and subject.printed:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
         )
     with cli.usage_errors():
-        return _show(explanations(subject, _tell, cli.say), args.json)
+        return _show(explanations(subject, _tell, cli.say), args.json, subject.dossier)
 
 
 def _tell(interval: Interval) -> None:
@@ -136,7 +131,7 @@ def _replay(path: Path, as_json: bool) -> int:
             raise ValueError("this is no explanation")
         changed = differences(document, _tell, cli.say)
     if not changed:
-        return _show(document, as_json)
+        return _show(document, as_json, subject_of_document(document).dossier)
     found = {key: document[key] for key in ("construction", "model", "n")}  # the rest is not what it should be
     what = f"differs from what the weights say: {', '.join(changed)}"
     if as_json:
@@ -146,19 +141,8 @@ def _replay(path: Path, as_json: bool) -> int:
     return cli.REFUTED
 
 
-def sentence(document: Mapping[str, Any]) -> str:
-    """What is certified, where it is."""
-    model = document.get("model", TRANSFORMER)
-    if document["construction"] == "turing":
-        return MACHINE[model]
-    if document["construction"] != "istree":
-        return SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
-    longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in document.get("task", {}))
-    steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
-    return {"rag": TURNS, "hybrid": FRAMES}.get(model, steps)
-
-
-def _show(document: dict[str, Any], as_json: bool) -> int:
+def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = None) -> int:
+    """dossier: of the model, where it is known."""
     verdict = str(document["verdict"])
     above = shown_again(document["above"]) if verdict == CERTIFIED and "above" in document else ""
     if as_json:
@@ -180,10 +164,10 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"at {place}, k: {answer}")
         print(f"{'the task':>{len(place) + 6}}: {text}")
     several = document.get("intervals")
-    holds = sentence(document)
-    print(
-        f"{named(document)}{sized(document)}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}"
-    )
+    holds = VERDICTS[verdict]
+    if verdict == CERTIFIED and dossier is not None:
+        holds = f"{dossier.sentence(document)}, for every input"
+    print(f"{named(document)}{sized(document)}: {holds}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if several:

@@ -17,8 +17,10 @@ from constructions.show.terminal import console, print_table
 from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
 from verify.bits.search import Point, Row, State, Witness, ladder, search
-from verify.bits.subjects import LEAST_N, LONGEST, VARIANTS, Subject, variants_of
-from verify.certificates.arguments import TRANSFORMER, add_built_as, model_of, say_not_covered
+from verify.bits.subjects import LONGEST, VARIANTS, Subject
+from verify.certificates.arguments import add_built_as, model_of, say_not_covered
+from verify.dossiers.dossier import Dossier
+from verify.dossiers.registry import find_dossier, find_dossiers
 
 PROG = "python -m verify.precision"
 DEFAULT_N_MAX, LARGEST_N = 32, 10_000
@@ -31,7 +33,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --variant lean --n 64 --json     one size, with the witness at every p
   {PROG} index --formats --n-max 1000            up to which n in fp64, fp32, bf16, fp16 and fp8
 
-covered: {", ".join(LEAST_N)} as Transformers
+covered: istree, index, recall, ngram, counting as Transformers
 
 certified: from this p on, up to the p that it is wired for, by the static checker (python -m verify.certify)
 fails at: the largest p at which one of the hard inputs fails; every p is run, as failure need not be monotone
@@ -72,11 +74,13 @@ def _command(argv: Sequence[str]) -> int:
     cli.add_force(parser)
     args = parser.parse_args(argv)
     args.model = model_of(args, args.construction)
-    if args.construction not in LEAST_N or args.model != TRANSFORMER:
-        but = f"{', '.join(LEAST_N)} as Transformers are"
+    dossier = find_dossier(args.construction, args.model)
+    if dossier is None or (least := dossier.least_hard) is None:
+        covered = [one.construction for one in find_dossiers().values() if one.least_hard is not None]
+        but = f"{', '.join(covered)} as Transformers are"
         return say_not_covered(args.construction, args.model, as_json=args.json, but=but)
-    _check(args)
-    least, most = LEAST_N[args.construction], args.n or args.n_max or DEFAULT_N_MAX
+    args.dossier = _checked(dossier, args)
+    most = args.n or args.n_max or DEFAULT_N_MAX
     if most < least:
         raise cli.CommandError(f"n = {most}: the hard inputs of {args.construction} begin at n = {least}")
     if args.formats:
@@ -95,11 +99,12 @@ def _command(argv: Sequence[str]) -> int:
     return cli.REFUTED if any(row.refuted for row in rows) else cli.HOLDS
 
 
-def _check(args: Any) -> None:
-    name = args.construction
-    if args.variant is not None and args.variant not in variants_of(name):
-        raise cli.CommandError(f"{name} has no variant {args.variant}; it has {', '.join(variants_of(name))}")
-    if args.tokens != "paper" and name != "istree":
+def _checked(dossier: Dossier, args: Any) -> Dossier:
+    """The dossier with the options of the command. Raises CommandError for options that do not go together."""
+    if args.variant is not None and args.variant not in dossier.variants:
+        has = ", ".join(dossier.variants)
+        raise cli.CommandError(f"{args.construction} has no variant {args.variant}; it has {has}")
+    if args.tokens != "paper" and "layout" not in dossier.options:
         raise cli.CommandError("--tokens is for istree; a sequence has one layout")
     if args.formats and (args.svg is not None or args.discipline is not None):
         raise cli.CommandError(
@@ -115,12 +120,13 @@ def _check(args: Any) -> None:
             raise cli.CommandError(
                 "--svg needs matplotlib: pip install 'rnn-transformer-constructions[plot]'"
             ) from error
+    return dossier.given({"layout": args.tokens}) if args.tokens != "paper" else dossier
 
 
 def _subjects(args: Any) -> Iterator[Subject]:
     for discipline in [Discipline(args.discipline)] if args.discipline else Discipline:
-        for variant in [args.variant] if args.variant else variants_of(args.construction):
-            yield Subject(args.construction, variant, discipline, args.tokens)
+        for variant in [args.variant] if args.variant else args.dossier.variants:
+            yield Subject(args.dossier, variant, discipline)
 
 
 def _rows(args: Any, sizes: Sequence[int]) -> Iterator[Row]:
@@ -185,8 +191,8 @@ def _strip(row: Row) -> Text:
 
 def _formats(args: Any, sizes: Sequence[int]) -> int:
     rows: list[FormatRow] = []
-    for variant in [args.variant] if args.variant else variants_of(args.construction):
-        subject = Subject(args.construction, variant, layout=args.tokens)
+    for variant in [args.variant] if args.variant else args.dossier.variants:
+        subject = Subject(args.dossier, variant)
         if variant != "printed" or args.variant:  # as printed, the other formats have nothing to add
             with cli.progress(f"{subject.construction}, {variant}, formats up to n = {sizes[-1]}"):
                 rows += formats(subject, sizes)

@@ -13,13 +13,12 @@ from fnmatch import fnmatch
 
 from constructions.exports.files import write_text
 from constructions.show import cli
-from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED
+from verify.dossiers.dossier import About, Subject
 from verify.framework.memory import look_rarely
 from verify.stored import above as stored_above
 from verify.stored.intervals import (
     FOLDER,
-    About,
     Document,
     Interval,
     NotCertified,

@@ -21,15 +21,12 @@ from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
 from verify.certificates.arguments import DEFAULT_N, add_model, model_of, named, say_not_covered, sized, sizes
 from verify.certificates.arguments import subject_of as named_by
-from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, every_n, is_covered
-from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, about, changed, subject_of
+from verify.certificates.building import every_n
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, subject_of
 from verify.certificates.ranges import certificates
-from verify.explain import sentence
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject
+from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
-from verify.induction.models import ENDS, SHOWN, theory_of
-from verify.induction.theory import Theory
-from verify.patterns.models import left_open, of_model
-from verify.patterns.texts import Comparison
 from verify.programs.intervals import as_defined, explanations
 
 PROG = "python -m verify.theorem"
@@ -48,6 +45,7 @@ What certificates assume of runs is asked for as well. What is argued by a perso
 
 exit status: 0 every link holds, 1 one is refuted, 2 usage, 3 of one it cannot be said"""
 FOLLOWS = "follows"
+TRIED = "tried"  # by examples, which is no proof
 PROPERTY = "the theorem"
 Tell: TypeAlias = Callable[[str], object]
 CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
@@ -73,7 +71,8 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
 
     Raises ValueError for a subject that makes no sense.
     """
-    if subject.last and not subject.all_cells and (subject.n < LEAST or subject.printed or subject.model == "cot"):
+    dossier = subject.dossier
+    if subject.last and not subject.all_cells and (subject.n < LEAST or subject.printed or dossier.one_n):
         raise ValueError(f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells")
     bounded = replace(subject, last=LARGEST_N) if subject.last == ENDLESS else subject
     rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))
@@ -83,7 +82,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         return
     if ANOTHER in rounded["what"]:  # rounding is sound, and what the print computes is the next question
         rounded = {**rounded, "verdict": CERTIFIED, "what": ""}
-    parts, graphs = rounded.get("intervals", [rounded]), " behind a simple graph" * (subject.construction == "istree")
+    parts, graphs = rounded.get("intervals", [rounded]), dossier.inputs_are
     bits = " … ".join(dict.fromkeys(str(one.get("precision_bits")) for one in (parts[0], parts[-1])))
     yield _told("rounding", rounded, f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic")
     if rounded["verdict"] != CERTIFIED:
@@ -91,9 +90,16 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
     if not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
-    yield _told("program", program, sentence(program) if program["verdict"] == CERTIFIED else "")
+    yield _told("program", program, dossier.sentence(program) if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
         return
+    if (trial := dossier.trial(subject)) is not None:
+        text = (
+            trial.difference or f"the program says what the oracle says on each of {trial.prompts:,} prompts of small n"
+        )
+        yield Link("oracle", REFUSED if trial.difference else TRIED, text)
+        if trial.difference:
+            return
     assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
     if subject.last == ENDLESS:
         above = survey(subject, rounding, as_defined, say=tell).document()
@@ -102,15 +108,15 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
             return
         assumed += [name for case in above["cases"] for name in case["assumed_invariants"]]
     for name in dict.fromkeys(assumed):
-        if name in SHOWN:
-            theory, lemmas = SHOWN[name](subject)
+        if name in dossier.invariants:
+            theory, lemmas = dossier.invariants[name]()
             yield _follows(f"assumed: {name}", theory, theory.behind(lemmas), "of every run, for every n")
         else:
             yield Link(f"assumed: {name}", UNKNOWN, "no lemma shows it of runs")
-    if subject.model == "rag":
-        yield _searches(of_model(subject), left_open(subject))
-    if (of_runs := theory_of(subject)) is not None:
-        yield _follows("run", of_runs, of_runs.lemmas, f"for every n, {ENDS[subject.construction, subject.model]}")
+    if (searches := dossier.searches(subject)) is not None:
+        yield _searches(searches, dossier.left_open(subject))
+    if (of_runs := dossier.theory()) is not None:
+        yield _follows("run", of_runs, of_runs.lemmas, f"for every n, {dossier.conclusion}")
 
 
 def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> bool:
@@ -155,7 +161,7 @@ def _above(document: Json) -> Link:
     )
 
 
-def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link:
+def _follows(name: str, theory: Lemmas, among: Sequence[str], text: str) -> Link:
     lemmas = [lemma for lemma in theory.lemmas if lemma in among]
     for lemma in lemmas:
         if doubt := theory.doubt(lemma):
@@ -163,7 +169,7 @@ def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link
     return Link(name, FOLLOWS, f"{text}; {len(lemmas)} lemmas, by z3")
 
 
-def _searches(searches: Mapping[str, Comparison], but: str) -> Link:
+def _searches(searches: Mapping[str, Search], but: str) -> Link:
     if not searches:
         return Link("searches", UNKNOWN, "what is found is compared with the answer in runs alone, not in every text")
     for name, comparison in searches.items():
@@ -191,7 +197,7 @@ def _command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.replay is None:
         args.model = model_of(args, args.what)
-        if not is_covered(args.what, args.model):
+        if find_dossier(args.what, args.model) is None:
             return say_not_covered(args.what, args.model, as_json=args.json)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
         stored = _stored(args.replay) if args.replay else None

@@ -1,5 +1,47 @@
-"""The language of programs: definitions are written in it, and explanations of weights come out in it.
+"""The language of programs: definitions are written in it, explanations of weights come out in it, and it is compiled to weights.
 
-terms        polynomials over what a position knows, and reads of other positions
+values       how people write: number, position, word, select, choose, …
+texts        which texts a program is for: numbers, words, some, many, optional
+program      a program with its texts, its oracle and its examples
+compiler     from a program to the blocks of a model
+bounds       between which numbers a term lies
+model        a program as a model that can be prompted, run and judged
+files        programs in files
+terms        what all of it means: polynomials over what a position knows, and reads of other positions
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 """
+
+from constructions.language.program import program
+from constructions.language.texts import either, many, numbers, optional, some, words
+from constructions.language.values import (
+    choose,
+    is_number,
+    number,
+    position,
+    positive,
+    running_sum,
+    say,
+    select,
+    table,
+    word,
+)
+
+__all__ = [
+    "choose",
+    "either",
+    "is_number",
+    "many",
+    "number",
+    "numbers",
+    "optional",
+    "position",
+    "positive",
+    "program",
+    "running_sum",
+    "say",
+    "select",
+    "some",
+    "table",
+    "word",
+    "words",
+]

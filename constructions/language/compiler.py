@@ -118,11 +118,12 @@ class Compiler:
     """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason."""
 
     def __init__(self, program: Program, n: Bound) -> None:
-        self.program, self.n, self.texts = program, n, program.texts
+        self.program, self.n, self.texts, self.answer = program, n, program.texts, program.output(n)
         largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
-        self.bounds = Bounds(self.numbers, self.length)
+        # Bounds of as many digits: so p depends on how many digits n has, and on nothing else of it.
+        self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length))
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
         self.products: dict[tuple[Atom, ...], Formed] = {}
@@ -131,19 +132,19 @@ class Compiler:
             ONE_REGISTER: 1,
             FIRST: 1,
             IS_NUMBER: 1,
-            NUMBER: largest,
-            POSITION: self.length,
+            NUMBER: self.bounds.numbers[1],
+            POSITION: self.bounds.length,
         }
-        self.largest |= {squared(NUMBER): largest * largest, **dict.fromkeys(self.words, 1)}
+        self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
         self.shares = False
-        self.output = self._output(program.says.answer)
+        self.output = self._output(self.answer)
 
     # Words
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the vocabulary: those of texts, and those that are only said."""
-        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.program.says.answer))))
+        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.answer))))
 
     @property
     def has_numbers(self) -> bool:
@@ -177,7 +178,7 @@ class Compiler:
 
     def product(self, atoms: tuple[Atom, ...]) -> Formed:
         """A product of atoms."""
-        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_bit(as_term(a))))
+        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_condition(a)))
         if len(atoms) == 1:
             return self.atom(atoms[0])
         if atoms not in self.products:
@@ -187,7 +188,7 @@ class Compiler:
     def _product(self, atoms: tuple[Atom, ...]) -> Formed:
         if len(atoms) == 2 and atoms[0] == atoms[1]:
             return self._square(atoms[0])
-        bits = [a for a in atoms if self.is_bit(as_term(a))]
+        bits = [a for a in atoms if self.is_condition(a)]
         rest = [a for a in atoms if a not in bits]
         if len(rest) > 1:  # one of them times the others, and then the bits
             (x, at_x), (y, at_y) = self.atom(rest[0]), self.product(tuple(rest[1:]))
@@ -298,6 +299,19 @@ class Compiler:
         low, high = self.bounds.term(term)
         return bool(low >= 0 and high <= 1)
 
+    def is_condition(self, atom: Atom) -> bool:
+        """Whether it is 0 or 1 by what it is; a number of which no other ones stand in the texts does not count."""
+        match atom:
+            case IsWord() | IsNumber() | Equal() | Above():
+                return True
+            case Named(_, of) | Read(of, _):
+                return self.is_flag(of)
+        return False
+
+    def is_flag(self, term: Term) -> bool:
+        """Whether it is 0 or 1, and made of conditions alone."""
+        return self.is_bit(term) and all(self.is_condition(a) for monomial, _ in term.items for a in monomial)
+
     def _require_whole(self, term: Term, what: str) -> None:
         if self.counts_in(term):
             self.atom(Count(Matching(())))  # raises, with what can be done
@@ -314,7 +328,7 @@ class Compiler:
             return Affine(), 0
         form, ready = self.form(of)
         low, high = self.bounds.term(of)
-        if self.is_bit(of) and value in (0, 1):
+        if self.is_flag(of) and value in (0, 1):
             return (form, ready) if value else (as_affine(1) - form, ready)
         if low > value or high < value:
             return Affine(), 0
@@ -336,7 +350,7 @@ class Compiler:
         low, high = self.bounds.term(of)
         if high <= 0 or low > 0:
             return as_affine(int(low > 0)), 0
-        if self.is_bit(of):
+        if self.is_flag(of):
             return form, ready
         name = self._register(as_term(atom), "above")
         units = tuple(Unit(form + corner, as_affine(1), {name: weight}) for corner, weight in STEP[: 2 - (high <= 1)])
@@ -407,12 +421,12 @@ class Compiler:
             case Named(_, of):
                 return self._summand(of)
             case Count(where) if all(query.is_constant for _, query in where.pairs):
-                bits = [key if self.is_bit(key) and query == ONE else None for key, query in where.pairs]
                 summand = ONE
-                for bit in bits:
-                    if bit is None:
-                        return None
-                    summand = summand * bit
+                for key, query in where.pairs:
+                    plain = self.is_flag(key) and query == ONE
+                    summand = summand * (
+                        key if plain else as_term(Equal(key - key.constant, query.constant - key.constant))
+                    )
                 at_start = Input(((START, 0),)).value(summand, 1)
                 return summand - as_term(IsWord(START)) * at_start
         return None
@@ -431,7 +445,7 @@ class Compiler:
         name = self._register(None, "mean")
         head.reads[name] = _linear(form)
         # A certificate bounds the sum and the share of one position apart.
-        self.largest[name] = self.bounds.largest(summand) * self.length
+        self.largest[name] = self.bounds.largest(summand) * self.bounds.length
         return reg(name), 2 * block - 1
 
     def _share(self, atom: Atom) -> Formed:
@@ -690,15 +704,20 @@ class Compiler:
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
         """The least p at which all that the weights must hold, by the rules of each part, fits R_p."""
-        return least_odd_precision(lambda q: self._digits(q, discipline))
+        return least_odd_precision(lambda q: self._digits(q, discipline), self._digits_of_registers())
+
+    def _digits_of_registers(self) -> int:
+        """The q that registers and logits need, whatever the constants of heads are."""
+        needs: list[int] = [self.length.bit_length() * 2 + 4] if self.shares else [2]
+        needs += map(_bits, self.largest.values())
+        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
+            needs.append(2 * self.numbers[1].bit_length() + 1)
+        return _largest(needs)
 
     def _digits(self, fraction_bits: int, discipline: Discipline) -> int:
         """The q that this model needs, its constants derived for a format of `fraction_bits`."""
         setting = self.setting(fixed_point(2 * fraction_bits + 1))
-        needs = [self.length.bit_length() * 2 + 4] if self.shares else [2]
-        needs += map(_bits, self.largest.values())
-        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
-            needs.append(_bits(self.numbers[1] * self.numbers[1]) + 1)
+        needs = [self._digits_of_registers()]
         area = setting.gap * setting.length_bound**2
         blocks = self.plan(setting)
         for block in blocks:
@@ -713,14 +732,24 @@ class Compiler:
             for unit in (unit for gadget in block.gadgets for unit in gadget.units):
                 gate, up = self._reach(unit.gate), self._reach(unit.up)
                 needs += map(_bits, (gate, up, *(gate * up * abs(weight) for weight in unit.into.values())))
-        largest: int = needs[0]
-        for need in needs:
-            largest = max(largest, need)
-        return largest
+        return _largest(needs)
 
     def _reach(self, form: Affine) -> Bound:
         """At most what a form, and each sum of some of its terms, comes to."""
         return sum((abs(c) * self.largest[name] for name, c in form.terms.items()), abs(form.constant))
+
+
+def _ones(value: Bound) -> Bound:
+    """The largest number of as many binary digits."""
+    return (1 << value.bit_length()) - 1
+
+
+def _largest(values: Sequence[int]) -> int:
+    """The largest; one after the other, as they may depend on n."""
+    largest = values[0]
+    for value in values[1:]:
+        largest = max(largest, value)
+    return largest
 
 
 def _bits(value: Bound) -> int:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from constructions.language.terms import Term
+from constructions.language.terms import Answer, Term
 from constructions.language.texts import Piece, Texts, as_piece
 from constructions.language.values import Output, Value, as_output
 
 Architecture: TypeAlias = Literal["transformer", "rnn", "hybrid"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
-Oracle: TypeAlias = Callable[[Sequence[str]], str]
+Oracle: TypeAlias = Callable[[list[str]], str]
+"""From the tokens of a prompt, without `<s>`, to the right answer."""
+Says: TypeAlias = Output | Callable[[Any], Output | Value | str]
+"""The output, or a function of n that gives it; n may be a symbol, so no more is asked of it than of a number in a formula."""
 
 
 class NotCompiled(ValueError):
@@ -23,32 +26,41 @@ class NotCompiled(ValueError):
 class Program:
     """What a model says behind a text.
 
-    says: the output at each position where a word is due. texts: prompts, and what is said behind them. oracle: from the tokens of
-    a prompt, without `<s>`, the right answer: the word that is said, or all words of the chain of thought, with spaces between.
-    stop: the word that ends a chain of thought; "" where the answer is one word. statement: what it computes, in a sentence.
+    says: the output at each position where a word is due. texts: prompts, and what is said behind them. oracle: the right answer.
+    stop: the word that ends a chain of thought; "" where the answer is one word. answer: from the words that are said, but for the
+    last one, to the words of the answer. wrong: what is the matter with a prompt, "" for nothing; weights are certified for all.
+    statement: what it computes, in a sentence.
     source: whose construction it is. examples: prompts. names: what people call some of its terms.
     """
 
     name: str
-    says: Output
+    says: Says
     texts: Texts
     oracle: Oracle
     architecture: Architecture = "transformer"
     stop: str = ""
+    answer: Callable[[list[str]], list[str]] | None = None
+    wrong: Callable[[list[str]], str] | None = None
     statement: str = ""
     source: str = ""
     examples: tuple[str, ...] = ()
     names: Mapping[Term, str] = field(default_factory=dict)
 
+    def output(self, n: Any) -> Answer:
+        """What is said, for n."""
+        return (self.says if isinstance(self.says, Output) else as_output(self.says(n))).answer
+
 
 def program(
-    says: Output | Value | str,
+    says: Output | Value | str | Callable[[Any], Output | Value | str],
     *,
     prompt: Sequence[Piece | str],
     oracle: Oracle,
     examples: Sequence[str],
     thought: Sequence[Piece | str] = (),
     stop: str = "",
+    answer: Callable[[list[str]], list[str]] | None = None,
+    wrong: Callable[[list[str]], str] | None = None,
     architecture: Architecture = "transformer",
     statement: str = "",
     source: str = "",
@@ -56,8 +68,9 @@ def program(
 ) -> Program:
     """A program. Raises ValueError for an architecture that there is not, and for examples that are no prompts of it.
 
-    says: a value, a word or `choose(…)`. prompt, thought: pieces of texts; a word stands for itself. stop: the word that ends a
-    chain of thought; without one, one word is said.
+    says: a value, a word or `choose(…)`, or a function of n that gives one. prompt, thought: pieces of texts; a word stands for
+    itself. stop: the word that ends a chain of thought; without one, one word is said. answer: which of the words that are said
+    before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for.
     """
     if architecture not in ARCHITECTURES:
         raise ValueError(f"there is no architecture {architecture!r}; there are {', '.join(ARCHITECTURES)}")
@@ -70,7 +83,8 @@ def program(
     texts = Texts(tuple(map(as_piece, prompt)), tuple(map(as_piece, thought)))
     for example in examples:
         try:
-            texts.read(example.split())
+            texts.read(texts.completed(example.split()))
         except ValueError as error:
             raise ValueError(f"the example {example!r}: {error}") from error
-    return Program(name, as_output(says), texts, oracle, architecture, stop, statement, source, tuple(examples))
+    output = says if callable(says) else as_output(says)
+    return Program(name, output, texts, oracle, architecture, stop, answer, wrong, statement, source, tuple(examples))

@@ -20,7 +20,7 @@ Size: TypeAlias = Any
 class Piece:
     """A token, or several. words: those that may stand there; numbers: whether a number may, from `low` on, up to n or `high`.
 
-    least: how many at least. repeats: whether up to n may stand there; otherwise it is one, or at most one where least is 0.
+    least: how many at least. times: of n, how many at most; 0 where it is one token, or at most one where least is 0.
     name: what this piece is called where people read of it.
     """
 
@@ -29,8 +29,13 @@ class Piece:
     low: int = 1
     high: int | None = None
     least: int = 1
-    repeats: bool = False
+    times: int = 0
     name: str = ""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether several tokens may stand there."""
+        return self.times > 0
 
     def called(self, name: str) -> Piece:
         """The same piece under a name."""
@@ -43,9 +48,8 @@ class Piece:
         return self.low <= int(token) and (self.high is None or int(token) <= self.high)
 
     def __str__(self) -> str:
-        if self.numbers:
-            return f"a number from {self.low}" + ("" if self.high is None else f" to {self.high}")
-        return " or ".join(map(repr, self.words))
+        number = f"a number from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        return " or ".join([*[number] * self.numbers, *map(repr, self.words)])
 
     def largest(self, n: Size) -> Size:
         """The largest number that may stand there."""
@@ -53,7 +57,7 @@ class Piece:
 
     def most(self, n: Size) -> Size:
         """How many tokens at most."""
-        return n if self.repeats else 1
+        return n * self.times if self.times else 1
 
 
 def numbers(low: int = 1, high: int | None = None) -> Piece:
@@ -71,14 +75,24 @@ def words(*texts: str) -> Piece:
     return Piece(words=texts)
 
 
-def some(piece: Piece | str) -> Piece:
-    """One or more of them, up to n."""
-    return replace(as_piece(piece), least=1, repeats=True)
+def some(piece: Piece | str, *, times: int = 1) -> Piece:
+    """One or more of them, up to n, or n times a number."""
+    return replace(as_piece(piece), least=1, times=times)
 
 
-def many(piece: Piece | str) -> Piece:
-    """Any number of them, up to n."""
-    return replace(as_piece(piece), least=0, repeats=True)
+def many(piece: Piece | str, *, times: int = 1) -> Piece:
+    """Any number of them, up to n, or n times a number."""
+    return replace(as_piece(piece), least=0, times=times)
+
+
+def either(*pieces: Piece | str) -> Piece:
+    """One of these: words, and numbers if one of the pieces is numbers. Raises ValueError for two kinds of numbers."""
+    all_pieces = [as_piece(piece) for piece in pieces]
+    of_numbers = [piece for piece in all_pieces if piece.numbers]
+    if len(of_numbers) > 1:
+        raise ValueError("either takes one piece of numbers")
+    base = of_numbers[0] if of_numbers else Piece()
+    return replace(base, words=tuple(text for piece in all_pieces for text in piece.words))
 
 
 def optional(piece: Piece | str) -> Piece:
@@ -131,6 +145,16 @@ class Texts:
                 return
         yield len(pieces)
 
+    def completed(self, tokens: Sequence[str]) -> list[str]:
+        """With the words that end every prompt, where they are left out: a `?`, say."""
+        ending: list[str] = []
+        for piece in reversed(self.prompt):
+            if piece.numbers or len(piece.words) != 1 or piece.repeats or not piece.least:
+                break
+            ending.insert(0, piece.words[0])
+        left_out = ending and [*tokens[-len(ending) :]] != ending
+        return [*tokens, *ending] if left_out else [*tokens]
+
     def read(self, tokens: Sequence[str]) -> tuple[list[Spoken], int]:
         """The tokens of a prompt, `<s>` before them, and the least n that it is one for.
 
@@ -145,7 +169,8 @@ class Texts:
                 for i in self.behind(place, thought=False):
                     if i < len(self.prompt) and self.prompt[i].takes(token):
                         counts = [(most, here + 1 if i == place else 1) for most, here in pairs]
-                        now.setdefault(i, set()).update((max(most, here), here) for most, here in counts)
+                        times = max(self.prompt[i].times, 1)
+                        now.setdefault(i, set()).update((max(most, -(-here // times)), here) for most, here in counts)
             if not now:
                 expected = {i for place in repeated for i in self.behind(place, thought=False)}
                 names = [str(self.prompt[i]) for i in sorted(expected) if i < len(self.prompt)]

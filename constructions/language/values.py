@@ -229,14 +229,14 @@ class Output:
     answer: Answer
 
 
-def say(what: Value | str) -> Output:
+def say(what: Operand | str) -> Output:
     """A word, or the word of a number. Raises ValueError for a string that is no word."""
     if isinstance(what, str) and (what.split() != [what] or what.isdecimal()):
         raise ValueError(f"{what!r} is no word: it is some text without spaces, and no number")
-    return Output(Say(what) if isinstance(what, str) else SayNumber(what.term))
+    return Output(Say(what) if isinstance(what, str) else SayNumber(term_of(what)))
 
 
-def choose(condition: Value, then: Output | Value | str, otherwise: Output | Value | str) -> Output:
+def choose(condition: Value, then: Output | Operand | str, otherwise: Output | Operand | str) -> Output:
     """The one output where the condition is 1, the other one where it is 0."""
     yes, no = as_output(then), as_output(otherwise)
     match condition.made:
@@ -249,6 +249,6 @@ def choose(condition: Value, then: Output | Value | str, otherwise: Output | Val
     return Output(If(condition.term, yes.answer, no.answer))
 
 
-def as_output(what: Output | Value | str) -> Output:
+def as_output(what: Output | Operand | str) -> Output:
     """A word and a value are said."""
     return what if isinstance(what, Output) else say(what)

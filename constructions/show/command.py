@@ -64,9 +64,10 @@ class Command(Generic[Model, Input, Answer]):
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Runs the command; returns its exit code."""
-        return cli.run_command(self.prog, self._run, argv)
+        return cli.run_command(self.prog, self.run, argv)
 
-    def _run(self, argv: Sequence[str]) -> int:
+    def run(self, argv: Sequence[str]) -> int:
+        """The same where the caller tells errors."""
         args = self.parser(self.prog).parse_args(cli.attach_negative_values(argv, self.signed))
         job = self.job(args)
         solver, given = job.solver, job.given

@@ -91,7 +91,7 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     yield f"  parameters    {model.parameters} entries in the blocks' matrices; the embeddings are fixed"
     yield f"  vocabulary    {len(wired.vocabulary)} tokens"
     if model.longest is not None:
-        yield f"  certified     for sequences of up to {model.longest} tokens"
+        yield f"  sequences     of up to {model.longest} tokens: the constants are derived for these"
 
 
 def _sound(wired: Wired) -> str:

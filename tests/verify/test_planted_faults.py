@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from verify.certificates.building import Subject
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.framework.weights import About
 
 CLAIMS = "verify/claims"
@@ -39,12 +40,12 @@ NOTICED = [
 ]
 # Faults at some n alone, and an n at which the model is looked at: what says no there. Claims over all n come to such an n.
 AT_SOME_N = [
-    ("scale_in_a_gap", Subject("istree", 50_000, model="hybrid"), "rounding"),
-    ("scale_of_plain_numbers", Subject("istree", 50_000, model="hybrid"), "rounding"),
-    ("scale_in_a_gap", Subject("recall", 50_000), "program"),
-    ("default_in_a_gap", Subject("istree", 400, model="hybrid"), "rounding"),
-    ("default_in_a_gap", Subject("recall", 400, model="hybrid"), "program"),
-    ("fewer_bits_in_a_gap", Subject("istree", 6_000, lean=True), "rounding"),
+    ("scale_in_a_gap", find_subject("istree", 50_000, model="hybrid"), "rounding"),
+    ("scale_of_plain_numbers", find_subject("istree", 50_000, model="hybrid"), "rounding"),
+    ("scale_in_a_gap", find_subject("recall", 50_000), "program"),
+    ("default_in_a_gap", find_subject("istree", 400, model="hybrid"), "rounding"),
+    ("default_in_a_gap", find_subject("recall", 400, model="hybrid"), "program"),
+    ("fewer_bits_in_a_gap", find_subject("istree", 6_000, lean=True), "rounding"),
 ]
 
 
@@ -63,7 +64,7 @@ def test_a_claim_notices(row: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
 def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
-    made = f"Subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.lean})"
+    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.lean})"
     imported = "from verify.framework.weights import CHECKERS; from verify.certificates.building import Subject"
     verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
     for planted, certified in (("nothing", True), (fault, False)):

@@ -10,9 +10,9 @@ import pytest
 from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
-from verify.certificates.building import Subject
 from verify.claims import istree, next_fraction, retrieval_size
 from verify.claims.printed_searches import SEARCH, Run, by_search, records
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
 from verify.framework.options import Options
@@ -37,7 +37,7 @@ def sound(n: int) -> Row:
     """Whether IsTree's weights are certified for this n."""
 
     def rounding(check: Check) -> None:
-        check.certified([Subject("istree", n)], range=f"n = {n}")
+        check.certified([find_subject("istree", n)], range=f"n = {n}")
 
     return judged(rounding)
 

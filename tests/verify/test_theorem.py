@@ -11,21 +11,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from verify.induction.models import theory_of
+from verify.programs.tasks import NUMBER
 
 from constructions.language.terms import Above, Count, If, Matching, Say, as_term
 from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
-from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import UNKNOWN, Judged
+from verify.dossiers.dossier import ENDLESS
+from verify.dossiers.registry import find_subject
 from verify.framework import proofs
-from verify.induction.models import theory_of
 from verify.induction.theory import Theory
 from verify.patterns import models
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
 from verify.programs.shorthand import back
-from verify.programs.tasks import NUMBER
 from verify.theorem import main
 
 LINES = {
@@ -207,7 +208,7 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
-    subject = Subject(name, 8, model="rag")
+    subject = find_subject(name, 8, model="rag")
     link = theorem._searches(models.of_model(subject), models.left_open(subject))
     assert (link.verdict, link.text) == ("certified", f"in every text {finds}")
 
@@ -216,13 +217,15 @@ def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
 def test_more_repetitions_than_re_takes(n: int, told: bool) -> None:
     """They are more than the number that is asked for, by one."""
     for name in ("index", "counting"):
-        assert (f"the {MOST_REPEATED} repetitions" in models.left_open(Subject(name, 8, model="rag", last=n))) == told
-    assert not models.left_open(Subject("recall", 8, model="rag", last=n))
+        assert (
+            f"the {MOST_REPEATED} repetitions" in models.left_open(find_subject(name, 8, model="rag", last=n))
+        ) == told
+    assert not models.left_open(find_subject("recall", 8, model="rag", last=n))
 
 
 def test_a_search_that_is_compared_with_nothing() -> None:
     """For more numbers than there are letters for: the program alone does not say that the answer is right."""
-    *_, last = theorem.links(Subject("ngram", 8, model="rag", query_length=3))
+    *_, last = theorem.links(find_subject("ngram", 8, model="rag", query_length=3))
     assert (last.name, last.verdict) == ("searches", UNKNOWN)
 
 
@@ -318,5 +321,5 @@ def test_no_file_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_answers_at_once_has_no_lemmas() -> None:
-    assert theory_of(Subject("index", 8)) is None
-    assert theory_of(Subject("counting", 8, model="rag")) is None
+    assert theory_of(find_subject("index", 8)) is None
+    assert theory_of(find_subject("counting", 8, model="rag")) is None

@@ -22,8 +22,9 @@ from verify.algebra.samples import some_n, values_of
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.automata.language import Language
-from verify.certificates.building import ENDLESS, Subject, build, in_case
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json, judge
+from verify.certificates.building import build, in_case
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, judge
+from verify.dossiers.dossier import ENDLESS, Json, Subject
 from verify.rounding.model import Model
 from verify.trusted import growth
 
@@ -101,7 +102,7 @@ class Survey:
 
     def _judged(self, walk: Walk, number: int, subject: Subject) -> Json:
         model, language = build(subject)
-        case = {"cells": f"{subject.cells}"} if subject.all_cells else {}
+        case = {"cells": f"{subject.dossier.fields['cells']}"} if subject.all_cells else {}
         case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
         for judge_case in self.judges:

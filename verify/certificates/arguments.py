@@ -4,37 +4,40 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.models.door import find_door
 from constructions.show import cli
-from verify.certificates.building import (
-    COVERED,
-    DEFAULT_MACHINE,
-    LARGEST_N,
-    Subject,
-    every_cells,
-    findings_of,
-    of_machine,
-)
+from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
+from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
+from verify.dossiers.registry import find_dossier, find_dossiers
+from verify.dossiers.written import find_program
 
 DEFAULT_N = 16
-TRANSFORMER = "transformer"
+AT_HOME = {
+    "layout": "--tokens is for istree as a Transformer; everything else has one layout",
+    "lean": "the variant lean is istree's as a Transformer, and has nothing as printed",
+    "all_cells": "--all-cells is for turing as cot: every number of cells and steps, none of them named",
+    "cells": "--cells is for turing as cot; other texts may visit as many cells as they have steps",
+    "machine": "--machine and --tape are for turing",
+    "tape": "--machine and --tape are for turing",
+}
+"""What is said of an option that is none of the model's."""
 
 
 def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     """The options that name a model but for its size. files: whether it may be an exported one."""
     add = parser.add_argument
-    metavar, file = ("CONSTRUCTION|FILE", ", or an exported .safetensors file") if files else ("CONSTRUCTION", "")
-    add("what", nargs="?", metavar=metavar, help=f"a construction{file}")
+    file = ", or an exported .safetensors file" if files else ""
+    program = "a program: FILE.py, FILE.py:NAME or one of the gallery"
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help=f"a construction, {program}{file}")
     add_built_as(parser)
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print")
-    machine = f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE}); N is its steps"
+    machine = "turing: as 1RB1LB_1LA1RZ, a name or a file (default: bb2); N is its steps"
     add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
@@ -55,7 +58,14 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     Raises CommandError for no name, and for one that no construction has, or for a model that this one has not.
     """
     if not name:
-        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}){' or a file' if files else ''}")
+        raise cli.CommandError(
+            f"name a construction ({', '.join(dict.fromkeys(name for name, _ in find_dossiers()))}){' or a file' if files else ''}"
+        )
+    with cli.usage_errors():
+        if (program := find_program(name)) is not None:
+            if args.model not in (None, program.model):
+                raise ValueError(f"{name} is compiled as {program.model}, which its file says")
+            return program.model
     if files and Path(name).suffix:
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
     with cli.usage_errors():
@@ -86,9 +96,18 @@ def sizes(text: str) -> tuple[int, int]:
     return low, high
 
 
+def dossier_of(name: str, model: str) -> Dossier:
+    """The dossier of a model that is covered."""
+    dossier = find_dossier(name, model)
+    if dossier is None:
+        raise cli.CommandError(f"{name} as {model} is not covered")
+    return dossier
+
+
 def subject_of(args: Namespace) -> Subject:
     """What these options name, of the default n. It is covered. Raises CommandError for options that do not go together."""
-    ids = [finding.id for finding in findings_of(args.what, args.model)]
+    dossier = dossier_of(args.what, args.model)
+    ids = [finding.id for finding in dossier.findings]
     if args.variant == "printed" and not ids:
         raise cli.CommandError(
             f"{args.what} as {args.model} has no variant printed: nothing of it was found to be wrong"
@@ -102,24 +121,18 @@ def subject_of(args: Namespace) -> Subject:
             raise cli.CommandError(f"--printed names no finding; known: {', '.join(ids) or 'none'}")
     if unknown := set(printed) - set(ids):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(ids) or 'none'}")
-    is_transformer = (args.what, args.model) == ("istree", TRANSFORMER)
-    if args.tokens != "paper" and not is_transformer:
-        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
-    lean = args.variant == "lean"
-    if lean and (not is_transformer or printed):
-        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
-    if args.all_cells and (args.model != "cot" or args.cells is not None or args.n is not None or args.all_n):
-        raise cli.CommandError("--all-cells is for turing as cot: every number of cells and steps, none of them named")
-    if args.cells is not None and args.model != "cot":
-        raise cli.CommandError("--cells is for turing as cot; other texts may visit as many cells as they have steps")
-    subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
-    if args.what != "turing":
-        if (args.machine, args.tape) != (None, None):
-            raise cli.CommandError("--machine and --tape are for turing")
-        return subject
+    named = {"layout": args.tokens if args.tokens != "paper" else None, "lean": args.variant == "lean" or None}
+    named |= {"all_cells": args.all_cells or None, "cells": args.cells, "machine": args.machine, "tape": args.tape}
+    options = {key: value for key, value in named.items() if value is not None}
+    if others := [key for key in options if key not in dossier.options]:
+        raise cli.CommandError(AT_HOME[others[0]])
+    if args.variant == "lean" and printed:
+        raise cli.CommandError(AT_HOME["lean"])
+    if args.all_cells and (args.cells is not None or args.n is not None or args.all_n):
+        raise cli.CommandError(AT_HOME["all_cells"])
     with cli.usage_errors():
-        turing_subject = replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
-    return every_cells(turing_subject) if args.all_cells else turing_subject
+        subject = Subject(dossier.given(options), DEFAULT_N, printed=printed)
+    return every_cells(subject) if args.all_cells else subject
 
 
 def sized(document: Mapping[str, Any]) -> str:
@@ -139,7 +152,7 @@ def named(document: Mapping[str, Any]) -> str:
     model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
     cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
     cells = "any number of" if isinstance(cells, list) else cells
-    parts = [document["construction"], model * (model != TRANSFORMER), "lean" * (document.get("variant") == "lean")]
+    parts = [document["construction"], name_of_model(model), "lean" * (document.get("variant") == "lean")]
     parts += [document.get("machine"), tape and f"on {tape}", cells and f"{cells} cells"]
     parts += [f"layout {layout}" * (layout != "paper"), printed and f"{printed} as printed"]
     return ", ".join(filter(None, parts))

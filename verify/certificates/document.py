@@ -11,31 +11,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices, Refused, Undecided
 from verify.automata.language import Language
-from verify.certificates.building import (
-    ENDLESS,
-    RETRIEVERS,
-    Subject,
-    build,
-    build_beside,
-    can_be_written,
-    every_cells,
-    findings_of,
-    is_covered,
-    model_of,
-    precision_of,
-)
+from verify.certificates.building import build, build_beside, can_be_written, every_cells, model_of, precision_of
 from verify.certificates.building import compared as compared_with_matrices
 from verify.certificates.matrices import digest
 from verify.certificates.runs import exhaust, is_small, refute
+from verify.dossiers.dossier import ENDLESS, Json, Subject
+from verify.dossiers.registry import find_dossier
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Model, first_difference
 
-Json = dict[str, Any]
 SCHEMA = 1
 MOST = 1 << 80  # any number in a document
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
@@ -132,25 +120,23 @@ def _exhausted(subject: Subject) -> Json:
 def about(subject: Subject) -> Json:
     """What was asked for."""
     ends = [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else None
-    cells = ends if subject.all_cells else subject.cells
+    own = {**subject.dossier.fields}
+    if subject.all_cells:
+        own["cells"] = ends
     return {
         "schema": SCHEMA,
         "property": "soundness of rounding",
         "construction": subject.construction,
         "model": subject.model,
-        "variant": "lean" if subject.lean else "printed" if subject.printed else "repaired",
+        "variant": subject.dossier.variant(subject.printed),
         "printed": list(subject.printed),
         "n": None if ends and subject.all_cells else ends or subject.n,
         "length": subject.length,
-        "query_length": subject.query_length,
-        "layout": subject.layout,
+        "query_length": None,
+        "layout": "paper",
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
-        **(
-            {"machine": subject.machine, "tape": subject.tape, "cells": cells}
-            if subject.construction == "turing"
-            else {}
-        ),
+        **own,
     }
 
 
@@ -210,48 +196,42 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     match document.get("n"):
         case [str(first), (str() | None) as last] if (first + (last or "")).isdecimal():
             low, high = int(first), ENDLESS if last is None else int(last)
-            of_one = document.get("model") == "cot" or document.get("printed") or document.get("length")
-            if of_one or not (high == ENDLESS or low <= high < MOST):
+            one = subject_of({**document, "n": low})
+            if one.dossier.one_n or one.printed or one.length or not (high == ENDLESS or low <= high < MOST):
                 raise ValueError(f"this is no certificate: there is none of every n from {first} to {last}")
-            return replace(subject_of({**document, "n": low}), last=high)
-    if isinstance(document.get("cells"), list):
-        one = subject_of({**document, "n": 1, "cells": None})
-        if (document["cells"], document["n"], one.model) != (["1", None], None, "cot"):
-            raise ValueError(
-                "this is no certificate: every number of cells is of a machine as cot, from 1 on, without n"
-            )
-        return every_cells(one)
+            return replace(one, last=high)
     try:
-        name, printed = str(document["construction"]), tuple(map(str, document["printed"]))
-        numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
-        numbers.append(document.get("cells"))
-        discipline, layout = Discipline(document["discipline"]), document["layout"]
-        lean, model = document["variant"] == "lean", str(document["model"])
-        machine, tape = (str(document.get(key, "")) for key in ("machine", "tape"))
+        name, model, printed = (
+            str(document["construction"]),
+            str(document["model"]),
+            tuple(map(str, document["printed"])),
+        )
+        numbers = [document[key] for key in ("n", "length", "asked_precision_bits")]
+        discipline, variant = Discipline(document["discipline"]), document["variant"]
+        dossier = find_dossier(str(document.get("program_file") or name), model)
+        if dossier is None or not set(printed) <= {finding.id for finding in dossier.findings}:
+            raise ValueError(f"no construction {name!r} as {model} with {', '.join(printed) or 'nothing'} as printed")
+        dossier = dossier.read(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
-    if not is_covered(name, model) or not set(printed) <= {finding.id for finding in findings_of(name, model)}:
-        which = f"{name!r} as {model} with {', '.join(printed) or 'nothing'} as printed"
-        raise ValueError(f"this is no certificate: no construction {which}")
-    if lean and ((name, model) != ("istree", "transformer") or printed):
-        raise ValueError(
-            "this is no certificate: the variant lean is istree's as a Transformer, and has nothing as printed"
-        )
-    if str(layout) not in LAYOUTS or (layout != "paper" and (name, model) != ("istree", "transformer")):
-        raise ValueError(f"this is no certificate: no layout of {name} as {model} is called {layout!r}")
-    n, *others = numbers
-    if (
-        type(n) is not int
-        or any(x is not None and type(x) is not int for x in others)
-        or not all(0 < x < MOST for x in numbers if x)
-    ):
-        raise ValueError(
-            f"this is no certificate: n, length, p, query length and cells are whole numbers, not {numbers}"
-        )
-    length, p, query_length, cells = others
-    if ((length or query_length) and name not in RETRIEVERS) or (cells and model != "cot"):
-        raise ValueError("this is no certificate: a length is of the retrieval tasks, and cells are of cot")
-    return Subject(name, n, length, p, discipline, printed, query_length, layout, lean, model, machine, tape, cells)
+    if dossier.all_cells and numbers[0] is None:
+        numbers[0] = 1
+    if any(x is not None and type(x) is not int for x in numbers) or not all(0 < x < MOST for x in numbers if x):
+        raise ValueError(f"this is no certificate: n, length and p are whole numbers, not {numbers}")
+    n, length, p = numbers
+    if type(n) is not int:
+        raise ValueError(f"this is no certificate: n is a whole number, not {n}")
+    if length and not dossier.has_length:
+        raise ValueError(f"this is no certificate: inputs of {name} as {model} have no length of their own")
+    if variant == "lean" and dossier.variant(printed) != variant:
+        raise ValueError(f"this is no certificate: {name} as {model} has no variant {variant}")
+    subject = Subject(dossier, n, length, p, discipline, printed)
+    if dossier.all_cells:
+        return every_cells(subject)
+    own = {"query_length": None, "layout": "paper", "cells": None, **dossier.fields}
+    if odd := [key for key, value in own.items() if document.get(key, value) != value]:
+        raise ValueError(f"this is no certificate: {name} as {model} has no {odd[0]} {str(document[odd[0]])[:40]!r}")
+    return subject
 
 
 def changed(document: Mapping[str, Any], made: Json) -> list[str]:

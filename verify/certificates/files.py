@@ -16,8 +16,9 @@ from constructions.show import cli
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.domains import Refused, Undecided
 from verify.automata.language import Language
-from verify.certificates.building import Subject, build, families_of
+from verify.certificates.building import build, families_of
 from verify.certificates.sidecar import named_by, require_same, subject_of
+from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model, described
 
 LENGTH = "longest_sequence"

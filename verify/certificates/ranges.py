@@ -11,24 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.algebra.domains import OtherMatrices
-from verify.automata import configurations
 from verify.automata.language import Language
 from verify.certificates.above import ALONE, Say, rounding, whole
-from verify.certificates.building import (
-    ENDLESS,
-    LARGEST_N,
-    LEAST,
-    Subject,
-    at_size,
-    build_beside,
-    model_of,
-    precision_of,
-    sized_beside,
-)
+from verify.certificates.building import at_size, build_beside, model_of, precision_of, sized_beside
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
-    Json,
     Judged,
     about,
     certificate,
@@ -36,6 +24,7 @@ from verify.certificates.document import (
     judge,
     subject_of,
 )
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
 from verify.rounding.model import Model
 
 
@@ -133,7 +122,8 @@ def certificates(
             document |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
     if subject.all_cells:
-        document["assumed_invariants"] = dict.fromkeys(document["assumed_invariants"], configurations.passes("m"))
+        every_size = subject.dossier.every_size
+        document["assumed_invariants"] = {key: every_size(text) for key, text in document["assumed_invariants"].items()}
     return whole(document, subject, rounding, say=say)
 
 

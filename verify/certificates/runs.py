@@ -6,24 +6,20 @@ task's oracle gives; how far its registers are apart is what was found. A hard i
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from constructions.engines.reference import ReferenceEngine, Step
-from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
 from constructions.places import name_part, name_place
-from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused
-from verify.certificates.building import LEAST, Subject, solver_of, wired_of
-from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, text_of
+from verify.certificates.building import wired_of
+from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.ideal import IdealModel
+from verify.dossiers.dossier import HardInput, Subject
 
-GRAPHS = "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
-QUESTIONS = "every sequence and query of n = {n}"
 HARD = 200  # inputs that are tried
 LARGEST_RUN = 64  # n
 
@@ -39,9 +35,10 @@ class Exhausted:
 
 def is_small(subject: Subject) -> bool:
     """Whether all inputs of the model can be run: below the least n that the rules cover."""
+    dossier = subject.dossier
     return (
-        subject.construction != "turing"
-        and subject.n < LEAST
+        bool(dossier.every_input)
+        and subject.n < dossier.least
         and (subject.length or 1) <= subject.n
         and not subject.printed
     )
@@ -49,37 +46,13 @@ def is_small(subject: Subject) -> bool:
 
 def exhaust(subject: Subject) -> Exhausted:
     """Runs every input. Raises Refused with the first that goes wrong."""
-    wired, solver = wired_of(subject), solver_of(subject)
+    wired = wired_of(subject)
     model = IdealModel(wired.model)
-    text = GRAPHS if subject.construction == "istree" else QUESTIONS
-    result = Exhausted(0, text.format(n=subject.n))
-    for given in _every_input(subject):
-        written = [HardInput(text_of(given), *piece) for piece in pieces(wired, solver.request(wired, given))]
+    result = Exhausted(0, subject.dossier.every_input.format(n=subject.n))
+    for written in subject.dossier.every_text(subject, wired):
         _compare(wired, model, written, result)
         result.inputs += 1
     return result
-
-
-def _every_input(subject: Subject) -> Iterator[Graph | Question]:
-    from verify.inputs.strategies import every_input
-
-    n = subject.n
-    if subject.construction == "istree":
-        yield from every_input(n)
-        return
-    retriever, numbers = subject.retriever, range(1, n + 1)
-    query_length = subject.query_length or retriever.query_length
-    zero = (
-        [*itertools.repeat(numbers, query_length - 1), range(n + 1)]
-        if retriever.task.zero
-        else [numbers] * query_length
-    )
-    for length in range((subject.length or n) + 1):
-        for sequence in itertools.product(numbers, repeat=length):
-            for query in itertools.product(*zero):
-                question = Question(sequence, query)
-                if not retriever.task.wrong(question):
-                    yield question
 
 
 def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], result: Exhausted) -> None:
@@ -109,7 +82,8 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], resu
 
 def refute(subject: Subject) -> None:
     """Raises Refused if a hard input is answered wrongly: where the first tie of different values is, and that input."""
-    if subject.construction == "turing" or not LEAST <= subject.n <= LARGEST_RUN or subject.length is not None:
+    dossier = subject.dossier
+    if not dossier.judged_by_runs or not dossier.least <= subject.n <= LARGEST_RUN or subject.length is not None:
         return
     wired = wired_of(subject)
     inputs = hard_inputs(subject, wired, HARD, 0)

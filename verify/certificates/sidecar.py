@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from constructions.istree.graphs import EOS, LAYOUTS
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.show.cli import LARGEST_PRECISION
@@ -21,12 +20,13 @@ from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Rounding
 from verify.algebra.domains import Refused, Undecided
-from verify.certificates.building import Subject, families_of, is_covered, solver_of
-from verify.certificates.hard_inputs import HardInput, first_wrong
+from verify.certificates.building import families_of, solver_of
+from verify.certificates.hard_inputs import first_wrong
+from verify.dossiers.dossier import LARGEST_N, HardInput, Subject
+from verify.dossiers.registry import find_dossier
 
 EXAMPLES = "examples"
 LATER = frozenset({"domain"})  # fields that files of before do not have
-LARGEST_N = 1 << 64
 MOST_EXAMPLES = 64  # that are run
 
 
@@ -42,24 +42,21 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
     if (name, built_as) not in {(item.name, item.model) for item in find_constructions()}:
         raise ValueError(f"{path}: no construction {name!r} has a model {built_as!r}")
-    if not is_covered(name, built_as):
+    if (dossier := find_dossier(name, built_as)) is None:
         raise Undecided("the construction", f"{name} as {built_as} is not covered")
     for what, value, most in (("n", n, LARGEST_N), ("p", p, LARGEST_PRECISION)):
         if type(value) is not int or not 0 < value <= most:
             raise ValueError(f"{path}: {what} must be a whole number from 1 to {most}, not {str(value)[:40]}")
-    query_length, cells, layout = sidecar.get("query_length"), sidecar.get("cells"), sidecar.get("layout", "paper")
-    for what, number in (("query length", query_length), ("number of cells", cells)):
-        if number is not None and (type(number) is not int or not 0 < number <= LARGEST_N):
-            raise ValueError(f"{path}: {str(number)[:40]!r} is no {what}")
-    if layout not in LAYOUTS or (layout == EOS.name and (name, built_as) != ("istree", "transformer")):
-        raise ValueError(f"{path}: {name} as {built_as} has no layout {layout!r}")
-    if built_as == "rag" and cells is not None:
-        raise ValueError(f"{path}: a number of cells is none of {name} as {built_as}")
-    machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
-    lean, discipline = sidecar["variant"] == "lean", Discipline(sidecar["discipline"])
-    subject = Subject(name, n, None, p, discipline, (), query_length, layout, lean, built_as, machine, tape, cells)
-    if lean and (name, built_as) != ("istree", "transformer"):
+    try:
+        dossier = dossier.read(sidecar)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    if sidecar["variant"] == "lean" and "lean" not in dossier.variants:
         raise ValueError(f"{path}: {name} as {built_as} has no variant lean")
+    own = {"query_length": None, "layout": "paper", "cells": None, **dossier.fields}
+    if odd := [key for key, value in own.items() if sidecar.get(key, value) != value]:
+        raise ValueError(f"{path}: {name} as {built_as} has no {odd[0]} {str(sidecar[odd[0]])[:40]!r}")
+    subject = Subject(dossier, n, None, p, Discipline(sidecar["discipline"]))
     if (numbers := sum(family.high - family.low + 1 for family in families_of(subject))) > rows:
         raise ValueError(f"{path}: the embedding has {rows} rows, and a vocabulary for n = {n} has {numbers} numbers")
     return subject, tuple(map(str, sidecar["printed"]))

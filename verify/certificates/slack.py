@@ -18,11 +18,12 @@ from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused, Undecided
 from verify.automata.language import Language
-from verify.certificates.building import Subject, families_of, language_of, wired_of
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json
-from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs
+from verify.certificates.building import families_of, language_of, wired_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
 from verify.certificates.recheck import is_same_function
+from verify.dossiers.dossier import HardInput, Json, Subject
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Model, described, names_of_heads
 from verify.rounding.rows import of_matrices

@@ -11,14 +11,14 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
 from verify.certificates.above import Judge, survey, unjudged
-from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, About, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, claim, claims
-from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.stored import above as stored_above
-from verify.stored.intervals import About
 
 INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
@@ -69,8 +69,8 @@ WHAT = (
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
     text = "every sequence of up to n tokens, every query"
-    certify(check, [Subject(name, n) for n in sizes], f"{text}; n = {listed(sizes)}")
-    every_n(check, "rounding", both(Subject(name, LEAST)), text)
+    certify(check, [find_subject(name, n) for n in sizes], f"{text}; n = {listed(sizes)}")
+    every_n(check, "rounding", both(find_subject(name, LEAST)), text)
 
 
 def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
@@ -134,7 +134,7 @@ def answered(
 )
 def test_above(check: Check, of: tuple[str, str]) -> None:
     name, model = of
-    subject = Subject(name, LAST, model=model, last=ENDLESS)
+    subject = find_subject(name, LAST, model=model, last=ENDLESS)
     subjects = [replace(subject, discipline=discipline) for discipline in Discipline]
     above(check, subjects, "every sequence of up to n tokens, every query")
 
@@ -148,11 +148,11 @@ def test_above(check: Check, of: tuple[str, str]) -> None:
 )
 def test_istree(check: Check) -> None:
     sizes = check.sizes(LEAST, ratio=10**4)
-    subjects = [*(Subject("istree", n) for n in sizes), Subject("istree", sizes[-1], layout="eos")]
+    subjects = [*(find_subject("istree", n) for n in sizes), find_subject("istree", sizes[-1], layout="eos")]
     text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
-    own = Subject("istree", LEAST)
-    every_n(check, "rounding", [*both(own), replace(own, layout="eos")], GRAPHS)
+    own = find_subject("istree", LEAST)
+    every_n(check, "rounding", [*both(own), own.with_options(layout="eos")], GRAPHS)
 
 
 @claim(
@@ -165,12 +165,12 @@ def test_istree(check: Check) -> None:
 )
 def test_lean(check: Check) -> None:
     sizes = (*check.sizes(LEAST, ratio=10**4), *([] if check.n_max < 10**4 else [BEYOND]))
-    subjects = [Subject("istree", n, lean=True) for n in sizes]
-    subjects.append(replace(subjects[-1], layout="eos"))
+    subjects = [find_subject("istree", n, lean=True) for n in sizes]
+    subjects.append(subjects[-1].with_options(layout="eos"))
     text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
-    own = Subject("istree", LEAST, lean=True, last=LAST)
-    every_n(check, "rounding", [*both(own), replace(own, layout="eos")], GRAPHS)
+    own = find_subject("istree", LEAST, lean=True, last=LAST)
+    every_n(check, "rounding", [*both(own), own.with_options(layout="eos")], GRAPHS)
 
 
 @claim(
@@ -181,7 +181,9 @@ def test_lean(check: Check) -> None:
     statement=f"IsTree: For every n ≥ 2^63: {WHAT} Given the invariant of {INVARIANT}, for every graph and any chain of thought.",
 )
 def test_istree_above(check: Check) -> None:
-    above(check, [Subject("istree", LAST, last=ENDLESS)], "every simple graph, any chain of thought, paper's layout")
+    above(
+        check, [find_subject("istree", LAST, last=ENDLESS)], "every simple graph, any chain of thought, paper's layout"
+    )
 
 
 def listed(sizes: Sequence[int]) -> str:
@@ -232,7 +234,7 @@ def test_counts(check: Check) -> None:
             size=lambda graph: graph.n,
         )
     for layout in LAYOUTS.values():
-        made, lemmas = SHOWN["counts of one vertex"](Subject("istree", LEAST, layout=layout.name))
+        made, lemmas = find_subject("istree", LEAST, layout=layout.name).dossier.invariants["counts of one vertex"]()
         check.follows(
             made,
             lemmas=lemmas,

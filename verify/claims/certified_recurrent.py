@@ -9,9 +9,12 @@ from constructions.turing import cot
 from constructions.turing.library import find
 from precision.format import Discipline
 from verify.certificates.above import ALONE, rounding
-from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, every_cells, precision_of
+from verify.certificates.building import every_cells, precision_of
 from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, above, answered, both, certify, every_n, listed
 from verify.claims.run_invariants import APART, QUEUE, RECORDS
+from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claim, claims
 
@@ -40,8 +43,8 @@ def test_retrieval(check: Check, key: tuple[str, str]) -> None:
     name, model = key
     sizes = (*check.sizes(LEAST, ratio=10**9)[:1], *([] if check.n_max < 10**4 else [BEYOND]))
     text = "every sequence of up to n tokens, every query"
-    certify(check, [Subject(name, n, model=model) for n in sizes], f"{text}; n = {listed(sizes)}")
-    every_n(check, "rounding", both(Subject(name, LEAST, model=model)), text)
+    certify(check, [find_subject(name, n, model=model) for n in sizes], f"{text}; n = {listed(sizes)}")
+    every_n(check, "rounding", both(find_subject(name, LEAST, model=model)), text)
 
 
 TEXTS = {
@@ -71,7 +74,7 @@ ANY_RUN = "For every text in the form of a run, whatever it says."
 )
 def test_turing(check: Check, model: str) -> None:
     def subject(n: int, name: str = "bb2", tape: str = "") -> Subject:
-        return Subject("turing", n, model=model, machine=str(find(name).machine), tape=tape)
+        return find_subject("turing", n, model=model, machine=str(find(name).machine), tape=tape)
 
     sizes = check.sizes(STEPS, ratio=10**3)
     kept = check.certified_sizes(sizes, lambda n: precision_of(subject(n)))
@@ -101,7 +104,7 @@ def test_turing(check: Check, model: str) -> None:
 def test_above(check: Check, of: tuple[str, str]) -> None:
     name, model = of
     machine = str(find("bb2").machine) if name == "turing" else ""
-    subjects = [Subject(name, LAST, model=model, machine=machine, last=ENDLESS)]
+    subjects = [find_subject(name, LAST, model=model, machine=machine, last=ENDLESS)]
     if of != ("istree", "hybrid"):  # its partial sums take minutes
         subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
     above(
@@ -127,7 +130,7 @@ CASES = (
     statement=f"Turing machines, cot: {WHAT} Given the invariant of {QUEUE}, for every text of configurations with one head each.",
 )
 def test_turning_tape(check: Check) -> None:
-    subject = Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=SPACE)
+    subject = find_subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=SPACE)
     if check.certified_sizes([SPACE], lambda cells: precision_of(subject)):
         certify(check, [subject], f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells")
 
@@ -143,7 +146,7 @@ def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
     if check.p_bits is not None:
         check.unknown("p grows with the number of cells")
-    fused = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    fused = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     subjects = [fused, replace(fused, discipline=Discipline.SEQUENTIAL)]
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; any word, {ROWS}; fused and sequential"
     check.certified(subjects, range=text, precision=PRECISION)
@@ -162,7 +165,7 @@ SEARCHING = {"rag": ("5.3", rag), "hybrid": ("5.7", hybrid)}
     ],
 )
 def test_istree(check: Check, model: str) -> None:
-    least = Subject("istree", check.sizes(LEAST)[0], precision_bits=check.p_bits, model=model)
+    least = find_subject("istree", check.sizes(LEAST)[0], precision_bits=check.p_bits, model=model)
     largest = replace(least, n=least.n if check.n_max < 10**4 else BEYOND)
     text = "every simple graph and text of that form"
     check.certified(
@@ -170,5 +173,5 @@ def test_istree(check: Check, model: str) -> None:
         range=f"{text}; n = {least.n}, fused; n = {largest.n:,}, sequential",
         precision=check.precision_text(PRECISION),
     )
-    own = Subject("istree", LEAST, model=model)
+    own = find_subject("istree", LEAST, model=model)
     every_n(check, "rounding", [own] if model == "hybrid" else both(own), text)  # its partial sums take long

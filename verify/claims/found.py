@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from constructions.models.search import FAILED
 from constructions.retrieval.task import NO, YES, Question
-from verify.certificates.building import LEAST, Subject
+from verify.dossiers.dossier import LEAST, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.oracles.counts import questions
-from verify.patterns.models import of_model
 from verify.patterns.pattern import MOST_REPEATED
 from verify.patterns.texts import Comparison
-from verify.programs.tasks import ANSWERS
 
 DOCUMENTED = (
     "A letter may stand for each numeral: a pattern's numeral matches whole ones alone, as no digit can stand beside it there. In "
@@ -49,13 +49,18 @@ def queries(task: str, length: int, asked: int) -> Iterator[tuple[int, ...]]:
     return itertools.product(NUMBERS, repeat=asked)
 
 
+def _searches(subject: Subject) -> dict[str, Comparison]:
+    searches = subject.dossier.searches(subject) or {}
+    return {name: search for name, search in searches.items() if isinstance(search, Comparison)}
+
+
 @claims(
     "task",
-    [(Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"), task) for task in ANSWERS],
+    [(Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"), task) for task in RETRIEVERS],
 )
 def test_found(check: Check, task: str) -> None:
-    subject = Subject(task, LEAST, model="rag")
-    retriever, comparisons = subject.retriever, of_model(subject)
+    subject = find_subject(task, LEAST, model="rag")
+    retriever, comparisons = MODELS[task, "rag"], _searches(subject)
     asked = retriever.query_length
 
     def as_the_task(question: Question) -> Counterexample | None:

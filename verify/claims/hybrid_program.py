@@ -7,11 +7,12 @@ from itertools import chain, product
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
-from verify.certificates.building import ENDLESS, LEAST, Subject
 from verify.claims.certified import BEYOND, LAST, every_n, listed
 from verify.claims.induction import RANKS
 from verify.claims.program import above
 from verify.claims.program_turns import on_small_graphs
+from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.frames import N, theory
@@ -48,8 +49,8 @@ def test_program(check: Check) -> None:
     model = "hybrid"
     sizes = (LEAST, 8, *([] if check.n_max < 10**4 else [BEYOND]))
     text = "the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
-    check.explained([Subject("istree", n, model=model) for n in sizes], range=f"{text}; n = {listed(sizes)}")
-    every_n(check, "program", [Subject("istree", LEAST, model=model)], text)
+    check.explained([find_subject("istree", n, model=model) for n in sizes], range=f"{text}; n = {listed(sizes)}")
+    every_n(check, "program", [find_subject("istree", LEAST, model=model)], text)
 
 
 @claim(
@@ -61,7 +62,7 @@ def test_program(check: Check) -> None:
 )
 def test_program_above(check: Check) -> None:
     text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
-    above(check, Subject("istree", LAST, model="hybrid", last=ENDLESS), text)
+    above(check, find_subject("istree", LAST, model="hybrid", last=ENDLESS), text)
 
 
 def is_tree(n: int, edges: Edges) -> bool:

@@ -22,7 +22,8 @@ from constructions.istree.graphs import (
 from constructions.layers import block_arrays
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from verify.certificates.building import LEAST, Subject
+from verify.dossiers.dossier import LEAST
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, every_input, every_labelled_graph, graphs
@@ -207,7 +208,7 @@ def test_logarithmic_precision(check: Check) -> None:
     check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
     if check.p_bits is None:
         text = "so many bits suffice: every simple graph, any chain of thought"
-        check.certified([Subject("istree", LEAST)], range=f"{text}; n = {LEAST}", precision=PRECISION)
+        check.certified([find_subject("istree", LEAST)], range=f"{text}; n = {LEAST}", precision=PRECISION)
 
 
 @claim(

@@ -8,18 +8,18 @@ from __future__ import annotations
 from functools import partial
 
 from verify.bits.search import emulated, first_failure
-from verify.bits.subjects import LEAST_N, Subject
+from verify.bits.subjects import Subject, find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 
 # By how many bits less than the p(n) of its formula a model fails at the latest.
 GAPS = {
-    Subject("index"): 8,
-    Subject("recall"): 6,
-    Subject("ngram"): 6,
-    Subject("counting"): 8,
-    Subject("istree"): 6,
-    Subject("istree", "lean"): 2,
+    find_subject("index"): 8,
+    find_subject("recall"): 6,
+    find_subject("ngram"): 6,
+    find_subject("counting"): 8,
+    find_subject("istree"): 6,
+    find_subject("istree", "lean"): 2,
 }
 LARGEST = {"repaired": 64, "lean": 256}  # beyond, runs take long
 
@@ -48,7 +48,7 @@ def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
 
 @claims("subject", [(claim_of(subject, gap), subject) for subject, gap in GAPS.items()])
 def test_few_bits_less_are_too_few(check: Check, subject: Subject) -> None:
-    sizes = check.sizes(LEAST_N[subject.construction], cap=LARGEST[subject.variant], ratio=4)
+    sizes = check.sizes(subject.dossier.least_hard or 1, cap=LARGEST[subject.variant], ratio=4)
     check.chosen(
         sizes,
         partial(fails_below, subject, GAPS[subject]),

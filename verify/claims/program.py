@@ -11,14 +11,15 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
-from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
 from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
+from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
 from verify.programs.searches import definition as defined_step
-from verify.programs.tasks import ANSWERS
 from verify.programs.witness import tokens_of
 
 step = cache(defined_step)  # it is asked for at each vertex
@@ -50,14 +51,16 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
     task, asked = RETRIEVERS[name].task, RETRIEVERS[name].query_length
     longest = min(LONGEST, check.n_max)
     sizes = (*check.sizes(LEAST, ratio=10**4), *([] if check.n_max < 10**4 else [BEYOND]))
-    subjects = [Subject(name, n, model=model) for n in sizes]
+    subjects = [find_subject(name, n, model=model) for n in sizes]
     defined = "search that is defined, any word as its result" if model == "rag" else "definition"
     text = f"the program against the {defined}: every sequence of up to n tokens, every query"
     check.explained(subjects, range=f"{text}; n = {listed(sizes)}")
-    every_n(check, "program", [Subject(name, LEAST, model=model)], text)
+    every_n(check, "program", [find_subject(name, LEAST, model=model)], text)
     if model == "rag":
         return
-    definition = ANSWERS[name](asked)
+    definition = subjects[0].dossier.answer(subjects[0])
+    if definition is None:
+        raise TypeError(f"{name} has no definition")
 
     def as_defined(question: Question) -> Counterexample | None:
         words = question.words()
@@ -102,7 +105,7 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 def test_program_above(check: Check, key: tuple[str, str]) -> None:
     name, model = key
     text = f"every sequence of up to n tokens, every query{', any word as its result' * (model == 'rag')}"
-    above(check, Subject(name, LAST, model=model, last=ENDLESS), text)
+    above(check, find_subject(name, LAST, model=model, last=ENDLESS), text)
 
 
 def above(check: Check, subject: Subject, text: str) -> None:
@@ -198,11 +201,11 @@ def test_step(check: Check, wiring: Wiring) -> None:
     n = LEAST if check.n_max < 10**4 else BEYOND  # a certificate takes seconds, at any size
     edges = "n − 1" if wiring.lean else "n(n − 1)/2"
     text = f"the program against the defined step: prompts of up to {edges} edges, behind n − 1 any vertices from 1 on"
-    of_eos = Subject("istree", n, lean=wiring.lean, layout="eos")
+    of_eos = find_subject("istree", n, lean=wiring.lean, layout="eos")
     check.explained([of_eos], range=f"{text}; of the layout eos, up to n(n − 1)/2 edges, n = {n:,}")
-    own = Subject("istree", LEAST, lean=wiring.lean, last=LAST if wiring.lean else 0)
+    own = find_subject("istree", LEAST, lean=wiring.lean, last=LAST if wiring.lean else 0)
     check.explained([replace(own, n=n, last=0)], range=f"{text}; n = {n:,}")
-    every_n(check, "program", [own, replace(own, layout="eos")], text)
+    every_n(check, "program", [own, own.with_options(layout="eos")], text)
 
 
 @claim(
@@ -214,4 +217,4 @@ def test_step(check: Check, wiring: Wiring) -> None:
 )
 def test_step_above(check: Check) -> None:
     text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on"
-    above(check, Subject("istree", LAST, last=ENDLESS), text)
+    above(check, find_subject("istree", LAST, last=ENDLESS), text)

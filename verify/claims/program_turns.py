@@ -15,19 +15,20 @@ from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
 from verify.automata.language import Language, Place
 from verify.automata.searches import PROMPT
-from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
+from verify.certificates.building import language_of
 from verify.claims.certified import LAST, every_n
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED
 from verify.claims.program import above
+from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.turns import defined, theory
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
-from verify.patterns.models import FOUND, OF_TURNS, of_turns
 from verify.programs import turns
-from verify.programs.tasks import definition, inputs
 from verify.programs.turns import Items, Vertex
 from verify.programs.witness import tokens_of
 
@@ -41,9 +42,9 @@ NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 @cache
 def compared(n: int) -> tuple[Language, tuple[Answer | None, ...]]:
     """The texts that are compared, and what is due at their places."""
-    subject = Subject("istree", n, model="rag")
-    texts = inputs(subject, language_of(subject))
-    return texts, tuple(definition(subject, place.name) for place in texts.places)
+    subject = find_subject("istree", n, model="rag")
+    texts = subject.dossier.compared_texts(subject, language_of(subject))
+    return texts, tuple(subject.dossier.definition(subject, place.name) for place in texts.places)
 
 
 def behind(texts: Language, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
@@ -148,7 +149,7 @@ def on_small_graphs(check: Check, right: Callable[[Graph], Counterexample | None
 def test_step(check: Check) -> None:
     on_small_graphs(check, as_algorithm_2, "the defined steps against Algorithm 2")
     check.sizes(LEAST)
-    own = Subject("istree", LEAST, model="rag")
+    own = find_subject("istree", LEAST, model="rag")
     text = "the program against the defined step: any edges, any turns behind them, any results of searches"
     check.explained([own], range=f"{text}; n = {LEAST}")
     every_n(check, "program", [own], text)
@@ -162,7 +163,11 @@ def test_step(check: Check) -> None:
     statement=f"IsTree, rag: For every n ≥ 2^63: {STEP}",
 )
 def test_step_above(check: Check) -> None:
-    above(check, Subject("istree", LAST, model="rag", last=ENDLESS), "any edges, any turns, whatever the searches find")
+    above(
+        check,
+        find_subject("istree", LAST, model="rag", last=ENDLESS),
+        "any edges, any turns, whatever the searches find",
+    )
 
 
 FINDS = (

@@ -21,9 +21,9 @@ from constructions.retrieval.task import FAILED, Question
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from verify.certificates.building import Subject
 from verify.claims.readings_of_heads import verdict
 from verify.claims.readings_of_searches import told
+from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
@@ -394,7 +394,9 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
             max_examples=60,
         )
         if check.p_bits is None and check.n_max >= CERTIFIED[0]:
-            subjects = [Subject(name, n, model=retriever.model, printed=ids) for n in CERTIFIED if n <= check.n_max]
+            subjects = [
+                find_subject(name, n, model=retriever.model, printed=ids) for n in CERTIFIED if n <= check.n_max
+            ]
             text = "every sequence of up to n tokens, every query"
             check.certified(subjects, range=f"{text}: nothing is rounded wrongly", precision=precision)
             check.explained(subjects, range=f"{text}: the weights are the task")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
 from constructions.wiring.wired import Wired
-from verify.certificates.building import Subject
 from verify.claims.retrieval import PRECISION, RETRIEVERS, model
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
@@ -143,6 +143,6 @@ def test_logarithmic_precision(check: Check, row: Row) -> None:
         precision=PRECISION,
     )
     if row.of_class == TRANSFORMER and check.p_bits is None:
-        subjects = [Subject(RETRIEVERS[stem].task.name, n) for stem in row.stems for n in LADDER]
+        subjects = [find_subject(RETRIEVERS[stem].task.name, n) for stem in row.stems for n in LADDER]
         text = "so many bits suffice: every sequence of up to n tokens, every query"
         check.certified(subjects, range=f"{text}; n = {', '.join(map(str, LADDER))}", precision=PRECISION)

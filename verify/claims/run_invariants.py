@@ -19,11 +19,11 @@ from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from verify.automata.configurations import queue
 from verify.automata.searches import records_apart, records_limited
-from verify.certificates.building import LEAST, Subject
 from verify.claims.turing import CHAMPIONS, champion
+from verify.dossiers.dossier import LEAST
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.turing_runs import COT, SpaceCase, cases
@@ -82,14 +82,16 @@ def test_queue(check: Check) -> None:
         precision=COT.precision,
         max_examples=15,
     )
-    subjects = [Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=m) for m in SPACES]
+    subjects = [
+        find_subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=m) for m in SPACES
+    ]
     check.explained(
         subjects,
         range="what leaves is the token's digit, and what enters that of the token that is due as many positions later, if the "
         f"invariant holds up to then: bb2 on {' and '.join(map(str, SPACES))} cells",
     )
     for name in ("bb2", "bb5", "palindrome"):
-        made, lemmas = SHOWN[queue(1).name](replace(subjects[0], machine=str(find(name).machine)))
+        made, lemmas = subjects[0].with_options(machine=str(find(name).machine)).dossier.invariants[queue(1).name]()
         check.follows(
             made,
             lemmas=lemmas,
@@ -140,7 +142,7 @@ def test_apart(check: Check) -> None:
         range="every graph in every order and orientation of its edges, with its search (indexed)",
         size=lambda graph: graph.n,
     )
-    made, lemmas = SHOWN["records of one vertex"](Subject("istree", LEAST, model="hybrid"))
+    made, lemmas = find_subject("istree", LEAST, model="hybrid").dossier.invariants["records of one vertex"]()
     check.follows(
         made,
         lemmas=lemmas,
@@ -181,7 +183,7 @@ def test_records(check: Check) -> None:
         size=lambda graph: graph.n,
         max_examples=10,
     )
-    made, lemmas = SHOWN["records"](Subject("istree", LEAST, model="rag"))
+    made, lemmas = find_subject("istree", LEAST, model="rag").dossier.invariants["records"]()
     check.follows(
         made,
         lemmas=lemmas,

@@ -7,24 +7,26 @@ from collections.abc import Sequence
 from functools import cache
 
 from constructions.language.interpreter import Input
+from constructions.language.terms import Answer
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.rag import tape_search
 from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
-from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
+from verify.certificates.building import language_of
 from verify.claims.certified import BEYOND, LAST, every_n
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
 from verify.claims.program import above
 from verify.claims.turing import RUNS
+from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.searches import of_tape, of_word
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
-from verify.patterns.models import of_tape, of_word
 from verify.programs.machines import found
-from verify.programs.tasks import definition
 from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
 
 MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}
@@ -38,7 +40,12 @@ WORD = {
     "5.4": f"{SAID} of the search that is defined, for the next cell of the word or for the head's; then of the machine's step: "
     "the cell; the symbol, state and direction of the rule for the state and the symbol that was found; or HALT.",
 }
-due = cache(definition)
+
+
+@cache
+def due(subject: Subject, place: str) -> Answer | None:
+    """What should be said there."""
+    return subject.dossier.definition(subject, place)
 
 
 def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
@@ -46,7 +53,7 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     (model, module), machine = MODELS[theorem], parse_standard(case.machine)
     prompt = module.prompt(machine, **case.task)
     words = [*prompt, *module.expected_sequence(machine, **case.task)]
-    subject = Subject("turing", case.steps, model=model, machine=case.machine, tape=case.tape)
+    subject = find_subject("turing", case.steps, model=model, machine=case.machine, tape=case.tape)
     read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
     places = places_of(language_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
@@ -91,7 +98,7 @@ def test_program(check: Check, theorem: str) -> None:
     )
 
     def subject(n: int, name: str = "bb2", tape: str = "") -> Subject:
-        return Subject("turing", n, model=MODELS[theorem][0], machine=str(find(name).machine), tape=tape)
+        return find_subject("turing", n, model=MODELS[theorem][0], machine=str(find(name).machine), tape=tape)
 
     subjects = [subject(STEPS), subject(STEPS, "bb3"), subject(STEPS, "palindrome", "1221")]
     text = f"{STEPS} steps of bb2 and bb3 on a blank tape, of palindrome on a word of 4 symbols"
@@ -124,7 +131,7 @@ def test_program(check: Check, theorem: str) -> None:
 )
 def test_word_above(check: Check, theorem: str) -> None:
     machine = str(find("bb2").machine)
-    subject = Subject("turing", LAST, model=MODELS[theorem][0], machine=machine, last=ENDLESS)
+    subject = find_subject("turing", LAST, model=MODELS[theorem][0], machine=machine, last=ENDLESS)
     above(check, subject, "any text of up to n steps of bb2 on a blank tape, whatever they say")
 
 

@@ -8,21 +8,23 @@ from functools import cache
 from typing import Any
 
 from constructions.language.interpreter import Input
+from constructions.language.terms import Answer
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from verify.certificates.above import ALONE
-from verify.certificates.building import Subject, every_cells
+from verify.certificates.building import every_cells
 from verify.claims.certified import answered
 from verify.claims.certified_recurrent import CASES, ROWS
 from verify.claims.run_invariants import QUEUE
 from verify.claims.turing import RUNS
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.turning import theory
 from verify.inputs.turing_machines import RULES, every_run
 from verify.programs.intervals import as_defined
-from verify.programs.tasks import definition
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
 STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100
@@ -38,14 +40,19 @@ RUN = (
     "machine's head, state and symbols; HALT is said behind one just if its state has no row, and OUT just where the head would "
     f"leave the space; for the machines {', '.join(FOLLOWED)}, for every word, any number of cells and any number of steps."
 )
-due = cache(definition)
+
+
+@cache
+def due(subject: Subject, place: str) -> Answer | None:
+    """What should be said there."""
+    return subject.dossier.definition(subject, place)
 
 
 def as_the_machine(case: SpaceCase) -> Counterexample | None:
     """Where the defined words, each behind the ones before, are not those of the simulator's run."""
     machine = parse_standard(case.machine)
     prompt, written = cot.prompt(machine, **case.task), cot.expected_sequence(machine, **case.task)
-    subject = Subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
+    subject = find_subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
         answer = due(subject, read.tokens[k - 1][0])  # places of one word or kind have one definition
@@ -89,7 +96,7 @@ def test_program(check: Check) -> None:
 
     def subject(name: str, cells: int, tape: str = "") -> Subject:
         machine = str(find(name).machine)
-        return Subject("turing", MOST_STEPS, model="cot", machine=machine, tape=tape, cells=cells)
+        return find_subject("turing", MOST_STEPS, model="cot", machine=machine, tape=tape, cells=cells)
 
     subjects = [subject("bb2", 9), subject("bb3", 5), subject("counter", 5, "31113")]
     text = f"up to {MOST_STEPS:,} steps of bb2 on 9 cells, bb3 on 5, counter on 5"
@@ -108,7 +115,7 @@ def test_program(check: Check) -> None:
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
-    subject = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    subject = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
     check.explained([subject], range=text)
     answered(check, [subject], [None], as_defined, "an explanation")

@@ -15,6 +15,8 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import of_case
 from verify.framework.claim import Json
 
 LARGEST_NUMBER = 2**53  # beyond it, readers of JSON may lose digits
@@ -36,6 +38,8 @@ def to_json(value: object) -> Json:
         if not all(isinstance(key, str) for key in value):
             raise TypeError("a dict in a case needs string keys")
         return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, Subject):
+        return to_json(value.as_case())
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
     if dataclasses.is_dataclass(value):
@@ -78,6 +82,8 @@ def _compound(data: Json, wanted: typing.Any, base: typing.Any, arguments: tuple
         return _misfit(data, wanted)
     if issubclass(base, enum.Enum):
         return base(data)
+    if base is Subject and isinstance(data, dict):
+        return of_case(data)
     if dataclasses.is_dataclass(base) and isinstance(data, dict):
         hints = typing.get_type_hints(base)
         return base(**{name: from_json(item, hints[name]) for name, item in data.items()})

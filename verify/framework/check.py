@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from circuits.circuit import Circuit
-    from verify.certificates.building import Subject
+    from verify.dossiers.dossier import About, Subject
     from verify.induction.theory import Theory
-    from verify.stored.intervals import About
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from verify.certificates.above import FIRST_ABOVE
-from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
 from verify.certificates.wrong import certified
+from verify.dossiers.dossier import ENDLESS, About, Subject
 from verify.framework.claim import Counterexample, Json
 from verify.framework.proofs import load
 from verify.framework.seen import Span, Undecided
@@ -19,7 +19,6 @@ from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import (
     FOLDER,
-    About,
     Interval,
     NotCertified,
     Renewal,

@@ -6,19 +6,18 @@ import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from constructions.exports.files import write_text
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from verify.certificates.arguments import add_built_as, model_of, say_not_covered
-from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
+from verify.dossiers.dossier import Dossier
+from verify.dossiers.registry import find_dossier, find_dossiers
 from verify.induction.along import shown
-from verify.induction.models import ENDS, theory_of
+from verify.induction.theory import Theory
 
 PROG = "python -m verify.induction"
-COVERED = ("istree", "turing")
 DESCRIPTION = (
     "Asks z3 whether each lemma on a search, or on a machine's run, follows from what it uses, for every n and input."
 )
@@ -48,17 +47,19 @@ def _command(argv: Sequence[str]) -> int:
     add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
     add_built_as(parser)
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
-    add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE})")
+    add("--machine", metavar="MACHINE", help="turing: as 1RB1LB_1LA1RZ, a name or a file (default: bb2)")
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     cli.add_force(parser)
     args = parser.parse_args(argv)
     args.model = model_of(args, args.what)
-    if args.what not in COVERED:
-        return say_not_covered(args.what, args.model, as_json=False, but=f"{' and '.join(COVERED)} are")
-    subject = _subject(args)
-    theory = theory_of(subject)
-    if theory is None:
-        raise TypeError("there is no made")
+    dossier = find_dossier(args.what, args.model)
+    if dossier is None or not dossier.conclusion:
+        covered = dict.fromkeys(one.construction for one in find_dossiers().values() if one.conclusion)
+        return say_not_covered(args.what, args.model, as_json=False, but=f"{' and '.join(covered)} are")
+    dossier = _with_options(dossier, args)
+    theory = dossier.theory()
+    if not isinstance(theory, Theory):
+        raise TypeError(f"{args.what} as {args.model} has no lemmas")
     scripts: dict[str, Path] = {}
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
@@ -73,7 +74,7 @@ def _command(argv: Sequence[str]) -> int:
         doubt = theory.doubt(name)
         doubtful += bool(doubt)
         print(f"{doubt or 'follows'}: {name}, from {', '.join(theory.facts[name].uses or ()) or 'nothing'}")
-    all_follow = f"all follow: for every n, {ENDS[subject.construction, subject.model]}"
+    all_follow = f"all follow: for every n, {dossier.conclusion}"
     print(f"{len(theory.lemmas)} lemmas, {f'{doubtful} not seen to follow' if doubtful else all_follow}")
     if runs.doubt:
         print(f"what they use may contradict itself: {runs.doubt}")
@@ -96,19 +97,18 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-def _subject(args: Namespace) -> Subject:
-    """Whose lemmas are asked for. Raises CommandError for options that do not go together."""
-    if args.what == "turing":
-        if args.variant or args.tokens:
-            raise cli.CommandError("--variant and --tokens are for istree")
-        with cli.usage_errors():
-            return of_machine(Subject("turing", 1, model=args.model), args.machine, None)
-    if args.machine is not None:
+def _with_options(dossier: Dossier, args: Namespace) -> Dossier:
+    """The model whose lemmas are asked for. Raises CommandError for options that do not go together."""
+    if args.machine is not None and "machine" not in dossier.options:
         raise cli.CommandError("--machine is for turing")
-    if args.model in ("rag", "hybrid") and (args.variant or args.tokens):
+    if (args.variant or args.tokens) and "layout" not in dossier.options:
+        if "machine" in dossier.options:
+            raise cli.CommandError("--variant and --tokens are for istree")
         raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
-    subject = Subject("istree", 1, model=args.model, lean=args.variant != "repaired")
-    return replace(subject, layout=args.tokens) if args.tokens else subject
+    named = {"lean": args.variant != "repaired", "layout": args.tokens, "machine": args.machine}
+    options = {key: value for key, value in named.items() if value is not None and key in dossier.options}
+    with cli.usage_errors():
+        return dossier.given(options)
 
 
 if __name__ == "__main__":

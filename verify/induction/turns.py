@@ -27,8 +27,8 @@ from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.language.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.automata.language import Place
-from verify.automata.searches import PROMPT
-from verify.certificates.building import LEAST, Subject, language_of
+from verify.automata.searches import PROMPT, of_rag
+from verify.dossiers.dossier import LEAST
 from verify.induction.search import PARTS, N, edges_behind, head, macro
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply
@@ -90,7 +90,7 @@ class Text:
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """Of the texts that are certified; they are the same for every n."""
-        return by_way(language_of(Subject("istree", LEAST, model="rag"))).places
+        return by_way(of_rag(LEAST, LEAST, frozenset(), limited=False)).places
 
     @cached_property
     def kinds(self) -> dict[str, int]:

@@ -107,7 +107,12 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
     (a,) = bit.atoms
     if not normal.facts.is_bit(a):
         return normal
-    return _implied(_bounded(normal.knowing(a, Fraction(int(holds)), Fraction(int(holds))), a, holds), a, holds)
+    known = normal.knowing(a, Fraction(int(holds)), Fraction(int(holds)))
+    if isinstance(a, Above) and normal.facts.is_integer(a.of):  # x > 0, or 1 − x > 0
+        other = normal.term(as_term(Above(a.of * -1 + 1)))
+        if len(other.items) == 1 and len(other.items[0][0]) == 1 and other.items[0][1] == 1:
+            known = known.knowing(other.items[0][0][0], Fraction(int(not holds)), Fraction(int(not holds)))
+    return _implied(_bounded(known, a, holds), a, holds)
 
 
 def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:

@@ -8,31 +8,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.language.terms import ZERO, Matched, Term
-from constructions.turing.configurations import Code, TaskOfAnySize
 from verify.algebra.domains import OtherMatrices, Undecided
 from verify.automata.language import Language
-from verify.certificates.building import Subject, build
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
-from verify.programs import turning
+from verify.dossiers.dossier import Json, Subject
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Passed, Program, extract
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import at_first, expanded, read_alone, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.searches import ByCounts
 from verify.programs.shares import denominator
-from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.texts import ending
-from verify.programs.witness import first_wrong, first_wrong_run
+from verify.programs.witness import first_wrong
 from verify.rounding.model import Model
-
-Json = dict[str, Any]
 
 
 def explanation(subject: Subject) -> Json:
@@ -43,7 +36,7 @@ def explanation(subject: Subject) -> Json:
         return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
     except OtherMatrices as refused:
         return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
-    if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
+    if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := subject.dossier.wrong_run(subject)):
         document |= {"verdict": REFUSED, "what": wrong}
     return document
 
@@ -55,7 +48,8 @@ def asked(subject: Subject) -> Json:
 
 def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
-    language = inputs(subject, language)
+    dossier = subject.dossier
+    language = dossier.compared_texts(subject, language)
     document = asked(subject)
     document |= {
         "verdict": UNKNOWN,
@@ -65,23 +59,23 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         "inputs": inputs_of(language),
     }
     try:
-        program = extract(model, language, naming=subject.construction not in ANSWERS, shorten=bool(subject.printed))
+        program = extract(model, language, naming=dossier.named_sums, shorten=bool(subject.printed))
     except Undecided as undecided:
         return {**document, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
-    normal = Normalizer(program.facts.ending(thought)) if thought and is_stepwise(subject) else None
+    normal = Normalizer(program.facts.ending(thought)) if thought and dossier.is_stepwise(subject) else None
     listing = Told(program, normal)
     document["program"] = [{"where": where, "writes": written} for where, written in listing.stages]
     document["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    if is_stepwise(subject):
+    if dossier.is_stepwise(subject):
         return document | steps(subject, model, program, listing)
-    if subject.construction not in ANSWERS:
+    if not dossier.is_defined(subject):
         as_printed = " with anything as printed" * bool(subject.printed)
         what = f"no definition of {subject.construction} as {subject.model}{as_printed} is written in the language of programs"
         return {**document, "where": "the task", "what": what}
     document |= compared(subject, model, language, program)
-    if document["verdict"] == CERTIFIED or subject.model == "rag" or not isinstance(subject.n, int):
+    if document["verdict"] == CERTIFIED or not isinstance(subject.n, int):
         return document  # an input is of one n
     wrong = first_wrong(subject, model, program)
     if wrong is not None:
@@ -95,7 +89,7 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
     due: Json = {}
     where, what = "", ""
     for i, place in enumerate(language.places):
-        defined = definition(subject, place.name) if place.name in language.answers else None
+        defined = subject.dossier.definition(subject, place.name) if place.name in language.answers else None
         if defined is None:
             continue
         normal = Normalizer(program.facts.at(frozenset([i])))
@@ -125,7 +119,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Js
     last = {j: value for j, value in program.stages[-1].registers.items() if j in output_registers}
     heads = any(layer.heads for layer in model.layers)
     for i, place in enumerate(program.facts.language.places):
-        defined = definition(subject, place.name)
+        defined = subject.dossier.definition(subject, place.name)
         if defined is None:
             continue
         normal = Normalizer(program.facts.ending(i))
@@ -159,7 +153,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Js
 def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
     """Whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
     normal = Normalizer(replace(program.facts, groups=(), known={}, parts={}))
-    number, order = ByCounts(subject.n, LAYOUTS[subject.layout]).counted
+    number, order = subject.dossier.counted(subject)
     counts = denominator(normal.term(group.count), normal)
     return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
 
@@ -169,10 +163,8 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
 
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
-    normal, task = Normalizer(program.facts), subject.task
-    if not isinstance(task, TaskOfAnySize):
-        raise TypeError("task is no TaskOfAnySize")
-    if normal.term(expanded(passed.late)) != normal.term(turning.leaving(Code(task.machine))):
+    normal = Normalizer(program.facts)
+    if normal.term(expanded(passed.late)) != normal.term(subject.dossier.leaving(subject)):
         return False
     language = program.facts.language
     second = (ending(language, i, 2) for i, place in enumerate(language.places) if 0 in place.after)

@@ -20,21 +20,10 @@ from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Size, symbol
 from verify.automata.language import Bound, Consecutive, Language
 from verify.certificates.above import ALONE, Say, whole
-from verify.certificates.building import (
-    ENDLESS,
-    LARGEST_N,
-    RETRIEVERS,
-    Subject,
-    at_size,
-    build,
-    families_of,
-    language_of,
-    least,
-    sized,
-    texts,
-)
+from verify.certificates.building import at_size, build, families_of, language_of, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.programs.document import Json, asked, explained, explanation
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, Json, Subject
+from verify.programs.document import asked, explained, explanation
 from verify.rounding.model import Model, first_difference
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
@@ -67,7 +56,7 @@ def explanations(
     The answers are those of the last interval. tell: called with each; say: told of each case above. Raises ValueError for a
     subject that makes no sense.
     """
-    if not subject.last or subject.n < least(subject):
+    if not subject.last or subject.n < subject.dossier.least:
         return explanation(replace(subject, last=0))
     summary: Json = {**asked(subject), "intervals": []}
     for interval in intervals(subject):
@@ -176,7 +165,7 @@ def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
     """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
     sized_model = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
-    language = language_of(subject) if subject.construction in RETRIEVERS else texts(subject, n.sizes.low, n.sizes.high)
+    language = subject.dossier.symbolic_texts(subject)
 
     def bound(value: Bound) -> Any:
         return fraction(Size(value, n.sizes)) if isinstance(value, Polynomial) else value

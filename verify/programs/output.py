@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,7 @@ from verify.programs.sizes import common_factor, is_whole, nearest
 from verify.rounding.model import Model
 
 WHERE = "the output head"
+MOST_CORNERS = 3  # atoms of a polynomial that is looked at in every corner
 
 
 def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
@@ -89,7 +91,8 @@ class _Logits:
                 continue
             top = slope * (-1 / (2 * bend.constant))
             (least, most), (low_end, high_end) = map(normal.facts.bounds, (top, normal.term(expanded(top))))
-            least, most = max(least, low_end), min(most, high_end)
+            corners = at_corners(top, normal)
+            least, most = max(least, low_end, corners[0]), min(most, high_end, corners[1])
             if low == high or most < low or least > high:  # the number that is nearest to the top
                 end = high if least > high else low
                 best[SayNumber(as_term(end), family)] = shared + slope * end + bend * (end * end)
@@ -186,6 +189,19 @@ class _Logits:
         if isinstance(say, Say) and say.word not in self.words:
             raise Undecided(WHERE, f"{say.word}, but which one is not known")
         return say
+
+
+def at_corners(value: Term, normal: Normalizer) -> tuple[Fraction, Fraction]:
+    """Bounds of a polynomial in which no atom is squared: it is largest and least at corners of its atoms' bounds."""
+    atoms = sorted(value.atoms, key=lambda a: a.order)
+    ends = [normal.facts.bounds(as_term(a)) for a in atoms]
+    if len(atoms) > MOST_CORNERS or any(len({*monomial}) < len(monomial) for monomial, _ in value.items):
+        return normal.facts.bounds(value)
+    values = []
+    for corner in itertools.product(*ends):
+        at = dict(zip(atoms, corner, strict=True))
+        values.append(sum((c * math.prod(at[a] for a in monomial) for monomial, c in value.items), Fraction(0)))
+    return min(values), max(values)
 
 
 def _is_share(one: Term, other: Term) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +19,7 @@ from verify.algebra.domains import (
     Space,
     Undecided,
 )
-from verify.algebra.growing import Growing
+from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant, is_whole, quotient
 
 
@@ -218,17 +217,21 @@ class Bounded:
         return atom(second.of) - atom(first.of) + constant(second.shift - first.shift)
 
     def root_of_ratio(self, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
-        """A and j, if it is c·A/M + d, and for every M that there is it is 0 between j and j + 1."""
+        """A and j, −1 or 0, if it is c·A/M + d, and for every M that there is it is 0 between A = j and j + 1."""
         ratio = self.ratio(polynomial)
         if ratio is None:
             return None
         c, form, domain = ratio
-        index = self.index_of(domain)
-        if isinstance(index.high, Growing) or not all(map(is_whole, form.terms.values())):
+        if not all(map(is_whole, form.terms.values())):
             return None
-        roots = sorted(-polynomial.constant * m / c for m in (index.low, index.high))
-        last = math.floor(roots[0])
-        return (form, last) if roots[1] <= last + 1 else None
+        sign, index = 1 if c > 0 else -1, self.index_of(domain)
+        for last in (-1, 0):
+            ends = [
+                (sign * (c * a + polynomial.constant * m), a) for m in (index.low, index.high) for a in (last, last + 1)
+            ]
+            if all(at_most(value, 0) if a == last else at_most(0, value) for value, a in ends):
+                return form, last
+        return None
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""

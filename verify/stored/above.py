@@ -15,11 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from precision.format import Discipline
 from verify.algebra.domains import Undecided
 from verify.algebra.nodes import Node, Shown
 from verify.algebra.quotients import Unanswered, text
@@ -27,14 +26,14 @@ from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.automata.language import Language
 from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding
-from verify.certificates.building import ENDLESS, LARGEST_N, Subject
 from verify.certificates.document import CERTIFIED, about
+from verify.dossiers.dossier import About, Subject
+from verify.dossiers.registry import find_dossiers
 from verify.rounding.model import Model
-from verify.stored.intervals import FOLDER, SCHEMA, About, Stale, checker, digest, machine_of, name_of
+from verify.stored.intervals import FOLDER, SCHEMA, Stale, checker, digest, name_of
 from verify.trusted import growth
 
 ROOTS = (0, 1)
-BY_THEIR_TEXT = (("istree", "rag"), ("turing", "rag"), ("turing", "hybrid"))  # runs that go by what the text says
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,8 @@ class Above:
 
 def subjects() -> Iterator[tuple[Subject, About]]:
     """All that is stored: those of which the whole takes ten seconds or more."""
-    for name, model in (("istree", "transformer"), ("istree", "hybrid"), *BY_THEIR_TEXT):
-        subject = Subject(name, LARGEST_N, model=model, machine=machine_of(name), last=ENDLESS)
-        yield subject, "rounding"
-        yield subject, "program"
-    for name, model in BY_THEIR_TEXT:
-        subject = Subject(name, LARGEST_N, model=model, machine=machine_of(name), last=ENDLESS)
-        yield replace(subject, discipline=Discipline.SEQUENTIAL), "rounding"
+    for dossier in find_dossiers().values():
+        yield from dossier.stored_above
 
 
 def judge_of(what: About) -> Judge:

@@ -25,23 +25,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from constructions.turing.library import find
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import DEFAULT_MACHINE, LEAST, MODELS, Subject, model_of, sized, sized_beside
+from verify.certificates.building import model_of, sized, sized_beside
 from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
+from verify.dossiers.dossier import About, Subject
+from verify.dossiers.registry import find_dossiers
 from verify.rounding.model import Model, first_difference
 
 SCHEMA = 1
 FOLDER = Path(__file__).parent
 DIGITS = 16  # of a digest, hexadecimal
-TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n are followed
 MOST_BUILT = 500  # intervals, whose weights are built anew
 FEW_INTERVALS = 200  # up to which three n of each are compared
 RENEWED = 2  # intervals that are certified anew
-About = Literal["rounding", "program"]
 CHECKERS = (
     "algebra",
     "automata",
@@ -127,33 +126,15 @@ class NotCertified(Exception):
 
 
 def subjects() -> Iterator[tuple[Subject, About]]:
-    """All that is stored: every model that is certified for every n."""
-    both = tuple(Discipline)
-    kinds = [(name, model) for name, model in MODELS] + [("turing", "rag"), ("turing", "hybrid"), ("istree", "rag")]
-    some = [Subject(name, LEAST, model=model, machine=machine_of(name), last=TOP) for name, model in kinds]
-    entries = [(replace(one, discipline=discipline), "rounding") for one in some for discipline in both]
-    hybrid, istree = (Subject("istree", LEAST, model=model, last=TOP) for model in ("hybrid", "transformer"))
-    lean = replace(istree, last=TOP_OF_LEAN, lean=True)
-    eos = [replace(one, layout="eos") for one in (istree, lean)]
-    entries += [(hybrid, "rounding"), (istree, "rounding"), (lean, "rounding")]
-    entries += [(one, "rounding") for one in eos]
-    entries += [(replace(one, discipline=Discipline.SEQUENTIAL), "rounding") for one in (istree, lean)]
-    entries += [(one, "program") for one in (*some, hybrid, istree, lean, *eos)]
-    for one, what in entries:
-        yield one, "rounding" if what == "rounding" else "program"
-
-
-def machine_of(construction: str) -> str:
-    """The one for which machines are followed."""
-    return str(find(DEFAULT_MACHINE).machine) if construction == "turing" else ""
+    """All that is stored: every model that is certified for every n; those of rounding first."""
+    entries = [entry for dossier in find_dossiers().values() for entry in dossier.stored]
+    return iter(sorted(entries, key=lambda entry: entry[1] != "rounding"))
 
 
 def name_of(subject: Subject, what: About) -> str:
     """Of a document: istree-lean-eos-sequential-rounding."""
-    parts = [subject.construction, subject.model * (subject.model != "transformer"), "lean" * subject.lean]
-    parts += [subject.layout * (subject.layout != "paper")]
-    parts += ["sequential" * (subject.discipline is Discipline.SEQUENTIAL), what]
-    return "-".join(filter(None, parts))
+    sequential = ["sequential"] * (subject.discipline is Discipline.SEQUENTIAL)
+    return "-".join([*subject.dossier.labels, *sequential, what])
 
 
 def path_of(subject: Subject, what: About) -> Path:

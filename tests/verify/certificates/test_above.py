@@ -25,8 +25,11 @@ from verify.algebra.rational import Ratio, least
 from verify.algebra.walks import Walk
 from verify.automata.language import Bound, Language
 from verify.certificates.above import Survey
-from verify.certificates.building import ENDLESS, MODELS, Subject, build, every_n
+from verify.certificates.building import build, every_n
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.dossiers.dossier import ENDLESS, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.rounding.model import Model
 from verify.trusted.growth import root
 
@@ -70,9 +73,11 @@ def weights(model: Model, n: int) -> list[Fraction]:
     return [*own, *families, *(at(x, n) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta))]
 
 
-TURING = [Subject("turing", 4, model=model, machine=str(find("bb2").machine)) for model in ("hybrid", "rag")]
+TURING = [find_subject("turing", 4, model=model, machine=str(find("bb2").machine)) for model in ("hybrid", "rag")]
 SUBJECTS = [
-    replace(s, discipline=d) for s in (*(Subject(name, 4, model=m) for name, m in MODELS), *TURING) for d in Discipline
+    replace(s, discipline=d)
+    for s in (*(find_subject(name, 4, model=m) for name, m in MODELS), *TURING)
+    for d in Discipline
 ]
 
 
@@ -116,7 +121,7 @@ def checked(subject: Subject) -> Any:
 
 
 def test_the_cases_of_index_are_certified_and_so_few() -> None:
-    survey = Survey(Subject("index", 4))
+    survey = Survey(find_subject("index", 4))
     survey.run()
     document = survey.document()
     assert document["verdict"] == CERTIFIED
@@ -128,9 +133,9 @@ def test_the_cases_of_index_are_certified_and_so_few() -> None:
 def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> tuple[str, list[bool]]:
     """The verdict above, and of some n, of models that are wired with this lead."""
     monkeypatch.setattr(part, "least_gap", gap)
-    survey = Survey(Subject("index", 4))
+    survey = Survey(find_subject("index", 4))
     survey.run()
-    ends = [certified(Subject("index", n)) for n in (2**64, 2**70, 2**100, 2**200)]
+    ends = [certified(find_subject("index", n)) for n in (2**64, 2**70, 2**100, 2**200)]
     assert "may differ by" in survey.about["what"]
     return survey.about["verdict"], ends
 
@@ -317,7 +322,7 @@ def test_a_ratio_that_turns_late_is_not_said_to_rise() -> None:
     assert walk_of(10**5, lambda walk: least(poles, 3, n_of(walk)), 4)[1] is None
 
 
-ISTREE = [Subject("istree", 4, layout=layout, discipline=d) for layout in ("paper", "eos") for d in Discipline]
+ISTREE = [find_subject("istree", 4, layout=layout, discipline=d) for layout in ("paper", "eos") for d in Discipline]
 
 
 @settings(max_examples=4)
@@ -331,7 +336,7 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
     """The distance between two counts is a quotient of polynomials."""
     own = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, n: own(gap, n) // 64)
-    survey = Survey(Subject("istree", 4))
+    survey = Survey(find_subject("istree", 4))
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert "may differ by" in survey.about["what"]
@@ -340,18 +345,18 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_goes_on_without_end() -> None:
     """All but lean; rounding and program at once only as it has been looked at."""
-    hybrids = [Subject("istree", 4, model="hybrid", discipline=discipline) for discipline in Discipline]
+    hybrids = [find_subject("istree", 4, model="hybrid", discipline=discipline) for discipline in Discipline]
     assert {every_n(of).last for of in (*SUBJECTS, *ISTREE, *hybrids)} == {ENDLESS}
     assert {every_n(of, theorem=True).last for of in (*SUBJECTS, ISTREE[0], ISTREE[2], hybrids[0])} == {ENDLESS}
     ends = [every_n(of, theorem=True) for of in (ISTREE[1], ISTREE[3], hybrids[1])]
-    assert {end.last for end in (*ends, every_n(Subject("istree", 4, lean=True)))} == {2**64}
+    assert {end.last for end in (*ends, every_n(find_subject("istree", 4, lean=True)))} == {2**64}
 
 
 def test_models_that_are_not_reached_are_not_certified() -> None:
     for subject in (
-        Subject("istree", 4, lean=True),
-        Subject("index", 4, precision_bits=301),
-        Subject("index", 4, printed=("tied-head",)),
+        find_subject("istree", 4, lean=True),
+        find_subject("index", 4, precision_bits=301),
+        find_subject("index", 4, printed=("tied-head",)),
     ):
         survey = Survey(subject)
         survey.run()

@@ -19,11 +19,13 @@ from verify.algebra.polynomial import bits_above
 from verify.algebra.walks import Walk
 from verify.certificates import building
 from verify.certificates.above import Survey
-from verify.certificates.building import Subject, build
+from verify.certificates.building import build
 from verify.certificates.document import UNKNOWN
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.trusted.growth import root
 
-SEARCHES = [Subject("istree", 4, model=model) for model in ("hybrid", "rag")]
+SEARCHES = [find_subject("istree", 4, model=model) for model in ("hybrid", "rag")]
 
 
 @settings(max_examples=10)

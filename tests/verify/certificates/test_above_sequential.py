@@ -21,8 +21,10 @@ from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.walks import Walk
 from verify.certificates import building
 from verify.certificates.above import Survey
-from verify.certificates.building import Subject, build
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.rounding.checker import Report
 from verify.rounding.kinds import Kind
 from verify.rounding.operators import dot
@@ -142,7 +144,7 @@ def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int
         assert value_at(result, n, known) == rounded(due + at(weight(bias, n), n))
 
 
-EOS = Subject("istree", 4, layout="eos", discipline=Discipline.SEQUENTIAL)
+EOS = find_subject("istree", 4, layout="eos", discipline=Discipline.SEQUENTIAL)
 
 
 def report_of(subject: Subject) -> Report:

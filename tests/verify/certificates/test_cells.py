@@ -27,9 +27,11 @@ from verify.automata import configurations
 from verify.automata.configurations import turing
 from verify.automata.language import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
-from verify.certificates.building import Subject, at_size, build, every_cells, families_of, in_case
+from verify.certificates.building import at_size, build, every_cells, families_of, in_case
 from verify.certificates.document import CERTIFIED, UNKNOWN, changed, judge, subject_of
 from verify.certificates.ranges import certificates
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.rounding.model import Model, described
 from verify.trusted.growth import root
 
@@ -39,7 +41,7 @@ SMALL = "1RZ1LA"
 
 
 def every(machine: str = SMALL, **how: Any) -> Subject:
-    return every_cells(Subject("turing", 1, model="cot", machine=machine, **how))
+    return every_cells(find_subject("turing", 1, model="cot", machine=machine, **how))
 
 
 def number_of(cells: int) -> int:
@@ -79,7 +81,7 @@ def test_a_case_is_certified_as_each_number_of_cells_is(cells: int, discipline: 
     """And what it shows is so there."""
     n = number_of(cells)
     walk, judged = in_walk(SMALL, cells, lambda one: judge(*build(replace(one, discipline=discipline))))
-    alone = Subject("turing", 1000, model="cot", machine=SMALL, cells=cells, discipline=discipline)
+    alone = find_subject("turing", 1000, model="cot", machine=SMALL, cells=cells, discipline=discipline)
     assert judged.verdict == judge(*build(alone)).verdict == CERTIFIED
     values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]

@@ -20,10 +20,12 @@ from constructions.show.run import worked_examples
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates import above, ranges
-from verify.certificates.building import RETRIEVERS, Subject, sized
+from verify.certificates.building import sized
 from verify.certificates.document import CERTIFIED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
 from verify.certify import PROG, main
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.oracles.counts import questions
 
 
@@ -213,7 +215,7 @@ def test_a_device_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "recall.json"
-    document = certificate(Subject("recall", 16))
+    document = certificate(find_subject("recall", 16))
     path.write_text(json.dumps(document))
     assert main(["--replay", str(path)]) == 0
     for key in ("weights_sha256", "heads", "verdict", "inputs", "ideal_sha256", "error_in_steps"):
@@ -281,7 +283,7 @@ def test_a_certificate_is_the_same_in_every_process() -> None:
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_intervals_leave_no_gap(name: str) -> None:
     least = 1 if name == "index" else 4
-    found = list(intervals(Subject(name, least, last=32)))
+    found = list(intervals(find_subject(name, least, last=32)))
     assert [item.low for item in found] == [least, *(item.high + 1 for item in found[:-1])]
     assert found[-1].high == 32
     assert all(item.judged.verdict == CERTIFIED for item in found)
@@ -318,25 +320,25 @@ def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixt
 
 
 def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
-    found = certificates(Subject("index", 61, last=64))
-    digests = [one.digest for one in intervals(Subject("index", 61, last=64))]
+    found = certificates(find_subject("index", 61, last=64))
+    digests = [one.digest for one in intervals(find_subject("index", 61, last=64))]
     assert found["verdict"] == CERTIFIED
     assert [one["weights_sha256"] for one in found["intervals"]] == digests
-    refused = certificates(Subject("recall", 1000, last=1010, precision_bits=31))
+    refused = certificates(find_subject("recall", 1000, last=1010, precision_bits=31))
     assert refused["verdict"] != CERTIFIED
     assert refused["where"] == "n = 1000 … 1010, the weights of block 3"
 
 
 def test_istree_for_every_size_of_an_interval() -> None:
     """n stands in the weights: it is an atom, and positions are known against 3n and 5n."""
-    model, inputs, high = sized(Subject("istree", 4_843_165), 1 << 64)
+    model, inputs, high = sized(find_subject("istree", 4_843_165), 1 << 64)
     assert high == 4_987_893
     assert judge(model, inputs).verdict == CERTIFIED
 
 
 def test_an_interval_of_which_a_part_has_one_size() -> None:
     """n = 26 alone is left of 26 and 27 behind a gate: forms do not speak of n there, and later gates still do."""
-    model, inputs, high = sized(Subject("istree", 26, lean=True), 1 << 64)
+    model, inputs, high = sized(find_subject("istree", 26, lean=True), 1 << 64)
     assert high == 27
     assert judge(model, inputs).verdict == CERTIFIED
 
@@ -359,7 +361,7 @@ def test_progress_above_is_told_on_stderr(tmp_path: Path, capsys: pytest.Capture
 def test_beyond_what_float64_can_hold() -> None:
     """1 − 2^−(bits + 1) of Counting and 3 − 5n − 4L of IsTree need more than 53 digits: no file holds them, the check does."""
     for name, n in (("counting", 2**52 - 1), ("istree", 27_397_079)):
-        assert certificate(Subject(name, n))["verdict"] == CERTIFIED
+        assert certificate(find_subject(name, n))["verdict"] == CERTIFIED
     fmt = fixed_point(transformer.least_precision(27_397_079))
     embedding, blocks = transformer.plan(27_397_079, fmt, vertices=5)
     with pytest.raises(ValueError, match="53 significant digits"):

@@ -23,8 +23,8 @@ from verify.algebra.samples import some_n
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.certificates.above import Survey
-from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
+from verify.dossiers.registry import find_subject
 from verify.trusted.growth import check, plus, root
 
 own_gap = part.least_gap
@@ -206,7 +206,7 @@ def test_a_lead_that_is_wrong_at_some_n_is_not_certified(
     where: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part, "least_gap", lambda q, length: own_gap(q, length) // (4 if where(length) else 1))
-    survey = Survey(Subject("index", 4))
+    survey = Survey(find_subject("index", 4))
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert survey.theorem is None
@@ -218,7 +218,7 @@ def test_an_error_of_a_builder_is_not_taken_for_a_limit(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(part, "least_gap", gap)
     with pytest.raises(AttributeError, match="a slip"):
-        Survey(Subject("index", 4)).run()
+        Survey(find_subject("index", 4)).run()
 
 
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -234,7 +234,7 @@ def test_a_builder_that_tells_a_number_from_what_stands_for_it(
     is_number: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part, "least_gap", lambda q, length: own_gap(q, length) // (4 if is_number(length) else 1))
-    survey = Survey(Subject("index", 4))
+    survey = Survey(find_subject("index", 4))
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert "has other weights than what stands for it" in survey.about["what"]

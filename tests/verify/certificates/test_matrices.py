@@ -18,9 +18,11 @@ from constructions.parts.heads import match
 from constructions.wiring import wire
 from verify import certify, explain, theorem
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import Subject, build_beside, sized, wired_of
+from verify.certificates.building import build_beside, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate
 from verify.certificates.ranges import certificates, intervals
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 
 Filler = wire._Filler
 
@@ -81,7 +83,7 @@ def test_an_output_head_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(model, unembed=np.roll(model.words, 1, axis=0)), registers
 
     monkeypatch.setattr("constructions.models.building.wire", untied)
-    assert certificate(Subject("recall", 9))["where"].startswith("unembed")
+    assert certificate(find_subject("recall", 9))["where"].startswith("unembed")
 
 
 def test_words_that_are_spelled_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +95,7 @@ def test_words_that_are_spelled_otherwise(monkeypatch: pytest.MonkeyPatch) -> No
         return replace(wired, vocabulary=(two, one, *others))
 
     monkeypatch.setattr("verify.certificates.building.wired_of", respelled)
-    found = certificate(Subject("recall", 9))
+    found = certificate(find_subject("recall", 9))
     assert (found["verdict"], found["where"]) == (REFUSED, "the vocabulary, row 0, column 0")
 
 
@@ -101,10 +103,10 @@ def test_the_last_numbers_of_a_table_that_is_too_large(monkeypatch: pytest.Monke
     def doubled(words: Matrix) -> Matrix:
         return words * 2 if words[0].any() and len(words) == 2 else words
 
-    build_beside(Subject("recall", 10**6))
+    build_beside(find_subject("recall", 10**6))
     planted(monkeypatch, "words", doubled)
     with pytest.raises(OtherMatrices, match="the last numbers"):
-        build_beside(Subject("recall", 10**6))
+        build_beside(find_subject("recall", 10**6))
 
 
 def factors(wrong: Callable[[Any], bool]) -> Callable[..., Any]:
@@ -130,24 +132,24 @@ def patch_scale(monkeypatch: pytest.MonkeyPatch, scale: Callable[..., Any]) -> N
 @pytest.mark.parametrize("name", ["recall", "istree"])
 def test_factors_that_are_wrong_far_away(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     patch_scale(monkeypatch, factors(lambda n: bool(20_000 <= n < 5 * 10**11)))
-    assert certificate(Subject(name, 16))["verdict"] == CERTIFIED
-    assert certificate(Subject(name, 30_000))["verdict"] != CERTIFIED
-    found = certificates(Subject(name, 19_000, last=30_000))
+    assert certificate(find_subject(name, 16))["verdict"] == CERTIFIED
+    assert certificate(find_subject(name, 30_000))["verdict"] != CERTIFIED
+    found = certificates(find_subject(name, 19_000, last=30_000))
     assert found["verdict"] != CERTIFIED
     assert found["intervals"][-1]["n"][0] == "20000"
 
 
 def test_factors_that_are_wrong_for_whole_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     patch_scale(monkeypatch, factors(lambda n: isinstance(n, int) and n > 10**6))
-    found = certificates(Subject("recall", 10**6, last=10**12))
+    found = certificates(find_subject("recall", 10**6, last=10**12))
     assert found["verdict"] == REFUSED
     assert "the matrices of n = " in found["what"]
     with pytest.raises(OtherMatrices, match=r"blocks\.2\.attn\.0\.W_"):
-        sized(Subject("recall", 10**7), 10**8)
+        sized(find_subject("recall", 10**7), 10**8)
 
 
 def test_each_interval_is_compared_at_its_ends_and_within() -> None:
-    seen = [*intervals(Subject("recall", 1, last=1 << 20))]
+    seen = [*intervals(find_subject("recall", 1, last=1 << 20))]
     for one in seen:
         assert {one.low, one.high} <= {*one.compared}
         assert all(one.low <= n <= one.high for n in one.compared)
@@ -158,7 +160,12 @@ def test_each_interval_is_compared_at_its_ends_and_within() -> None:
 
 @pytest.mark.parametrize(
     "subject",
-    [Subject("recall", 9), Subject("istree", 7), Subject("index", 2), Subject("ngram", 6, model="rag")],
+    [
+        find_subject("recall", 9),
+        find_subject("istree", 7),
+        find_subject("index", 2),
+        find_subject("ngram", 6, model="rag"),
+    ],
     ids=str,
 )
 def test_the_digest_is_that_of_the_file(subject: Subject, tmp_path: Path) -> None:
@@ -182,4 +189,4 @@ def test_the_digest_by_both_commands(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_no_digest_of_a_table_that_is_too_large() -> None:
-    assert certificate(Subject("recall", 10**12))["matrices_sha256"] is None
+    assert certificate(find_subject("recall", 10**12))["matrices_sha256"] is None

@@ -15,15 +15,17 @@ from constructions.layers import block_arrays
 from constructions.parts.heads import match_last, match_next
 from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
-from verify.certificates.building import RETRIEVERS, Subject, build, families_of, findings_of
+from verify.certificates.building import build, families_of, findings_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
 from verify.certificates.mutants import CHANGES, mutant, places, with_array
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.model import described
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformer, "least_precision", lambda n, discipline=None: 5)
-    document = certificate(Subject("istree", 100))
+    document = certificate(find_subject("istree", 100))
     assert document["verdict"] == REFUSED
     assert "R_5" in document["what"]
 
@@ -33,7 +35,7 @@ def test_a_lead_that_stops_growing(n: int, monkeypatch: pytest.MonkeyPatch) -> N
     """With the lead of n = 600, a star on 1,500 vertices is decoded wrongly."""
     scale = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, m: scale(gap, min(m, 599)))
-    document = certificate(Subject("istree", n))
+    document = certificate(find_subject("istree", n))
     assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 1 (next edge)")
 
 
@@ -41,7 +43,7 @@ def test_lean_with_a_lead_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None
     """With the lead of p = 35, a key that should vanish at 10^4 vertices weighs more than half a step."""
     lead = property(lambda scale: 28)
     monkeypatch.setattr(match_last.Scale, "lead", lead)
-    document = certificate(Subject("istree", 10**4, lean=True))
+    document = certificate(find_subject("istree", 10**4, lean=True))
     assert (document["verdict"], document["where"]) == (REFUSED, "block 2, head 1 (@1)")
 
 
@@ -49,14 +51,14 @@ def test_lean_with_a_lead_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("n", [5, 10**4, 10**12])
 def test_lean_with_two_bits_less(n: int, layout: Layout) -> None:
     bits = lean.least_precision(n, layout=layout) - 2
-    assert certificate(Subject("istree", n, precision_bits=bits, layout=layout, lean=True))["verdict"] == REFUSED
+    assert certificate(find_subject("istree", n, precision_bits=bits, layout=layout, lean=True))["verdict"] == REFUSED
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_one_bit_less_than_is_claimed_to_be_needed(name: str) -> None:
     """Not a claim that fewer bits fail; only that the check is not content with any number of them."""
     least = RETRIEVERS[name].least_precision(1000)
-    verdicts = [certificate(Subject(name, 1000, precision_bits=p))["verdict"] for p in range(5, least, 2)]
+    verdicts = [certificate(find_subject(name, 1000, precision_bits=p))["verdict"] for p in range(5, least, 2)]
     assert REFUSED in verdicts
     assert verdicts == sorted(verdicts, key=CERTIFIED.__eq__)
 
@@ -66,7 +68,7 @@ PRINTS = [(name, finding.id) for name in RETRIEVERS for finding in findings_of(n
 
 @pytest.mark.parametrize(("name", "finding"), PRINTS)
 def test_prints_are_not_certified_but_for_factors_that_fit(name: str, finding: str) -> None:
-    certified = certificate(Subject(name, 16, printed=(finding,)))["verdict"] == CERTIFIED
+    certified = certificate(find_subject(name, 16, printed=(finding,)))["verdict"] == CERTIFIED
     assert certified is (finding == "score-range")
 
 
@@ -92,7 +94,7 @@ JUDGED = {"index": (167, 6), "recall": (89, 8)}
 def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     """A changed model that is still certified answers hard inputs as the construction does, within the stated errors."""
     wired = RETRIEVERS[name].build(4)
-    subject = Subject(name, 4)
+    subject = find_subject(name, 4)
     quantum = float(wired.arithmetic.format.quantum)
     _, language = build(subject)
     original = build(subject)[0].digest
@@ -109,7 +111,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
             continue
         slack.append(change)
         assert judged.report is not None
-        built = dataclasses.replace(wired, model=model)
+        built = dataclasses.wired.with_options(model=model)
         for sequence, query in HARD[name]:
             question = Question(sequence, query)
             tokens = built.tokens(question.words())
@@ -130,14 +132,14 @@ WRITES = [
 def test_a_write_where_nothing_is_read(
     name: str, number: int, array: int, place: tuple[int, ...], weight: float
 ) -> None:
-    wired, (_, language) = RETRIEVERS[name].build(4), build(Subject(name, 4))
+    wired, (_, language) = RETRIEVERS[name].build(4), build(find_subject(name, 4))
     blocks = [*wired.model.blocks]
     changed = block_arrays(blocks[number])[array].copy()
     assert changed[place] == 0
     changed[place] = weight
     blocks[number] = with_array(blocks[number], array, changed)
-    built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
-    families = families_of(Subject(name, 4))
+    built = dataclasses.wired.with_options(model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
+    families = families_of(find_subject(name, 4))
     judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), language)
     assert judged.report is not None
     tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
@@ -155,7 +157,7 @@ HARD_GRAPHS = (
 @given(data=st.data())
 def test_single_changes_of_istree(data: st.DataObject) -> None:
     """Each is refused, not decided, or harmless on hard graphs; `pytest tests/verify/certificates --fuzz 60` tries hundreds."""
-    subject = Subject("istree", 4, lean=data.draw(st.booleans()))
+    subject = find_subject("istree", 4, lean=data.draw(st.booleans()))
     wired = lean.build(4) if subject.lean else transformer.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
@@ -166,7 +168,7 @@ def test_single_changes_of_istree(data: st.DataObject) -> None:
         return
     event(f"{judged.verdict}: {change}")
     assert judged.report is not None
-    built = dataclasses.replace(wired, model=model)
+    built = dataclasses.wired.with_options(model=model)
     for graph in HARD_GRAPHS:
         tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)[:-1]]
         assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == []

@@ -22,11 +22,13 @@ from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Integer, Refused, Space
 from verify.algebra.polynomial import atom
 from verify.automata.language import Language, Limited, Place
-from verify.certificates.building import MODELS, Subject, build
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant
 from verify.certificates.slack import Surveyor
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.rounding.checker import check, embedded
 from verify.rounding.kinds import Kind
 from verify.rounding.model import Listed, described
@@ -61,7 +63,7 @@ HARD = [
 def test_runs_are_as_certified(name: str, model: str, discipline: Discipline) -> None:
     retriever = MODELS[name, model]
     wired = retriever.build(N, discipline=discipline)
-    report = check(*build(Subject(name, N, discipline=discipline, model=model)))
+    report = check(*build(find_subject(name, N, discipline=discipline, model=model)))
     for hard in HARD[:: 1 if model == "hybrid" else 2]:
         question = replace(hard, query=hard.query[: retriever.query_length])
         if not retriever.task.wrong(question):
@@ -74,7 +76,7 @@ def test_the_language_has_what_a_search_writes_and_returns() -> None:
         retriever = MODELS[name, "rag"]
         asked = replace(question, query=question.query[: retriever.query_length])
         words = [*asked.words(), *retriever.thoughts(asked, frozenset())]
-        places = build(Subject(name, N, model="rag"))[1].places
+        places = build(find_subject(name, N, model="rag"))[1].places
         assert len(words) == places[-1].high - N + len(asked.sequence)
         spelled = [place.word for place in places if place.name.startswith("search")]
         behind = words[len(asked.words()) : -1]
@@ -86,7 +88,7 @@ def test_the_language_has_what_a_search_writes_and_returns() -> None:
 def test_fewer_bits_are_refused(name: str, model: str) -> None:
     least = MODELS[name, model].least_precision(1000)
     verdicts = [
-        certificate(Subject(name, 1000, precision_bits=p, model=model))["verdict"] for p in (9, least - 6, least)
+        certificate(find_subject(name, 1000, precision_bits=p, model=model))["verdict"] for p in (9, least - 6, least)
     ]
     assert verdicts[0] == REFUSED
     assert verdicts[2] == CERTIFIED
@@ -98,14 +100,14 @@ def test_fewer_bits_are_refused(name: str, model: str) -> None:
     [(*key, finding.id) for key in RECURRENT for finding in MODELS[key].findings],
 )
 def test_prints_are_not_certified_but_for_factors_that_fit(name: str, model: str, finding: str) -> None:
-    certified = certificate(Subject(name, 16, printed=(finding,), model=model))["verdict"] == CERTIFIED
+    certified = certificate(find_subject(name, 16, printed=(finding,), model=model))["verdict"] == CERTIFIED
     assert certified is (finding == "score-range")
 
 
 @pytest.mark.parametrize(("name", "model", "count"), [("counting", "hybrid", 12), ("index", "rag", 2)])
 def test_single_changes(name: str, model: str, count: int) -> None:
     """Refused, not decided, or harmless on hard inputs; each weight of a recurrence of the hybrid's is needed."""
-    surveyor = Surveyor(Subject(name, N, model=model))
+    surveyor = Surveyor(find_subject(name, N, model=model))
     inputs = hard_inputs(surveyor.subject, surveyor.wired, 12, 0)
     recurrent = [change for change in surveyor.changes if change[0][:2] in ((0, 0), (0, 1)) and change[1] == "zero"]
     drawn = random.Random(0).sample(surveyor.changes, count)

@@ -8,19 +8,21 @@ import pytest
 
 from constructions.istree.graphs import LAYOUTS, Layout
 from verify.certificates import runs
-from verify.certificates.building import RETRIEVERS, Subject, wired_of
+from verify.certificates.building import wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate
 from verify.certificates.mutants import with_array
 from verify.certificates.ranges import differences
 from verify.certificates.runs import exhaust
 from verify.certify import main
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.oracles.counts import ordered_graphs, questions
 
 
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_every_question(name: str, n: int) -> None:
-    document = certificate(Subject(name, n))
+    document = certificate(find_subject(name, n))
     assert document["verdict"] == CERTIFIED
     assert document["inputs_run"] == questions(name, n, n, n, RETRIEVERS[name].query_length)
     assert all(error != "0" for error in document["error_in_steps"].values())
@@ -30,11 +32,11 @@ def test_every_question(name: str, n: int) -> None:
 @pytest.mark.parametrize("lean", [False, True])
 def test_every_graph(layout: Layout, lean: bool) -> None:
     for n in (1, 2):
-        assert exhaust(Subject("istree", n, layout=layout, lean=lean)).inputs == ordered_graphs(n)
+        assert exhaust(find_subject("istree", n, layout=layout, lean=lean)).inputs == ordered_graphs(n)
 
 
 def test_a_small_model_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    wired = wired_of(Subject("recall", 2))
+    wired = wired_of(find_subject("recall", 2))
     block = wired.model.blocks[2]
     changed = dataclasses.replace(
         wired,
@@ -43,23 +45,23 @@ def test_a_small_model_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     )
     monkeypatch.setattr(runs, "wired_of", lambda subject: changed)
-    document = certificate(Subject("recall", 2))
+    document = certificate(find_subject("recall", 2))
     assert document["verdict"] == REFUSED
     assert document["what"] == "the ideal model says 1 behind 3 tokens, not FAILED"
 
 
 def test_every_size_from_one_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert differences(certificate(Subject("index", 2))) == []
+    assert differences(certificate(find_subject("index", 2))) == []
     assert main(["index", "--n", "2"]) == 0
     assert "all inputs were run, 10: every sequence and query of n = 2" in capsys.readouterr().out
 
 
 def test_where_the_printed_layer_7_fails() -> None:
     """The check cannot tell of a sum of two counts; a run shows two records that tie, and what is read of them."""
-    document = certificate(Subject("istree", 6, printed=("layer-7",)))
+    document = certificate(find_subject("istree", 6, printed=("layer-7",)))
     assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 1 (edge 1 after, a here)")
     assert "2 keys of equal score, whose values for next1_a are 6, 1" in document["what"]
 
 
 def test_what_hard_inputs_do_not_refute() -> None:
-    assert certificate(Subject("counting", 4, printed=("count-margin",)))["verdict"] == UNKNOWN
+    assert certificate(find_subject("counting", 4, printed=("count-margin",)))["verdict"] == UNKNOWN

@@ -12,14 +12,16 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.polynomial import atom, constant
 from verify.automata.language import Language, Place
-from verify.certificates.building import RETRIEVERS, Subject, build, families_of
+from verify.certificates.building import build, families_of
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.checker import check
 from verify.rounding.model import Model, Numbers, described
 
 N = 4
-SUBJECT = Subject("ngram", N)
+SUBJECT = find_subject("ngram", N)
 WIRED, LANGUAGE = RETRIEVERS["ngram"].build(N), build(SUBJECT)[1]
 HELD = ("number", "number@1", "number@2")
 TEXTS = [

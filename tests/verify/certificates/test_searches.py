@@ -16,8 +16,9 @@ from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.polynomial import constant
 from verify.automata.language import Language
 from verify.automata.searches import records_apart, records_limited
-from verify.certificates.building import Subject, build, language_of, model_of, precision_of
+from verify.certificates.building import build, language_of, model_of, precision_of
 from verify.certificates.document import REFUSED, certificate, judge
+from verify.dossiers.registry import find_subject
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Model
 
@@ -31,7 +32,7 @@ each = pytest.mark.parametrize("model", GRAPHS)
 
 @cache
 def built(model: str) -> tuple[Model, Language, Wired, Report]:
-    subject = Subject("istree", N, model=model)
+    subject = find_subject("istree", N, model=model)
     own, language = build(subject)
     return own, language, MODELS[model, "paper"].of("repaired").build(N), check(own, language)
 
@@ -80,7 +81,7 @@ def test_comparisons_that_are_kept_apart() -> None:
 
 def test_no_more_records_than_vertices() -> None:
     """Under `sequential` a sum over any text may saturate, and not if the invariant holds."""
-    subject = Subject("istree", 1000, discipline=Discipline.SEQUENTIAL, model="rag")
+    subject = find_subject("istree", 1000, discipline=Discipline.SEQUENTIAL, model="rag")
     model, language = build(subject)
     assert language.invariants == (records_limited(constant(1000)),)
     for known in ((), (records_limited(2**21),)):
@@ -92,11 +93,11 @@ def test_no_more_records_than_vertices() -> None:
 
 @pytest.mark.parametrize(("model", "bits"), [("hybrid", 6), ("rag", 2)])
 def test_fewer_bits_are_refused(model: str, bits: int) -> None:
-    subject = Subject("istree", 1000, model=model)
+    subject = find_subject("istree", 1000, model=model)
     fewer = replace(subject, precision_bits=precision_of(subject) - bits)
     assert judge(model_of(fewer), language_of(fewer)).verdict == REFUSED
 
 
 @pytest.mark.parametrize(("model", "finding"), [("hybrid", "nearest-tie")])
 def test_prints_are_not_certified(model: str, finding: str) -> None:
-    assert certificate(Subject("istree", 5, model=model, printed=(finding,)))["verdict"] == REFUSED
+    assert certificate(find_subject("istree", 5, model=model, printed=(finding,)))["verdict"] == REFUSED

@@ -12,8 +12,10 @@ from constructions.exports.weights import save
 from constructions.models.door import find_door
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
-from verify.certificates.building import Subject, solver_of
+from verify.certificates.building import solver_of
 from verify.certify import main
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 
 
 def exported(subject: Subject, path: Path) -> dict[str, Any]:
@@ -49,9 +51,9 @@ def others(value: Any) -> list[Any]:
 
 
 SUBJECTS = (
-    Subject("recall", 8),
-    Subject("ngram", 5, model="rag", query_length=2),
-    Subject("turing", 4, model="cot", machine="1RB1LB_1LA1RZ", cells=5),
+    find_subject("recall", 8),
+    find_subject("ngram", 5, model="rag", query_length=2),
+    find_subject("turing", 4, model="cot", machine="1RB1LB_1LA1RZ", cells=5),
 )
 
 
@@ -80,7 +82,7 @@ def test_each_field_is_checked(subject: Subject, tmp_path: Path, capsys: pytest.
 
 def test_a_file_from_before_there_were_domains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
-    sidecar = exported(Subject("recall", 8), path)
+    sidecar = exported(find_subject("recall", 8), path)
     del sidecar["domain"]
     path.with_suffix(".json").write_text(json.dumps(sidecar), encoding="utf-8")
     assert main([str(path)]) == 0
@@ -89,7 +91,7 @@ def test_a_file_from_before_there_were_domains(tmp_path: Path, capsys: pytest.Ca
 
 def test_two_words_that_are_swapped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
-    sidecar = exported(Subject("recall", 8), path)
+    sidecar = exported(find_subject("recall", 8), path)
     words = sidecar["vocabulary"]
     words[0], words[1] = words[1], words[0]
     path.with_suffix(".json").write_text(json.dumps(sidecar), encoding="utf-8")
@@ -99,7 +101,7 @@ def test_two_words_that_are_swapped(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_an_example_that_expects_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
-    sidecar = exported(Subject("istree", 4), path)
+    sidecar = exported(find_subject("istree", 4), path)
     for example in sidecar["examples"]:
         place = max(i for i, token in enumerate(example["expected_next_ids"]) if token is not None)
         for word in range(2):
@@ -115,7 +117,7 @@ def test_metadata_of_another_length(tmp_path: Path, capsys: pytest.CaptureFixtur
     from safetensors.numpy import load_file, save_file
 
     path = tmp_path / "model.safetensors"
-    exported(Subject("recall", 8), path)
+    exported(find_subject("recall", 8), path)
     save_file(load_file(path), path, metadata={"longest_sequence": "99"})
     assert main([str(path)]) == 1
     assert "its metadata has longest_sequence 99, the sidecar 11" in capsys.readouterr().out
@@ -126,7 +128,7 @@ def test_a_sidecar_with_nothing_to_compare_is_refused(
     examples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "model.safetensors"
-    sidecar = exported(Subject("recall", 8), path)
+    sidecar = exported(find_subject("recall", 8), path)
     idle = [
         {
             **example,

@@ -9,14 +9,15 @@ import pytest
 
 from constructions.turing.library import find
 from verify import certify
-from verify.certificates.building import Subject, build, families_of
+from verify.certificates.building import build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant, named, places, with_weight
 from verify.certificates.slack import OTHER_FUNCTION, Surveyor
+from verify.dossiers.registry import find_subject
 from verify.rounding.model import described
 
-INDEX = Surveyor(Subject("index", 4))
+INDEX = Surveyor(find_subject("index", 4))
 
 
 def place(name: str) -> tuple[int, int, tuple[int, ...]]:
@@ -36,9 +37,9 @@ def test_a_survey() -> None:
 
 SURVEYORS = [
     (INDEX, 40),
-    (Surveyor(Subject("ngram", 4)), 30),
-    (Surveyor(Subject("recall", 4, model="hybrid")), 15),
-    (Surveyor(Subject("counting", 4)), 6),
+    (Surveyor(find_subject("ngram", 4)), 30),
+    (Surveyor(find_subject("recall", 4, model="hybrid")), 15),
+    (Surveyor(find_subject("counting", 4)), 6),
 ]
 
 
@@ -59,7 +60,7 @@ def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor
 
 def test_a_register_that_nobody_read_before() -> None:
     """A key of the last block reads one that the check of the model itself has forgotten there."""
-    surveyor = Surveyor(Subject("ngram", 4))
+    surveyor = Surveyor(find_subject("ngram", 4))
     own = surveyor.wired.model
     queries = [(len(own.blocks) - 1, 0, (row, 9)) for row in (0, 1)]
     assert [surveyor.verdict(with_weight(own, at, 1.0), at) for at in queries] == [OTHER_FUNCTION, OTHER_FUNCTION]
@@ -112,7 +113,7 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 def test_hard_inputs_of_a_turing_machine(model: str) -> None:
     """The model itself answers all of them; one whose words are read wrongly does not."""
     cells = 4 if model == "cot" else None
-    subject = Subject("turing", 4, model=model, machine=str(find("bb2").machine), cells=cells)
+    subject = find_subject("turing", 4, model=model, machine=str(find("bb2").machine), cells=cells)
     surveyor = Surveyor(subject)
     inputs = hard_inputs(subject, surveyor.wired, 6, 0)
     assert len({one.prompt for one in inputs}) == 6

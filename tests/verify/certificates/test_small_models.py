@@ -20,11 +20,11 @@ from tests.verify.certificates.small import Registers, Text, Unit, Weights, devi
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.language import Language, Place
-from verify.certificates.building import Subject
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.wrong import WRONG, certified
+from verify.dossiers.registry import find_subject
 from verify.framework.seen import Undecided
 from verify.framework.weights import Weights as FramedWeights
 from verify.rounding.attention import Reader
@@ -73,7 +73,7 @@ def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong
     monkeypatch.setattr(Reader, "_many", lambda reader, candidate: False)
     assert [*certified()] == ["keys_that_tie"]
     with pytest.raises(Undecided, match="the checker certifies a model that is wrong: keys_that_tie"):
-        FramedWeights("rounding").judge(Subject("index", 4))
+        FramedWeights("rounding").judge(find_subject("index", 4))
 
 
 def test_a_lead_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wrong(
@@ -273,7 +273,7 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
 
 @pytest.mark.parametrize("values", ["ss", "sv", "vs"])
 def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
-    """The mean of what one key has, which is 1, and the mean of numbers; 8 times that is off by steps, and not by more than told."""
+    """The mean of what one key has, which is 1, and the mean of numbers; 8 times that is off by steps, by no more than told."""
     of = Registers(("v", "s", "?", "one", "a", "b", "grown"))
     words = {**{str(v): {"v": v, "one": 1} for v in (1, 2)}, "s": {"s": 1, "one": 1}, "?": {"?": 1, "one": 1}}
     head = AttentionHead(
@@ -455,7 +455,7 @@ def models(draw: st.DrawFn) -> Wired:
     wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(p), discipline))
     for _ in range(draw(st.integers(0, 1))):
         place, change = draw(st.sampled_from(places(wired.model))), draw(st.sampled_from(CHANGES))
-        wired = replace(wired, model=mutant(wired.model, place, change, float(wired.arithmetic.format.quantum)))
+        wired = wired.with_options(model=mutant(wired.model, place, change, float(wired.arithmetic.format.quantum)))
     return wired
 
 

@@ -14,7 +14,9 @@ from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import contradictions
-from verify.certificates.building import RETRIEVERS, Subject, build
+from verify.certificates.building import build
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.checker import Report, check
 
 N = 4
@@ -22,7 +24,7 @@ N = 4
 
 @cache
 def certified(name: str, discipline: Discipline, layout: Layout = "paper", *, lean: bool = False) -> Report:
-    return check(*build(Subject(name, N, discipline=discipline, layout=layout, lean=lean)))
+    return check(*build(find_subject(name, N, discipline=discipline, layout=layout, lean=lean)))
 
 
 def prompt(wired: Wired, question: Question) -> list[int]:

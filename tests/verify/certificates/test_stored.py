@@ -16,7 +16,8 @@ import constructions.parts.heads.match_nearest as match_nearest
 from constructions.istree import transformer
 from constructions.retrieval.retriever import Retriever
 from verify import store
-from verify.certificates.building import Subject
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
@@ -24,8 +25,8 @@ from verify.framework.seen import Refuted, Undecided
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Interval, Renewal
 
-RECALL = Subject("recall", 4, last=1 << 17)
-HYBRID = replace(RECALL, model="hybrid")
+RECALL = find_subject("recall", 4, last=1 << 17)
+HYBRID = RECALL.with_options(model="hybrid")
 MODULES = (match, match_close, match_nearest)
 
 
@@ -162,7 +163,7 @@ def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = Subject("istree", 4990, last=5050)
+    some = find_subject("istree", 4990, last=5050)
     made(some, "rounding")
     own = transformer.least_precision
     monkeypatch.setattr(

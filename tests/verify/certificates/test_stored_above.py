@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import constructions.parts.heads.match as match
-from verify.certificates.building import ENDLESS, LARGEST_N, Subject
+from verify.dossiers.dossier import ENDLESS, LARGEST_N
+from verify.dossiers.registry import find_subject
 from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import Stale
 
-RECALL = Subject("recall", LARGEST_N, last=ENDLESS)
+RECALL = find_subject("recall", LARGEST_N, last=ENDLESS)
 
 
 @cache

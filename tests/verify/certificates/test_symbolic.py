@@ -17,14 +17,17 @@ from constructions.wiring.exact import Weight
 from precision.format import Discipline
 from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Size, symbol
-from verify.certificates.building import RETRIEVERS, Subject, families_of, model_of, precision_of, sized, wired_of
+from verify.certificates.building import families_of, model_of, precision_of, sized, wired_of
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.model import Model, described, vocabulary
 
 SUBJECTS = [
-    *(Subject(name, 4) for name in RETRIEVERS),
-    *(Subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
-    *(Subject("istree", 4, model=model) for model in ("hybrid", "rag")),
-    *(Subject("turing", 4, model=model, machine="1RB1LB_1LA1RZ", tape="1") for model in ("hybrid", "rag")),
+    *(find_subject(name, 4) for name in RETRIEVERS),
+    *(find_subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
+    *(find_subject("istree", 4, model=model) for model in ("hybrid", "rag")),
+    *(find_subject("turing", 4, model=model, machine="1RB1LB_1LA1RZ", tape="1") for model in ("hybrid", "rag")),
 ]
 
 

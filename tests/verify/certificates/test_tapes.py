@@ -17,11 +17,13 @@ from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
 from verify.automata.configurations import queue
 from verify.automata.language import Delayed
-from verify.certificates.building import Subject, build, families_of, language_of, model_of, sized
+from verify.certificates.building import build, families_of, language_of, model_of, sized
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
 from verify.certificates.hard_inputs import walk
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.rounding.checker import check
 from verify.rounding.kinds import Kind
 from verify.rounding.model import described
@@ -29,7 +31,7 @@ from verify.rounding.queues import queue_of
 
 BB2, PALINDROME = str(find("bb2").machine), str(find("palindrome").machine)
 SUBJECTS = [
-    Subject("turing", n, model=model, machine=machine, tape=tape)
+    find_subject("turing", n, model=model, machine=machine, tape=tape)
     for model in ("hybrid", "rag")
     for n, machine, tape in ((5, BB2, ""), (3, PALINDROME, "12"))
 ]
@@ -64,7 +66,7 @@ def test_single_changes(subject: Subject) -> None:
         families = families_of(subject)
         judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), language)
         if judged.report is not None:
-            built = replace(wired, model=model)
+            built = wired.with_options(model=model)
             tokens = walk(language, wired, subject, rng)
             assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == [], place
 
@@ -83,7 +85,7 @@ def test_a_stored_certificate() -> None:
 def test_any_number_of_steps(model: str, discipline: Discipline) -> None:
     """At 1,000 the logit of the cell furthest away is below the least number; n is in the weights from 143 to 157."""
     for n in (1000, 10**12):
-        subject = Subject("turing", n, discipline=discipline, model=model, machine=BB2)
+        subject = find_subject("turing", n, discipline=discipline, model=model, machine=BB2)
         assert certificate(subject)["verdict"] == CERTIFIED
     model_of_many, texts, high = sized(replace(subject, n=143), 165)
     assert high >= 157
@@ -102,7 +104,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
 
 def test_steps_between_two_numbers_of_them() -> None:
     """For n from 7 to 9 a text is one of at most 9 steps, and the cells are those from −n to n."""
-    _, texts, _ = sized(Subject("turing", 7, model="rag", machine=BB2), 9)
+    _, texts, _ = sized(find_subject("turing", 7, model="rag", machine=BB2), 9)
     cell = next(place for place in texts.places if place.name == "a step, 3, cell")
     assert [texts.range(end) for end in cell.numbers] == [(-9, -7), (7, 9)]
     assert texts.range(cell.high)[1] == 5 + 13 * 8 + 3
@@ -110,13 +112,13 @@ def test_steps_between_two_numbers_of_them() -> None:
 
 # The machine whose tape turns around
 
-TURNING = Subject("turing", 5, model="cot", machine="1RZ0LA", cells=3)
+TURNING = find_subject("turing", 5, model="cot", machine="1RZ0LA", cells=3)
 
 
 @pytest.mark.parametrize("tape", ["1", "111"])
 def test_a_run_of_the_turning_tape_is_as_certified(tape: str) -> None:
     """One halts, the other leaves the space."""
-    subject = replace(TURNING, tape=tape)
+    subject = TURNING.with_options(tape=tape)
     report = check(*build(subject))
     assert list(report.invariants) == [queue(1).name]
     wired = subject.turing.build(subject.n)

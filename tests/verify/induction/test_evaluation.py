@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from verify.induction.models import theory_of
 
 from constructions.istree.graphs import LAYOUTS
-from verify.certificates.building import Subject, of_machine
+from verify.certificates.building import of_machine
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim
 from verify.framework.options import Options
@@ -18,17 +21,16 @@ from verify.induction import __main__ as command
 from verify.induction import theory as theories
 from verify.induction.along import RUNS, places_of, shown
 from verify.induction.evaluation import Compiled
-from verify.induction.models import theory_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
 
 ISTREE = [
-    *(Subject("istree", 1, lean=lean, layout=layout) for lean in (True, False) for layout in LAYOUTS),
-    Subject("istree", 1, model="rag"),
-    Subject("istree", 1, model="hybrid"),
+    *(find_subject("istree", 1, lean=lean, layout=layout) for lean in (True, False) for layout in LAYOUTS),
+    find_subject("istree", 1, model="rag"),
+    find_subject("istree", 1, model="hybrid"),
 ]
 TURING = [
-    of_machine(Subject("turing", 1, model=model), machine, None)
+    of_machine(find_subject("turing", 1, model=model), machine, None)
     for machine in ("bb2", "counter")
     for model in ("hybrid", "rag", "cot")
 ]

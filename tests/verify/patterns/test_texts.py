@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
 
 from constructions.istree.rag import VERTEX, families
 from constructions.language.interpreter import Input, Spoken
@@ -28,7 +29,6 @@ from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from tests.verify.patterns.told import seen_behind
 from verify.automata.language import Place
-from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled

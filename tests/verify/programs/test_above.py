@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from verify.programs.tasks import inputs
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Term
@@ -26,8 +27,11 @@ from verify.algebra.quotients import Unanswered
 from verify.algebra.walks import Walk
 from verify.automata.language import Language
 from verify.certificates.above import Judge, Survey, rounding, survey, whole
-from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, build, language_of
+from verify.certificates.building import build, language_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts
@@ -43,11 +47,10 @@ from verify.programs.sizes import (
     nearest,
     span,
 )
-from verify.programs.tasks import inputs
 from verify.programs.witness import tokens_of
 from verify.rounding.model import Model
 
-SUBJECTS = [Subject(name, LEAST, model=model) for name, model in MODELS]
+SUBJECTS = [find_subject(name, LEAST, model=model) for name, model in MODELS]
 
 
 @settings(max_examples=6)
@@ -74,7 +77,7 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
 @settings(max_examples=3)
 @given(SIZES)
 def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
-    one = Subject("istree", n, model="rag")
+    one = find_subject("istree", n, model="rag")
 
     def pieces(subject: Subject) -> Language:
         return inputs(subject, build(subject)[1])
@@ -85,7 +88,7 @@ def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
 
 @pytest.mark.parametrize("name", ["index", "recall"])
 def test_all_cases_are_one_theorem(name: str) -> None:
-    found = explanations(Subject(name, 2**64, model="rag", last=ENDLESS))
+    found = explanations(find_subject(name, 2**64, model="rag", last=ENDLESS))
     assert (found["verdict"], found["n"], len(found["intervals"])) == (CERTIFIED, [str(2**64), None], 1)
     theorem = found["above"]["theorem"]
     for n in (2**63, 2**64 + 1, 2**200 - 3):
@@ -158,7 +161,7 @@ def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
     def scaled(subject: Subject, model: Model, language: Language) -> Any:
         return as_defined(subject, with_scores(model, subject.n, factor), language)
 
-    found = Survey(Subject("recall", LEAST), (scaled,))
+    found = Survey(find_subject("recall", LEAST), (scaled,))
     found.run()
     ends = [replace(found.subject, n=n) for n in (2**64, 2**100, 2**1000)]
     assert [scaled(one, *build(one))["verdict"] == CERTIFIED for one in ends] == expected
@@ -173,7 +176,7 @@ def refusing(subject: Subject, model: Model, language: Language) -> Any:
 @pytest.mark.parametrize("judges", [(as_defined, refusing), (refusing, rounding)])
 def test_one_walk_is_certified_only_if_all_that_is_asked_of_it_is(judges: tuple[Judge, ...]) -> None:
     """What is refused of a case may be so of no n of it."""
-    subject = Subject("index", 2**64, model="rag", last=ENDLESS)
+    subject = find_subject("index", 2**64, model="rag", last=ENDLESS)
     found = {"verdict": CERTIFIED, "where": "", "what": "", "intervals": []}
     document = whole(found, subject, *judges)
     assert (document["verdict"], document["where"], document["what"]) == (UNKNOWN, "n > 2^64, here", "it is asked for")
@@ -184,7 +187,7 @@ def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
     def assuming(subject: Subject, model: Model, language: Language) -> Any:
         return {**as_defined(subject, model, language), "assumed_invariants": ["of runs"]}
 
-    found = Survey(Subject("recall", LEAST, model="rag"), (rounding, assuming))
+    found = Survey(find_subject("recall", LEAST, model="rag"), (rounding, assuming))
     found.run()
     assert {case["program_sha256"] for case in found.cases} == {found.cases[0]["program_sha256"]}
     assert all(case["assumed_invariants"] == ["of runs"] for case in found.cases)
@@ -255,7 +258,7 @@ def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
     def asked(walk: Walk) -> Any:
         size = n_of(walk)
         symbolic = changed(term, lambda c: LARGE[int(c)](size) if c in LARGE else c)
-        facts = Facts.everywhere(language_of(Subject("counting", size)))
+        facts = Facts.everywhere(language_of(find_subject("counting", size)))
         return symbolic, Normalizer(facts).term(symbolic), facts.bounds(symbolic)
 
     try:

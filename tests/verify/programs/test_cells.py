@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +18,9 @@ from verify.algebra.growing import n_of, told_apart
 from verify.algebra.walks import Walk
 from verify.automata.language import Language, Place
 from verify.certificates.above import ALONE, BITS_OF_HALF
-from verify.certificates.building import Subject, build
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.dossiers.dossier import Subject
 from verify.programs import turning, ways
 from verify.programs.intervals import Interval, as_defined, intervals
 from verify.trusted.growth import root
@@ -40,7 +40,7 @@ def test_what_is_said_is_what_is_defined(cells: int) -> None:
 
 @pytest.mark.parametrize("machine", ["1RZ0LA", "1LZ1LA", "1RA1LA", "0RZ1LA"])
 def test_another_machine_is_not_the_task(machine: str) -> None:
-    assert in_walk(SMALL, 8, lambda one: judged(one, replace(one, machine=machine)))[1] == UNKNOWN
+    assert in_walk(SMALL, 8, lambda one: judged(one, one.with_options(machine=machine)))[1] == UNKNOWN
 
 
 @pytest.mark.parametrize("wrong", [-1, 1])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file, save_file
+from verify.programs.tasks import definition, inputs
 
 from constructions import index
 from constructions.exports.weights import save
@@ -22,26 +23,19 @@ from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import (
-    MODELS,
-    Subject,
-    build,
-    families_of,
-    findings_of,
-    language_of,
-    model_of,
-    wired_of,
-)
+from verify.certificates.building import build, families_of, findings_of, language_of, model_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
 from verify.inputs.strategies import every_input
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.programs.tasks import definition, inputs
 from verify.programs.texts import MORE, searched
 from verify.programs.witness import questions
 from verify.rounding.model import described
@@ -55,14 +49,14 @@ ROUNDING_ALONE = {("counting", "count-margin"), ("recall", "score-range"), ("ngr
 @pytest.mark.parametrize(("name", "model"), MODELS)
 @pytest.mark.parametrize("n", [4, 10**12])
 def test_the_program_is_the_task(name: str, model: str, n: int) -> None:
-    document = explanation(Subject(name, n, model=model))
+    document = explanation(find_subject(name, n, model=model))
     assert (document["verdict"], document["what"]) == (CERTIFIED, "")
     assert document["answers"] == document["task"]
 
 
 @pytest.mark.parametrize("name", ["index", "recall", "ngram", "counting"])
 def test_both_architectures_are_one_program(name: str) -> None:
-    answers = [explanation(Subject(name, N, model=model))["answers"] for model in ("transformer", "hybrid")]
+    answers = [explanation(find_subject(name, N, model=model))["answers"] for model in ("transformer", "hybrid")]
     assert answers[0] == answers[1]
 
 
@@ -71,7 +65,7 @@ def test_both_architectures_are_one_program(name: str) -> None:
     [(name, model, finding.id) for name, model in COMPARED for finding in findings_of(name, model)],
 )
 def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: str, finding: str) -> None:
-    subject = Subject(name, N, model=model, printed=(finding,))
+    subject = find_subject(name, N, model=model, printed=(finding,))
     weights, language = build(subject)
     found = compared(subject, weights, language, extract(weights, language))
     if (name, finding) in ROUNDING_ALONE:
@@ -83,13 +77,13 @@ def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: s
 
 @cache
 def asked(name: str) -> list[Question]:
-    found = list(questions(Subject(name, N)))
+    found = list(questions(find_subject(name, N)))
     return random.Random(name).sample(found, min(4, len(found)))
 
 
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, model: str) -> None:
-    subject = Subject(name, N, model=model)
+    subject = find_subject(name, N, model=model)
     wired, language = wired_of(subject), language_of(subject)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
@@ -107,7 +101,7 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: TokenLayout) -> None:
     n, draw = 4, random.Random("istree lean")
-    subject = Subject("istree", n, lean=True, layout=layout.name)
+    subject = find_subject("istree", n, lean=True, layout=layout.name)
     wired, language = wired_of(subject), language_of(subject)
     graphs = [graph for graph in every_input(n, (3,)) if draw.random() < (0.02 if layout is PAPER else 0.005)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
@@ -128,7 +122,7 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
 
 @pytest.mark.parametrize(
     "subject",
-    [Subject("recall", 4), Subject("turing", 2, model="hybrid", machine="1RB1LB_1LA1RZ")],
+    [find_subject("recall", 4), find_subject("turing", 2, model="hybrid", machine="1RB1LB_1LA1RZ")],
     ids=["at once", "steps"],
 )
 def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +133,7 @@ def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch
 def test_every_prompt_is_among_the_inputs() -> None:
     """And n edges or more end at a place of their own."""
     n, word = 4, {"~": "~", "<s>": "<s>"}
-    language = searched(language_of(Subject("istree", n)), n, longer=True)
+    language = searched(language_of(find_subject("istree", n)), n, longer=True)
     for edges in range(n * (n - 1) // 2 + 1):
         for a, b in ((1, n), (n, 1)):
             prompt = ["<s>", *([str(a), "~", str(b)] * edges)]
@@ -159,7 +153,7 @@ def test_every_prompt_is_among_the_inputs() -> None:
 
 @pytest.mark.parametrize("changed", ["key", "count"])
 def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
-    subject = Subject("istree", 4)
+    subject = find_subject("istree", 4)
     model, language = build(subject)
     program = extract(model, inputs(subject, language), naming=True)
     (group,) = program.facts.groups
@@ -168,7 +162,7 @@ def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
 
 
 def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
-    subject = Subject("istree", 4)
+    subject = find_subject("istree", 4)
     model = model_of(replace(subject, printed=("edge-count",)))
     found = explained(subject, model, language_of(subject))
     assert (found["verdict"], found["where"]) == (UNKNOWN, "the answer at second endpoint")
@@ -177,7 +171,7 @@ def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no edge leads to −1, the root's father, and the first thought is the root."""
-    subject = Subject("istree", 4, lean=True, layout="eos")
+    subject = find_subject("istree", 4, lean=True, layout="eos")
     model, language = build(subject)
     language = searched(language, subject.n)
     program = extract(model, language, naming=True)
@@ -354,7 +348,7 @@ def test_a_document_that_was_tampered_with(sizes: str, tmp_path: Path, capsys: p
 
 def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tampered.json"
-    path.write_text(json.dumps({**explanation(Subject("recall", 4, model="hybrid")), "program": None}))
+    path.write_text(json.dumps({**explanation(find_subject("recall", 4, model="hybrid")), "program": None}))
     assert main(["--replay", str(path)]) == 1
     assert capsys.readouterr().out == f"{path}: differs from what the weights say: program\n"
 

@@ -19,12 +19,13 @@ from constructions.language.terms import ZERO, Answer
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.automata.language import Apart
 from verify.certificates import mutants
-from verify.certificates.building import Subject, build, families_of, language_of, wired_of
+from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
+from verify.dossiers.registry import find_subject
 from verify.inputs.strategies import graphs
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -36,7 +37,7 @@ from verify.programs.normal import Normalizer
 from verify.rounding.model import described
 from verify.runs.frames import FAMILIES, places, tokens_of
 
-SMALL = Subject("istree", 4, model="hybrid")
+SMALL = find_subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]
 
 

@@ -21,10 +21,13 @@ from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.symbolic import Size, symbol
-from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized, wired_of
+from verify.certificates.building import families_of, language_of, model_of, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
@@ -41,27 +44,27 @@ WIDE = (("index", "transformer"), ("recall", "transformer"))
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_every_n_is_in_one_interval_that_says_what_this_n_says(name: str, model: str) -> None:
     least = 4 if (name, model) in WIDE else 11
-    found = list(intervals(Subject(name, least, model=model, last=LARGEST)))
+    found = list(intervals(find_subject(name, least, model=model, last=LARGEST)))
     assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(least, LARGEST + 1))
     assert any(i.high - i.low >= 2 for i in found)
     for interval in found:
         assert interval.document["verdict"] == CERTIFIED
         if interval.low < interval.high:
-            own = explanation(Subject(name, interval.high, model=model))
+            own = explanation(find_subject(name, interval.high, model=model))
             assert own["answers"] == interval.document["answers"] == interval.document["task"]
 
 
 def test_an_interval_ends_where_the_weights_do() -> None:
     """Those of recall are numbers. At n = 16 another p is needed, and the weights stay; at 29 they do not."""
-    found = list(intervals(Subject("recall", 13, last=60)))
+    found = list(intervals(find_subject("recall", 13, last=60)))
     assert [(i.low, i.high) for i in found] == [(13, 28), (29, 60)]
     for interval in found:
-        assert not first_difference(*(model_of(Subject("recall", n)) for n in (interval.low, interval.high)))
-    assert first_difference(*(model_of(Subject("recall", n)) for n in (28, 29)))
+        assert not first_difference(*(model_of(find_subject("recall", n)) for n in (interval.low, interval.high)))
+    assert first_difference(*(model_of(find_subject("recall", n)) for n in (28, 29)))
 
 
 def test_what_an_input_refutes_is_refused_of_its_n_alone() -> None:
-    subject = Subject("counting", 8, printed=("count-query",))
+    subject = find_subject("counting", 8, printed=("count-query",))
     (found,) = pieces(subject, model_of(subject), 8, 12)
     assert (found.low, found.high, found.document["verdict"]) == (8, 8, REFUSED)
 
@@ -81,7 +84,7 @@ def as_model(subject: Subject, wired: Wired, changed: Transformer) -> Model:
 
 @pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])
 def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(name: str, model: str) -> None:
-    draw, subject = random.Random(f"{name} {model}"), Subject(name, 8, model=model)
+    draw, subject = random.Random(f"{name} {model}"), find_subject(name, 8, model=model)
     high = min(sized(subject, 12)[2], 12)
     wired = {n: wired_of(replace(subject, n=n)) for n in range(8, high + 1)}
     every = [(place, change) for place in places(wired[8].model) for change in CHANGES]
@@ -97,7 +100,7 @@ def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(na
 
 def test_what_only_large_n_break_is_certified_up_to_there() -> None:
     """The scores that a small n needs are wired for more: a mismatch costs too little, first of all at the largest n."""
-    subject = Subject("recall", 4)
+    subject = find_subject("recall", 4)
     model, far = model_of(subject), 64
     told = verdicts(subject, model, far)
     first_wrong = max(told)
@@ -112,7 +115,7 @@ def test_what_only_large_n_break_is_certified_up_to_there() -> None:
 @pytest.mark.parametrize("name", ["index", "recall"])
 def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: str) -> None:
     """(n − 7)·c in place of a c, from n = 8 on; if only scores are larger for it, nothing is wrong."""
-    subject, refused = Subject(name, 8), 0
+    subject, refused = find_subject(name, 8), 0
     model, _, high = sized(subject, 12)
     many = sum(1 for layer in model.layers for _ in layer.weights())
     for which in random.Random(name).sample(range(many), 3):
@@ -128,7 +131,7 @@ def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: 
 
 
 def test_a_threshold_of_istree_that_is_right_at_the_least_n_alone_is_refused() -> None:
-    subject = Subject("istree", 26, lean=True)
+    subject = find_subject("istree", 26, lean=True)
     model, _, high = sized(subject, 30)
     assert high == 27
     fixed = constant(1) - atom("n") * 3
@@ -199,7 +202,7 @@ def prompts(draw: st.DrawFn) -> tuple[int, list[str]]:
 def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, list[str]]]) -> None:
     n = symbol(4, LAST)
     symbolic = changed(value, lambda c: NUMBERS[int(c)](n) if c in NUMBERS else c)
-    facts = Facts.everywhere(language_of(Subject("counting", n)))
+    facts = Facts.everywhere(language_of(find_subject("counting", n)))
     normal, ends = Normalizer(facts).term(symbolic), facts.bounds(symbolic)
     event(f"up to {n.sizes.high}")
     for size, words in texts:

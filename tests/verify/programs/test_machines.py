@@ -12,16 +12,19 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verify.programs.tasks import definition
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.polynomial import atom, constant
-from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
+from verify.certificates.building import build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -30,7 +33,6 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.tasks import definition
 from verify.programs.texts import copied
 from verify.rounding.model import Numbers, described
 from verify.runs.turing_runs import places_of, tokens_of
@@ -39,7 +41,7 @@ FAMILIES = frozenset(["cell", "symbol", "state", "place"])
 
 
 def subject_of(machine: str, n: int, tape: str = "", model: str = "hybrid", printed: tuple[str, ...] = ()) -> Subject:
-    return of_machine(Subject("turing", n, model=model, printed=printed), machine, tape)
+    return of_machine(find_subject("turing", n, model=model, printed=printed), machine, tape)
 
 
 SMALL = [subject_of("bb2", 5), subject_of("bb2x3", 3, "12"), subject_of("bb2x3", 2, "1", "rag")]

@@ -33,7 +33,8 @@ from constructions.language.terms import (
 )
 from constructions.retrieval.task import ASK, START
 from verify.automata.language import Language, Place
-from verify.certificates.building import Subject, language_of
+from verify.certificates.building import language_of
+from verify.dossiers.registry import find_subject
 from verify.programs import shares
 from verify.programs.decisions import _with
 from verify.programs.facts import Facts
@@ -45,7 +46,7 @@ MOST = 6
 K, NUMBER = as_term(POSITION), as_term(NumberOf())
 BEFORE = as_term(Read(NUMBER, Back(1)))
 IS_NUMBER = as_term(IsNumber())
-NORMAL = Normalizer(Facts.everywhere(language_of(Subject("index", MOST))))
+NORMAL = Normalizer(Facts.everywhere(language_of(find_subject("index", MOST))))
 DIFFERENCE = as_term(Reciprocal(NUMBER)) - as_term(Read(as_term(Reciprocal(NUMBER)), Back(1)))
 WEIGHTS = st.integers(-3, 3).map(Fraction)
 

@@ -40,17 +40,11 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.retrieval.task import ASK, START, Question
-from verify.certificates.building import (
-    MODELS,
-    RETRIEVERS,
-    Subject,
-    build,
-    families_of,
-    findings_of,
-    language_of,
-    wired_of,
-)
+from verify.certificates.building import build, families_of, findings_of, language_of, wired_of
 from verify.certificates.ideal import IdealModel
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, unresolved
@@ -65,7 +59,7 @@ TRANSFORMERS = [key for key in MODELS if key[1] != "rag"]
 
 
 def subject_of(name: str, model: str, printed: Sequence[str] = ()) -> Subject:
-    return Subject(name, N, model=model, printed=tuple(printed))
+    return find_subject(name, N, model=model, printed=tuple(printed))
 
 
 @cache
@@ -155,7 +149,7 @@ LONG = Graph(N, ((2, 1), (3, 2), (2, 4), (4, 1), (1, 3)))
 @pytest.mark.parametrize(("layout", "is_lean"), [("paper", False), ("paper", True), ("eos", True)])
 def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
     """At every position, and as told at the prompt's end and in the search: there alone if a head's scores are in it elsewhere."""
-    subject = Subject("istree", N, layout=layout, lean=is_lean)
+    subject = find_subject("istree", N, layout=layout, lean=is_lean)
     model, language = build(subject)
     language = searched(language, N, longer=not is_lean)
     found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
@@ -179,7 +173,7 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
                 assert here is None or run.value(here(term), k) == value, (k, place, stage.where, name)
 
 
-LANGUAGE = language_of(Subject("counting", N))
+LANGUAGE = language_of(find_subject("counting", N))
 NUMBERS = st.integers(-3, 3).map(Fraction)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verify.programs.tasks import definition, inputs
 
 from constructions.language.interpreter import Input, Spoken
 from constructions.language.terms import (
@@ -38,10 +39,12 @@ from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.domains import Undecided
 from verify.algebra.symbolic import symbol
-from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
+from verify.certificates.building import build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import _contradicts, _with, first_mismatch
@@ -51,13 +54,12 @@ from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.tables import extent
-from verify.programs.tasks import definition, inputs
 from verify.rounding.model import described
 from verify.runs.turing_runs import digits_of, places_of
 
 
 def subject_of(machine: str, cells: int, steps: int = 6, tape: str = "") -> Subject:
-    return replace(of_machine(Subject("turing", steps, model="cot"), machine, tape), cells=cells)
+    return replace(of_machine(find_subject("turing", steps, model="cot"), machine, tape), cells=cells)
 
 
 SMALL = [subject_of("bb2", 2), subject_of("1RA0LA", 2, tape="01"), subject_of("1RZ1LA", 1)]
@@ -364,5 +366,5 @@ def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() ->
 
 def test_a_number_that_may_be_equal_at_some_n_is_counted() -> None:
     n = symbol(4, 6)
-    facts = Facts.everywhere(language_of(Subject("counting", n)))
+    facts = Facts.everywhere(language_of(find_subject("counting", n)))
     assert Normalizer(facts).term(as_term(Count(Matching(((ONE, as_term(n * -1 + 5)),))))) != ZERO

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from verify.programs.tasks import inputs
 
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
@@ -28,11 +29,12 @@ from constructions.models.search import END_SEARCH
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.domains import Integer
 from verify.automata.language import Language, Place
-from verify.certificates.building import Subject, build, families_of, language_of, wired_of
+from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
+from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
 from verify.programs import turns
@@ -42,11 +44,10 @@ from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
-from verify.programs.tasks import inputs
 from verify.rounding.model import Model, described
 
 N = 5
-SUBJECT = Subject("istree", N, model="rag")
+SUBJECT = find_subject("istree", N, model="rag")
 
 
 @cache
@@ -148,7 +149,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 
 def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
     n, draw = 4, random.Random("istree rag")
-    subject = Subject("istree", n, model="rag")
+    subject = find_subject("istree", n, model="rag")
     wired, language = wired_of(subject), language_of(subject)
     graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]

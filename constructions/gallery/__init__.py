@@ -1,0 +1,1 @@
+"""Constructions of other papers, one program a file."""

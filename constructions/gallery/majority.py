@@ -1,0 +1,19 @@
+"""MAJORITY: are there more ones than zeros?
+
+Source: Chiang and Cholak, "Overcoming a theoretical limitation of self-attention" (arXiv 2202.12172): uniform attention.
+"""
+
+from constructions.language import choose, is_number, number, numbers, program, select, some
+
+
+def oracle(tokens: list[str]) -> str:
+    return "YES" if tokens.count("1") > tokens.count("0") else "NO"
+
+
+majority = program(
+    choose(select(number == 1).count() > select(is_number & (number == 0)).count(), "YES", "NO"),
+    prompt=[some(numbers(0, 1))],
+    oracle=oracle,
+    examples=["1 0 1", "0", "1 0 0 1"],
+    source="MAJORITY, Chiang and Cholak (2022)",
+)

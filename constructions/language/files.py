@@ -1,0 +1,116 @@
+"""Programs in files: one's own anywhere on disk, `FILE.py` or `FILE.py:NAME`, and those of the gallery by name."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+from constructions.language import values
+from constructions.language.model import limited
+from constructions.language.program import Program
+from constructions.language.terms import Term
+from constructions.language.values import Value
+
+GALLERY = Path(__file__).parents[1] / "gallery"
+KNOWN = frozenset(id(value) for value in vars(values).values() if isinstance(value, Value))
+
+
+def names_of_gallery() -> tuple[str, ...]:
+    """The files of the gallery."""
+    return tuple(sorted(path.stem for path in GALLERY.glob("*.py") if not path.stem.startswith("_")))
+
+
+def is_file(name: str) -> bool:
+    """Whether a name means a file: FILE.py, or FILE.py:NAME."""
+    path, _, _ = name.partition(".py:")
+    return name.endswith(".py") or path != name
+
+
+def load_program(name: str) -> Program:
+    """The program of a file, or of the gallery. Raises ValueError, with one line that names the file, and the line where it can."""
+    if not is_file(name):
+        if name not in names_of_gallery():
+            raise ValueError(
+                f"there is no program {name[:40]!r}: give FILE.py or FILE.py:NAME, or one of {', '.join(names_of_gallery())}"
+            )
+        return _chosen(GALLERY / f"{name}.py", "")
+    path, colon, chosen = name.partition(".py:")
+    return _chosen(Path(path + ".py" if colon else name), chosen)
+
+
+def _chosen(path: Path, name: str) -> Program:
+    programs = _programs(path)
+    if not programs:
+        raise ValueError(f"{path}: there is no program in it; make one by `program(…)` and give it a name")
+    if not name and len(programs) > 1:
+        raise ValueError(f"{path}: which program? Give {path}:NAME, NAME one of {', '.join(programs)}")
+    if name and name not in programs:
+        raise ValueError(f"{path}: there is no program {name!r}; there is {', '.join(programs)}")
+    return programs[name or next(iter(programs))]
+
+
+def _programs(path: Path) -> dict[str, Program]:
+    """The programs of a file, by name. A program is called as its variable is; the only one of a file as the file."""
+    module = _executed(path)
+    programs = {key: value for key, value in vars(module).items() if isinstance(value, Program)}
+    unique: dict[str, Program] = {}
+    for key, value in programs.items():
+        if not any(value is other for other in unique.values()):
+            unique[key] = value
+    names = _names(module)
+    alone = len(unique) == 1
+    return {
+        key: replace(
+            value,
+            name=value.name or (path.stem if alone else key),
+            names=names,
+            statement=value.statement or _first_line(module),
+        )
+        for key, value in unique.items()
+    }
+
+
+def _names(module: ModuleType) -> dict[Term, str]:
+    """What the file calls its values, but for those of the language."""
+    names: dict[Term, str] = {}
+    for key, value in vars(module).items():
+        if isinstance(value, Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
+            names.setdefault(value.term, key)
+    return names
+
+
+def _first_line(module: ModuleType) -> str:
+    return (module.__doc__ or "").strip().partition("\n")[0]
+
+
+def _executed(path: Path) -> ModuleType:
+    """The file as a module. Raises ValueError for one that cannot be read, or that fails, with the line."""
+    if not path.is_file():
+        raise ValueError(f"{path}: there is no such file" if not path.exists() else f"{path}: this is no file")
+    spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path}: this is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    wrote = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # nothing is left beside somebody's file
+    linecache.checkcache(str(path))
+    try:
+        with limited(f"{path}: executing this file"):
+            spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ValueError(f"{path}:{error.lineno}: {error.msg}") from error
+    except Exception as error:  # somebody's code may raise anything
+        if isinstance(error.__cause__, TimeoutError):
+            raise
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise ValueError(f"{path}:{lines[-1] if lines else 1}: {kind}{what}") from error
+    finally:
+        sys.dont_write_bytecode = wrote
+    return module

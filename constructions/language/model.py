@@ -1,0 +1,285 @@
+"""A program as a model that can be prompted, run and judged, and the way to it for callers."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from types import FrameType
+
+from constructions.language.compiler import Compiler
+from constructions.language.program import Program
+from constructions.language.texts import Piece
+from constructions.language.values import START
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.door import LARGEST_N, Domain, Door, Said
+from constructions.models.solver import Request, Run
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, Format
+
+SECONDS = 10  # that code of a file may take at a time
+VARIANT = "program"  # of weights that a program was compiled to
+SIZE_OF_EXAMPLES = 16  # the n at which the blocks of a program are described
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The tokens of a prompt, without `<s>`, and the least n that it is one for."""
+
+    tokens: tuple[str, ...]
+    least_n: int
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramModel:
+    """The compiled program."""
+
+    program: Program
+
+    def __repr__(self) -> str:
+        return f"ProgramModel({self.program.name})"
+
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED) -> int:
+        """The least p of R_p that the weights are derived for."""
+        return Compiler(self.program, n).least_precision(discipline)
+
+    def build(
+        self,
+        n: int,
+        precision_bits: int | None = None,
+        *,
+        printed: Iterable[str] = (),
+        discipline: Discipline = Discipline.FUSED,
+        listed: int | None = None,
+        forced: bool = False,
+    ) -> Wired:
+        """The wired model for texts of n. listed: how many numbers the embedding lists, by default all.
+
+        forced: take fewer bits than the least, and round what does not fit. Raises ValueError if p is even or too small, and for
+        what the architecture cannot do.
+        """
+        if n < 1:
+            raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
+        chosen_of((), printed)  # there is nothing to put back
+        compiler = Compiler(self.program, n)
+        least = compiler.least_precision(discipline)
+        bits = least if precision_bits is None else precision_bits
+        fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
+        return wired_of(
+            self.program.name,
+            self.program.source,
+            (),
+            frozenset(),
+            n,
+            compiler.embedding(listed),
+            compiler.plan(compiler.setting(fmt)),
+            Arithmetic(fmt, discipline),
+            compiler.length,
+            variant=VARIANT,
+            exact=not forced,
+        )
+
+    def request(self, wired: Wired, given: Prompt) -> Request:
+        """Asks a model that this solver built. Raises ValueError for a prompt beyond its n, with the bound."""
+        if given.least_n > wired.n:
+            raise ValueError(f"this prompt needs n = {given.least_n}; the model is wired for {wired.n}")
+        program, n = self.program, wired.n
+        thought = sum(piece.most(n) for piece in program.texts.thought)
+        stop = {wired.token[program.stop]} if program.stop else set()
+        expected = self.expected(given).split()
+        guess = [
+            wired.token[word] for word in (*expected, *([program.stop] if program.stop else ())) if word in wired.token
+        ]
+        return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess)
+
+    def expected(self, given: Prompt) -> str:
+        """The right answer. Raises ValueError if the oracle fails or takes too long."""
+        name = self.program.name
+        with told(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
+            answer = self.program.oracle(list(given.tokens))
+        if not isinstance(answer, str):
+            raise ValueError(f"the oracle of {name} returns text, with spaces between the words, not {answer!r}")
+        return answer
+
+    def words(self, run: Run) -> list[str]:
+        """What was said, but for the word that ends it."""
+        said = list(run.produced)
+        return said[:-1] if self.program.stop and said and said[-1] == self.program.stop else said
+
+    def read(self, run: Run) -> str:
+        """The answer: what was said, or its last word alone."""
+        return " ".join(self.answer(run))
+
+    def answer(self, run: Run) -> list[str]:
+        """The words of the answer. Raises ValueError if the file's function fails."""
+        words = self.words(run)
+        if self.program.answer is None:
+            return words
+        with told(f"answer of {self.program.name}"):
+            return self.program.answer(words)
+
+    def judge(self, given: Prompt, run: Run, answer: str) -> str:
+        """Against the oracle."""
+        expected = self.expected(given)
+        if self.program.stop and run.produced[-1] != self.program.stop:
+            return f"the model does not say {self.program.stop} within {len(run.tokens)} tokens"
+        return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
+
+    @cached_property
+    def _blocks(self) -> Mapping[int, str]:
+        """What each block does."""
+        compiler = Compiler(self.program, SIZE_OF_EXAMPLES)
+        fmt = format_of(0, compiler.least_precision(), "n")
+        texts = {}
+        for number, block in enumerate(compiler.plan(compiler.setting(fmt)), start=1):
+            heads, units, gadgets = (
+                [part.name for part in parts] for parts in (block.heads, block.linear_units, block.gadgets)
+            )
+            parts = [*heads, *units, *gadgets]
+            texts[number] = "; ".join(parts[:4]) + ("; …" if len(parts) > 4 else "") or "nothing"
+        return texts
+
+    @property
+    def construction(self) -> Construction:
+        """What people are told of it."""
+        return Construction(
+            name=self.program.name,
+            source=self.program.source,
+            statement=self.program.statement,
+            model=self.program.architecture,
+            variants=(VARIANT,),
+            findings=(),
+            build=lambda n, findings: self.build(n, printed=findings),
+            precision="the least p that each part of the weights fits",
+            least_precision=self.least_precision,
+            setting=lambda n, fmt: Compiler(self.program, n).setting(fmt),
+            constants=_constants,
+            blocks=self._blocks,
+            glossary={**GLOSSARY, **{name: f"what the program calls {name}" for name in self.program.names.values()}},
+        )
+
+
+def _constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    fmt: Format = setting.format
+    lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2)"
+    return (*numbers_of(fmt), Derived("G", Fraction(setting.gap), f"{lead}, length = {setting.length}"))
+
+
+GLOSSARY: Mapping[str, str] = {
+    "one": "1 everywhere",
+    "first": "1 at position 1, else 0",
+    "number": "this token's number, 0 at words; at the end, the output",
+    "is_number": "1 if this token is a number",
+    "position": "this token's position, from 1",
+}
+
+
+def door_of(program: Program) -> Door[ProgramModel, Prompt, str]:
+    """The way to one program."""
+    model = ProgramModel(program)
+    return Door(
+        name=program.name,
+        models=(program.architecture,),
+        solver=lambda name, discipline, *, n=None: (model, n),
+        options={"n": LARGEST_N},
+        read=_read,
+        fitting=lambda solver, prompt: (solver, prompt.least_n),
+        examples=_examples,
+        said=lambda solver, run, answer: Said(_thought(solver, run), answer),
+        about=lambda solver: {"model": solver.program.architecture},
+        domain=_domain,
+        limit=lambda solver, wired: 1 + sum(piece.most(wired.n) for piece in solver.program.texts.thought),
+    )
+
+
+def _thought(solver: ProgramModel, run: Run) -> list[str]:
+    """The words that are no answer themselves: none, if all are."""
+    return [] if solver.program.answer is None else solver.words(run)
+
+
+def _read(solver: ProgramModel, given: object, n: int | None) -> Prompt:
+    """A prompt: text with spaces between the tokens, or a list of tokens."""
+    if given is None:
+        given = solver.program.examples[0]
+    if isinstance(given, Prompt):
+        return given
+    if isinstance(given, str):
+        tokens = given.split()
+    elif isinstance(given, Sequence):
+        tokens = [str(token) for token in given]
+    else:
+        raise ValueError(f"a prompt is text such as {solver.program.examples[0]!r}, or a list of tokens, not {given!r}")
+    tokens = solver.program.texts.completed(tokens)
+    _, least = solver.program.texts.read(tokens)
+    if solver.program.wrong is not None:
+        with told(f"the prompt of {solver.program.name}"):
+            wrong = solver.program.wrong(list(tokens))
+        if wrong:
+            raise ValueError(f"this is no prompt of {solver.program.name}: {wrong}")
+    return Prompt(tuple(tokens), least)
+
+
+def _examples(solver: ProgramModel, wired: Wired, given: Prompt | None = None) -> Iterator[Request]:
+    prompts = [_read(solver, example, None) for example in solver.program.examples]
+    for prompt in dict.fromkeys([*prompts, *([given] if given else [])]):
+        if prompt.least_n <= wired.n:
+            yield solver.request(wired, prompt)
+
+
+def _domain(solver: ProgramModel, wired: Wired) -> Domain:
+    pieces, n = solver.program.texts.prompt, wired.n
+    prompt = START + "".join(_pattern(piece, n) for piece in pieces)
+    least = 1 + sum(piece.least for piece in pieces)
+    sentence = f"A prompt is {START} and {', then '.join(_said(piece, n) for piece in pieces)}."
+    return Domain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
+
+
+def _pattern(piece: Piece, n: int) -> str:
+    one = "|".join([*map(re.escape, piece.words), *[r"\d+"] * piece.numbers])
+    return f"(?: (?:{one})){{{piece.least},{piece.most(n)}}}"
+
+
+def _said(piece: Piece, n: int) -> str:
+    count = "" if not piece.repeats and piece.least else f"{piece.least} to {piece.most(n)} tokens, each "
+    high = f" to {n}" if piece.numbers and piece.high is None else ""
+    return f"{count}{piece}{high}"
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Raises ValueError, with one line, where somebody's function fails or takes too long."""
+    try:
+        with limited(what):
+            yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}" if what not in str(error) else str(error)) from error
+    except Exception as error:  # somebody's code may raise anything
+        raise ValueError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+@contextmanager
+def limited(what: str) -> Iterator[None]:
+    """Raises ValueError if the code within takes longer than `SECONDS`. In a thread, where no signal comes, nothing ends it."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    except TimeoutError as error:
+        raise ValueError(f"{what} takes more than {SECONDS} s") from error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,125 @@
+"""`python -m constructions run`: compiles a program to weights, and runs them on an input."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from constructions.language.files import load_program, names_of_gallery
+from constructions.language.model import VARIANT, ProgramModel, Prompt, door_of
+from constructions.models.door import LARGEST_N
+from constructions.models.solver import Run
+from constructions.show import cli, options
+from constructions.show.cli import CommandError, Parser
+from constructions.show.command import Command, Job, show_answer
+from precision.format import Discipline
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
+
+PROG = "python -m constructions run"
+DEFAULT_N = 12  # of a dump without an input
+DESCRIPTION = """Compiles a program to exact weights and runs them on an input under p-bit rounding. The program is one of the
+gallery, or one's own: FILE.py, or FILE.py:NAME where a file has several. Prints the chain of thought, if there is one, and the
+answer."""
+EPILOG = f"""\
+examples:
+  {PROG} induction "3 1 4 1 5 3"
+  {PROG} mine.py "1 2 3"                          a file of one's own
+  {PROG} mine.py:second "1 2 3" --trace           one of several programs of a file
+  {PROG} induction "2 7 2" --html run.html        a page to step through
+  {PROG} induction --n 16 --dump-weights w.safetensors
+  {PROG} induction --n 8 --export torch model.pt2
+
+gallery:
+  {", ".join(names_of_gallery())}
+
+input:
+  Tokens with spaces between them; n bounds numbers and how often a piece of a text repeats, by default the least that fits.
+  python -m verify.theorem FILE.py --all-n asks whether the weights are the program, for every input of every n.
+
+exit codes:
+  0  the model's answer is that of the program's oracle
+  1  refuted: it is another one; stderr says what was expected
+  2  usage: something is wrong with the file or the input, or the output cannot be written
+  130  interrupted
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command; returns its exit code."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    args = _parser(PROG).parse_args(cli.attach_negative_values(argv, SIGNED))
+    if args.program is None:
+        raise CommandError(f"name a program: FILE.py, or one of {', '.join(names_of_gallery())}")
+    with cli.usage_errors():
+        program = load_program(args.program)
+        door = door_of(program)
+    command = Command[ProgramModel, Prompt, str](
+        PROG,
+        door,
+        _parser,
+        partial(_job, ProgramModel(program)),
+        lambda job, run, answer, trace: show_answer(
+            job, run, door.said(job.solver, run, answer).chain_of_thought, answer, trace if job.args.trace else None
+        ),
+        _page,
+        keeps=lambda args: bool(args.trace),
+        signed=SIGNED,
+        running="running",
+    )
+    return command.run(argv)
+
+
+SIGNED = ("--n", "--precision")
+
+
+def _parser(prog: str) -> Parser:
+    parser = Parser(prog, DESCRIPTION, EPILOG)
+    add = parser.add_argument
+    add("program", nargs="?", metavar="PROGRAM", help="FILE.py, FILE.py:NAME, or one of the gallery, see below")
+    add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")
+    add("--n", type=cli.whole_number(1, LARGEST_N), help=f"default: the least for the input, or {DEFAULT_N}")
+    add("--precision", type=cli.precision, metavar="P", help="bits of R_p, odd (default: the least of the program)")
+    add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    parser.set_defaults(variant=VARIANT, printed=None)
+    options.add_engine(parser)
+    options.add_trace(parser, "show what every head attends to and what every block writes")
+    options.add_output(parser)
+    return parser
+
+
+def _job(solver: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
+    text = " ".join(args.input)
+    asks = bool(args.input)
+    if text == "-":
+        text = cli.read_text("-", "an input")
+    if not asks and not options.writes_model(args):
+        example = solver.program.examples[0]
+        raise CommandError(f"nothing to do; give an input, such as {example!r}, or --dump-weights (see --help)")
+    if not asks and args.trace:
+        raise CommandError("--trace needs an input")
+    options.check_page(args, runs=asks)
+    options.check(args, run="the input" if asks else "")
+    if not asks:
+        return Job(args, solver, args.n or DEFAULT_N, None)
+    with cli.usage_errors():
+        prompt: Prompt = door_of(solver.program).read(solver, text, None)
+    n = args.n or prompt.least_n
+    if prompt.least_n > n:
+        raise CommandError(f"this input needs n = {prompt.least_n:,}, and --n is {n:,}")
+    if n > LARGEST_N:
+        raise CommandError(f"this input needs n = {n:,}; the largest that is wired here is {LARGEST_N:,}")
+    return Job(args, solver, n, prompt)
+
+
+def _page(job: Job[ProgramModel, Prompt], run: Run, answer: str) -> Page:
+    from constructions.show.page import Page
+
+    program = job.solver.program
+    return Page(program.statement or program.name, answer, f"n = {run.request.wired.n}")

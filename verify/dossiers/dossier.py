@@ -1,0 +1,379 @@
+"""What verification asks of a model, and a subject: a model together with the inputs that are meant.
+
+A dossier is a frozen dataclass whose fields are the model's own options. Its methods take the subject, which has n, the length of
+inputs, the precision, the discipline and what is as printed. n is an integer; or a symbol for every n of an interval
+(verify/algebra/symbolic.py); or a number that grows, for every n above some size (verify/algebra/growing.py).
+
+A model needs `least_precision`, `plan`, `wired`, `texts` and `answer`. Whatever else is here has a default. Nothing registers a
+dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Protocol
+
+from constructions.language.terms import Answer, Term
+from constructions.wiring.finding import Finding
+from constructions.wiring.wire import BlockPlan, Embedding
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, Format, fixed_point
+from verify.automata.language import Language
+from verify.rounding.model import Listed, Model, planned
+
+LEAST = 4  # the first n that the rules of the checker cover
+LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at
+ENDLESS = -1
+TRANSFORMER = "transformer"
+About = Literal["rounding", "program"]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class HardInput:
+    """What is asked in words, as tokens, and the tokens that must follow."""
+
+    text: str
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere."""
+
+    prompts: int
+    difference: str
+
+
+class Lemmas(Protocol):
+    """A theory: lemmas for a solver (verify/induction/theory.py)."""
+
+    @property
+    def lemmas(self) -> Sequence[str]:
+        """Their names."""
+
+    def behind(self, lemmas: Iterable[str]) -> Sequence[str]:
+        """These lemmas, and those that they rest on."""
+
+    def doubt(self, lemma: str) -> str:
+        """Why a lemma is not seen to follow; "" if it follows."""
+
+
+class Search(Protocol):
+    """A search in texts of any length, beside its definition (verify/patterns/texts.py)."""
+
+    def difference(self) -> object | None:
+        """A text in which another thing is found than is defined; None if there is none."""
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """A model. construction, model: its names. A subclass has the model's options as further fields, each with a default."""
+
+    construction: str
+    model: str = TRANSFORMER
+
+    least: ClassVar[int] = LEAST
+    """The first n that the rules of the checker cover."""
+    options: ClassVar[frozenset[str]] = frozenset()
+    """The fields that commands may set."""
+    has_length: ClassVar[bool] = False
+    """Whether inputs may be limited to a length of their own."""
+    one_n: ClassVar[str] = ""
+    """Why no symbol stands for n; "" if one does."""
+    rounds_prints: ClassVar[bool] = True
+    """Whether weights are rounded to the format where something is as printed."""
+    judged_by_runs: ClassVar[bool] = True
+    """Whether a hard input that is answered wrongly refuses the model, where the checker cannot tell."""
+    named_sums: ClassVar[bool] = False
+    """Whether sums that a block leaves are called after their register in the program."""
+    inputs_are: ClassVar[str] = ""
+    """Of which inputs a theorem speaks, as the end of a clause; "" for all of them."""
+    every_input: ClassVar[str] = ""
+    """What all inputs of one n are, with {n} in it; "" if they are not listed."""
+    conclusion: ClassVar[str] = ""
+    """What follows from the lemmas of `theory`, with the induction that is argued."""
+
+    # What it is called, in documents and for people
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What can be put back to print."""
+        return ()
+
+    @property
+    def variants(self) -> Sequence[str]:
+        """Those that there are."""
+        return ("printed", "repaired") if self.findings else ("repaired",)
+
+    def variant(self, printed: Sequence[str]) -> str:
+        """Which one it is with these findings as printed."""
+        return "printed" if printed else "repaired"
+
+    def in_variant(self, variant: str) -> Dossier:
+        """The model of this variant; what is as printed is not the dossier's."""
+        return self
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Its own fields in JSON documents."""
+        return {}
+
+    def read(self, document: Mapping[str, Any]) -> Dossier:
+        """With the options that a document says. Raises ValueError for fields that make no sense."""
+        return self
+
+    def given(self, options: Mapping[str, Any]) -> Dossier:
+        """With the options of a command, those of `options` alone. Raises ValueError."""
+        return replace(self, **options)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The parts of a stored document's name."""
+        return [self.construction, *([self.model] if self.model != TRANSFORMER else ())]
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        """What is stored of this model: of each n up to some size, a document of rounding or of the program."""
+        return ()
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        """The same of every n from 2^63 on."""
+        return ()
+
+    # Weights
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        """The numbers of the vocabulary."""
+        return [Listed("", 1, subject.n)]
+
+    def least_precision(self, subject: Subject) -> int:
+        """The least p for which the weights are derived, or that of the print."""
+        raise NotImplementedError
+
+    def format(self, subject: Subject) -> Format:
+        """The numbers that it computes with."""
+        return fixed_point(subject.precision_bits or self.least_precision(subject))
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        """The embedding, which need not list more than a few numbers of each family, and the blocks."""
+        raise NotImplementedError
+
+    def exact_model(self, subject: Subject) -> Model:
+        """The exact layers of the plan. Raises ValueError for a subject that makes no sense."""
+        arithmetic = Arithmetic(self.format(subject), subject.discipline)
+        rounded = bool(subject.printed) and self.rounds_prints
+        return planned(*self.plan(subject, arithmetic.format), arithmetic, self.families(subject), rounded=rounded)
+
+    @property
+    def solver(self) -> Any:
+        """What users build and ask: a Solver of constructions/models/solver.py, where there is one."""
+        raise NotImplementedError
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        """The matrices that users get. listed: how many numbers of each family the embedding lists, by default all.
+
+        forced: at fewer bits than the least; what does not fit is rounded. Raises ValueError where users get none.
+        """
+        raise NotImplementedError
+
+    # Texts
+
+    def texts(self, subject: Subject) -> Language:
+        """The inputs, as a token automaton."""
+        raise NotImplementedError
+
+    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+        """The inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
+        return replace(self.texts(replace(subject, n=high)), sizes=(low, high))
+
+    def symbolic_texts(self, subject: Subject) -> Language:
+        """The inputs where n is a symbol, for the program."""
+        return self.texts(subject)
+
+    # The task
+
+    def answer(self, subject: Subject) -> Answer | None:
+        """What should be said at the end of a prompt, as a program that a person wrote."""
+        return None
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        """What should be said at this place of the texts; None if nothing is due there."""
+        return self.answer(subject)
+
+    def is_defined(self, subject: Subject) -> bool:
+        """Whether a definition is written, with what is as printed."""
+        return True
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is."""
+        return False
+
+    def compared_texts(self, subject: Subject, language: Language) -> Language:
+        """The inputs on which program and definition are compared."""
+        return language
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        """What is certified of a program, for people. document: the explanation."""
+        return "the program is the task"
+
+    def counted(self, subject: Subject) -> tuple[Term, Term]:
+        """A record's key and order as they are defined, of which an invariant of counts speaks."""
+        raise NotImplementedError
+
+    def leaving(self, subject: Subject) -> Term:
+        """What leaves a queue as it is defined, of which an invariant of delays speaks."""
+        raise NotImplementedError
+
+    # Inputs and what is right
+
+    def prompts(self, subject: Subject, rng: random.Random) -> Iterable[Sequence[str]]:
+        """Hard inputs of one n, as words: the extreme ones, then others that are drawn, without end or until there are no more."""
+        return ()
+
+    def small_prompts(self, subject: Subject) -> Iterable[Sequence[str]]:
+        """Every input of a small n, or many short ones."""
+        return ()
+
+    def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
+        """The words that must follow, by plain Python that shares nothing with the weights."""
+        raise NotImplementedError
+
+    def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
+        """Hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
+        return (self._asked(subject, wired, words) for words in self.prompts(subject, rng))
+
+    def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
+        """The hard inputs by which a precision is judged, named by their texts."""
+        return [one for one, _ in zip(self.hard_inputs(subject, wired, 50, random.Random(0)), range(50), strict=False)]
+
+    def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
+        """Of every input of a small n: what the model itself must write, piece by piece, each behind all that stands before."""
+        return ([self._asked(subject, wired, words)] for words in self.small_prompts(subject))
+
+    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
+        """Short prompts, each with the one word that must follow, of which a program is asked."""
+        return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
+
+    def trial(self, subject: Subject) -> Trial | None:
+        """The definition beside an oracle, on prompts of small n; None where a claim of the ledger compares them."""
+        return None
+
+    def wrong_run(self, subject: Subject) -> str | None:
+        """A run of the ideal model that goes wrong, in words; None if none was seen."""
+        return None
+
+    def _asked(self, subject: Subject, wired: Wired, words: Sequence[str]) -> HardInput:
+        right = self.oracle(subject, words)
+        return HardInput(" ".join(words), tuple(wired.tokens(words)), tuple(wired.tokens(right)))
+
+    @property
+    def least_hard(self) -> int | None:
+        """The least n of which there are extreme inputs; None if there are none at all."""
+        return self.least
+
+    def asked_at(self, n: int) -> Dossier:
+        """The model that is asked the extreme inputs of this n: it may have other options, such as the length of a query."""
+        return self
+
+    # Searches, lemmas
+
+    def searches(self, subject: Subject) -> Mapping[str, Search] | None:
+        """Its searches by name, each beside its definition; empty if they are defined by no terms; None of a model without any."""
+        return None
+
+    def left_open(self, subject: Subject) -> str:
+        """Of which texts these do not say what is found, as the end of a sentence that says it of all."""
+        return ""
+
+    def theory(self) -> Lemmas | None:
+        """The lemmas on its runs, for every n; None of a model that answers at once, or of which there are none."""
+        return None
+
+    @property
+    def invariants(self) -> Mapping[str, Callable[[], tuple[Any, Sequence[str]]]]:
+        """What certificates assume of its runs: by which lemmas of which theory each holds, for every n."""
+        return {}
+
+    # Sizes
+
+    def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
+        """Whether every n above 2^64 is followed. theorem: its rounding and its program at once."""
+        return True
+
+    @property
+    def all_cells(self) -> bool:
+        """Whether a subject's sizes are numbers of cells, and n follows from these."""
+        return False
+
+    def at_size(self, size: int) -> tuple[Dossier, int]:
+        """The model of one size, and its n."""
+        return self, size
+
+    def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
+        """Which models are asked in a case whose numbers n stands for, each with its n."""
+        return [(self, n)]
+
+    def every_size(self, statement: str) -> str:
+        """What an invariant of one size says of all."""
+        return statement
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for every n from `n` on.
+
+    length: the most tokens of a sequence. precision_bits: by default the least. printed: ids of findings.
+    n: steps, of a Turing machine. Of a dossier with `all_cells`, n to last are numbers of cells, which float64 need not reach.
+    """
+
+    dossier: Dossier
+    n: int
+    length: int | None = None
+    precision_bits: int | None = None
+    discipline: Discipline = Discipline.FUSED
+    printed: tuple[str, ...] = field(default=())
+    last: int = 0
+
+    @property
+    def construction(self) -> str:
+        """Its name."""
+        return self.dossier.construction
+
+    @property
+    def model(self) -> str:
+        """Its model's name."""
+        return self.dossier.model
+
+    @property
+    def all_cells(self) -> bool:
+        """Whether sizes are numbers of cells."""
+        return self.dossier.all_cells
+
+    def with_options(self, **options: Any) -> Subject:
+        """Of the same model with other options."""
+        return replace(self, dossier=replace(self.dossier, **options))
+
+    def as_case(self) -> Json:
+        """As a claim's case is stored; `registry.of_case` reads it back."""
+        own = {one.name: getattr(self.dossier, one.name) for one in fields(self.dossier)}
+        names = {key: own.pop(key) for key in ("construction", "model")}
+        numbers = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "dossier"}
+        return {**names, **numbers, "options": own}
+
+
+def name_of_model(model: str) -> str:
+    """A model's name where it is said for people: "" for the usual one."""
+    return "" if model == TRANSFORMER else model
+
+
+def whole_number(document: Mapping[str, Any], key: str) -> int | None:
+    """A field of a document that is a whole number from 1 on, or missing. Raises ValueError for another value."""
+    value = document.get(key)
+    if value is not None and (type(value) is not int or value < 1):
+        raise ValueError(f"{key} is a whole number, not {str(value)[:40]!r}")
+    return value

@@ -1,0 +1,372 @@
+"""IsTree: the Transformer in two layouts and two wirings, the hybrid that searches in frames, the Linear RNN with searches."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from constructions.istree import hybrid, lean, rag, transformer
+from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
+from constructions.istree.models import MODELS
+from constructions.language.terms import Answer, Term
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.wiring.part import printed_precision
+from constructions.wiring.wire import BlockPlan, Embedding
+from precision.format import Discipline, Format
+from verify.automata import language, searches
+from verify.automata.language import Language
+from verify.dossiers.dossier import About, Dossier, Subject
+from verify.dossiers.solved import FEW, TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
+from verify.rounding.model import Listed
+
+if TYPE_CHECKING:
+    from verify.induction.theory import Theory
+    from verify.patterns.texts import Comparison
+
+GRAPHS = 200  # that are tried at most
+STEP = "each word is the defined step of Algorithm 1"
+TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
+FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
+
+
+@dataclass(frozen=True)
+class IsTree(SolvedDossier):
+    """A model of IsTree. layout: of a graph's tokens. lean: the wiring of fewer bits; both are options of the Transformer."""
+
+    construction: str = "istree"
+    layout: Layout = "paper"
+    lean: bool = False
+
+    named_sums = True
+    inputs_are = " behind a simple graph"
+    every_input = (
+        "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
+    )
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        return {"layout": self.layout}
+
+    @property
+    def solver(self) -> Any:
+        return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
+
+    def symbolic_texts(self, subject: Subject) -> Language:
+        n: Any = subject.n
+        return self.texts_between(subject, n.sizes.low, n.sizes.high)
+
+    def texts(self, subject: Subject) -> Language:
+        return self.texts_between(subject, subject.n, subject.n)
+
+    # Inputs
+
+    def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterator[Graph]:
+        from verify.inputs import hard_graphs, strategies
+
+        if subject.n >= hard_graphs.LEAST:
+            yield from (hard.graph() for hard in hard_graphs.hard_graphs(subject.n))
+        for _ in range(count):
+            yield strategies.labelled(subject.n, rng.choice(list(strategies.FAMILIES)), rng.randint)
+
+    def every(self, subject: Subject) -> Iterable[Graph]:
+        from verify.inputs.strategies import every_input
+
+        return every_input(subject.n)
+
+    def tried(self, subject: Subject) -> Iterable[Graph]:
+        return itertools.islice(self.candidates(subject, random.Random(0), GRAPHS), GRAPHS)
+
+    def has_one_answer(self, subject: Subject, given: Graph) -> bool:
+        """For another graph than a tree the theorem allows more than one chain of thought."""
+        return not subject.printed or is_tree(given)
+
+    def text_of(self, given: Graph) -> str:
+        return f"edges {', '.join(f'{u}-{v}' for u, v in given.edges) or 'none'}"
+
+    def said_wrongly(self, given: Graph, run: Any, answer: Any) -> str:
+        wrong = super().said_wrongly(given, run, answer)
+        if wrong and answer[1] != (right := "YES" if is_tree(given) else "NO"):
+            return f"it says {answer[1] or f'neither within {len(run.tokens)} words'}; the right answer is {right}"
+        return wrong
+
+    @property
+    def least_hard(self) -> int | None:
+        return None
+
+    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
+        return ()
+
+
+@dataclass(frozen=True)
+class OfTransformer(IsTree):
+    """A Transformer that goes on with Algorithm 1, in two layouts; lean: in five blocks of integers, at fewer bits."""
+
+    options = frozenset({"layout", "lean"})
+    findings = transformer.FINDINGS
+    variants = ("printed", "repaired", "lean")
+    conclusion = "steps, each behind those before, end with YES if and only if the graph is a tree"
+
+    def variant(self, printed: Sequence[str]) -> str:
+        return "lean" if self.lean else super().variant(printed)
+
+    def in_variant(self, variant: str) -> Dossier:
+        return replace(self, lean=variant == "lean")
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return [*super().labels, *["lean"] * self.lean, *[self.layout] * (self.layout != "paper")]
+
+    def read(self, document: Mapping[str, Any]) -> Dossier:
+        layout, is_lean = document.get("layout", "paper"), document["variant"] == "lean"
+        if str(layout) not in LAYOUTS:
+            raise ValueError(f"{self.construction} as {self.model} has no layout {layout!r}")
+        if is_lean and document["printed"]:
+            raise ValueError("the variant lean has nothing as printed")
+        return replace(self, layout=layout, lean=is_lean)
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        if (self.layout, self.lean) != ("paper", False):
+            return
+        small = replace(self, lean=True)
+        yield from documents(self)
+        yield from documents(small, TOP_OF_LEAN)
+        yield from documents(replace(self, layout="eos"), disciplines=[Discipline.FUSED])
+        yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, [Discipline.FUSED])
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return documents_above(self, [Discipline.FUSED])
+
+    def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
+        return not self.lean and (discipline is Discipline.FUSED or not theorem)
+
+    # Weights
+
+    def least_precision(self, subject: Subject) -> int:
+        if SCORE_RANGE.id in subject.printed:
+            return printed_precision(subject.n)
+        if self.lean:
+            return lean.least_precision(subject.n, subject.discipline, layout=self.layout)
+        return transformer.least_precision(subject.n, subject.discipline)
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        n, vertices = subject.n, min(subject.n, FEW)
+        if self.lean:
+            return lean.plan(n, fmt, layout=self.layout, vertices=vertices)
+        return transformer.plan(n, fmt, layout=self.layout, printed=frozenset(subject.printed), vertices=vertices)
+
+    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+        return language.istree(low, high, self.layout)
+
+    # Definitions
+
+    @property
+    def token_layout(self) -> TokenLayout:
+        """The words of the layout."""
+        return LAYOUTS[self.layout]
+
+    def is_defined(self, subject: Subject) -> bool:
+        return not subject.printed
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        return not subject.printed
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        from verify.programs import searches as steps
+
+        if subject.printed:
+            return None
+        return steps.definition(subject.n, self.token_layout, place, by_counts=not self.lean)
+
+    def compared_texts(self, subject: Subject, language: Language) -> Language:
+        from verify.programs.texts import searched
+
+        return language if subject.printed else searched(language, subject.n, longer=not self.lean)
+
+    def counted(self, subject: Subject) -> tuple[Term, Term]:
+        from verify.programs.searches import ByCounts
+
+        return ByCounts(subject.n, self.token_layout).counted
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        from verify.programs.texts import MORE
+
+        longer = self.layout == "eos" or any(place.endswith(MORE) for place in document.get("task", {}))
+        return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+
+    # Lemmas
+
+    def theory(self) -> Theory:
+        return self._theory(lean=self.lean)
+
+    def _theory(self, *, lean: bool) -> Theory:
+        from verify.induction import search
+
+        return search.theory(search.MODELS["lean" if lean else "repaired"](search.N, self.token_layout))
+
+    @property
+    def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
+        return {
+            "counts of one vertex": lambda: (
+                self._theory(lean=False),
+                ["orders", "order-rises", "others-differ"],
+            ),
+        }
+
+    # Hard inputs of the search for a least precision
+
+    @property
+    def least_hard(self) -> int | None:
+        from verify.inputs import hard_graphs
+
+        return hard_graphs.LEAST
+
+    def extreme(self, subject: Subject) -> Iterator[tuple[str, Graph]]:
+        from verify.inputs.hard_graphs import hard_graphs
+
+        return ((hard.family, hard.graph()) for hard in hard_graphs(subject.n))
+
+
+@dataclass(frozen=True)
+class OfHybrid(IsTree):
+    """A hybrid that searches in frames of a few words."""
+
+    model: str = "hybrid"
+
+    findings = hybrid.FINDINGS
+    conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self, disciplines=[Discipline.FUSED])
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return documents_above(self, [Discipline.FUSED])
+
+    def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
+        return discipline is Discipline.FUSED or not theorem
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        return listed(hybrid.families(subject.n))
+
+    def least_precision(self, subject: Subject) -> int:
+        if SCORE_RANGE.id in subject.printed:
+            return printed_precision(subject.n)
+        return hybrid.least_precision(subject.n, subject.discipline)
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        return hybrid.plan(subject.n, fmt, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
+
+    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+        return searches.of_hybrid(low, high)
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        return True
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        from verify.programs import frames
+
+        return frames.definition(subject.n, place)
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return FRAMES
+
+    def theory(self) -> Theory:
+        from verify.induction import frames
+        from verify.programs.frames import Frames
+
+        return frames.theory(Frames(frames.N))
+
+    @property
+    def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
+        from verify.induction import search
+
+        return {
+            "records of one vertex": lambda: (
+                search.theory(search.MODELS["lean"](search.N, LAYOUTS[self.layout])),
+                ["apart"],
+            )
+        }
+
+
+@dataclass(frozen=True)
+class OfSearcher(IsTree):
+    """A Linear RNN that writes turns and searches."""
+
+    model: str = "rag"
+
+    findings = rag.FINDINGS
+    conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self)
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return documents_above(self, tuple(Discipline))
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        return listed(rag.families(subject.n))
+
+    def least_precision(self, subject: Subject) -> int:
+        return rag.least_precision(subject.n, subject.discipline)
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        return rag.plan(subject.n, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
+
+    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+        limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed
+        return searches.of_rag(low, high, frozenset(subject.printed), limited=limited)
+
+    def is_defined(self, subject: Subject) -> bool:
+        return not subject.printed
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        return not subject.printed
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        from verify.programs import turns
+
+        return None if subject.printed else turns.definition(subject.n, place)
+
+    def compared_texts(self, subject: Subject, language: Language) -> Language:
+        from verify.programs import turns
+        from verify.programs.pieces import as_due, by_way
+
+        if subject.printed:
+            return language
+        return as_due(by_way(language), searches.PROMPT, lambda place: turns.definition(subject.n, place))
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return TURNS
+
+    def searches(self, subject: Subject) -> Mapping[str, Comparison]:
+        from verify.dossiers.istree.searches import OF_TURNS, of_turns
+
+        return {name: of_turns(name) for name in OF_TURNS}
+
+    def left_open(self, subject: Subject) -> str:
+        return ", if no edge is there twice"
+
+    def theory(self) -> Theory:
+        from verify.induction import turns
+
+        return turns.theory(turns.defined())
+
+    @property
+    def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
+        def limited() -> tuple[Theory, Sequence[str]]:
+            theory = self.theory()
+            kept = [f"{invariant}/{case}" for invariant in theory.invariants for case in theory.kept]
+            return theory, [*kept, "down-or-up", "records-limited"]
+
+        return {"records": limited}
+
+
+DOSSIERS = (OfTransformer(), OfSearcher(), OfHybrid())

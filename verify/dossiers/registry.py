@@ -1,0 +1,65 @@
+"""Finds dossiers by looking into the package: adding one is adding one file.
+
+A dossier stands in the tuple `DOSSIERS` of a module of `verify.dossiers`. Modules are imported when the first dossier is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from precision.format import Discipline
+from verify.dossiers.dossier import Dossier, Subject
+from verify.dossiers.written import find_program
+
+
+@cache
+def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
+    """By construction and model, those of a task together. Raises ValueError if two have the same names."""
+    package = importlib.import_module(__name__.rpartition(".")[0])
+    by_name: dict[tuple[str, str], Dossier] = {}
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        for dossier in getattr(module, "DOSSIERS", ()):
+            if by_name.setdefault(key := (dossier.construction, dossier.model), dossier) is not dossier:
+                raise ValueError(f"two dossiers are of {key[0]} as {key[1]}; one is in {module.__name__}")
+    return by_name
+
+
+def find_dossier(construction: str, model: str) -> Dossier | None:
+    """The model with its usual options, or a program by its file; None if the checker does not cover it.
+
+    Raises ValueError for a file that cannot be taken.
+    """
+    return find_dossiers().get((construction, model)) or find_program(construction)
+
+
+def find_subject(
+    construction: str,
+    n: int,
+    length: int | None = None,
+    precision_bits: int | None = None,
+    discipline: Discipline = Discipline.FUSED,
+    printed: tuple[str, ...] = (),
+    *,
+    model: str = "transformer",
+    last: int = 0,
+    **options: Any,
+) -> Subject:
+    """The subject of a dossier that is found by its names, with these options of it. Raises ValueError if there is none."""
+    dossier = find_dossier(construction, model)
+    if dossier is None:
+        raise ValueError(f"{construction} as {model} is not covered")
+    return Subject(replace(dossier, **options), n, length, precision_bits, discipline, printed, last)
+
+
+def of_case(case: Mapping[str, Any]) -> Subject:
+    """The subject that `Subject.as_case` stored. Raises KeyError, TypeError, ValueError."""
+    own = {key: value for key, value in case.items() if key != "options"}
+    own |= {"discipline": Discipline(case["discipline"]), "printed": tuple(case["printed"])}
+    own |= {key: None if case[key] is None else int(case[key]) for key in ("n", "length", "precision_bits", "last")}
+    return find_subject(**own, **case["options"])

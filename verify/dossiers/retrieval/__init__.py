@@ -1,0 +1,5 @@
+"""The retrieval tasks."""
+
+from verify.dossiers.retrieval.tasks import DOSSIERS
+
+__all__ = ["DOSSIERS"]

@@ -1,0 +1,139 @@
+"""A dossier of a model that has a solver: its inputs are asked and judged as commands do it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from constructions.models.program import Family
+from constructions.models.search import END_SEARCH
+from constructions.models.solver import Request
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.certificates.ideal import decode
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject
+from verify.rounding.model import Listed
+
+TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
+LONGEST = 2000  # tokens of an input with its answer
+LARGEST_RUN = 64  # n
+MOST_SCORES = 1_200_000  # of a head, in all runs: half a minute
+SHOWN = 160  # characters of what is wrong with a run
+FEW = 5  # numbers that are listed where only their rows' powers are asked for
+TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n are followed
+
+
+@dataclass(frozen=True)
+class SolvedDossier(Dossier):
+    """A subclass says which inputs there are; the solver asks them, and says what must follow."""
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline, "listed": listed}
+        if forced:
+            how["forced"] = True
+        wired: Wired = self.solver.build(subject.n, subject.precision_bits, **how)
+        return wired
+
+    # Which inputs
+
+    def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterable[Any]:
+        """The extreme inputs of a task where n has them, then so many that are drawn."""
+        raise NotImplementedError
+
+    def every(self, subject: Subject) -> Iterable[Any]:
+        """Every input of a small n."""
+        raise NotImplementedError
+
+    def tried(self, subject: Subject) -> Iterable[Any]:
+        """Inputs of which runs are tried."""
+        raise NotImplementedError
+
+    def extreme(self, subject: Subject) -> Iterable[tuple[str, Any]]:
+        """The hard inputs by which a precision is judged, each with its name."""
+        return ()
+
+    def has_one_answer(self, subject: Subject, given: Any) -> bool:
+        """Whether one chain of thought alone is right for this input."""
+        return True
+
+    def text_of(self, given: Any) -> str:
+        """An input in words."""
+        raise NotImplementedError
+
+    def said_wrongly(self, given: Any, run: Any, answer: Any) -> str:
+        """What is wrong with an answer that was read from a run; "" if nothing is."""
+        return str(self.solver.judge(given, run, answer))
+
+    # What they are asked as
+
+    def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
+        solver = self.solver
+        for given in self.candidates(subject, rng, count * TRIES):
+            if not self.has_one_answer(subject, given):
+                continue
+            request = solver.request(wired, given)
+            if len(request.prompt) + len(request.guess) <= LONGEST:
+                for prompt, answer in pieces(wired, request):
+                    yield HardInput(self.text_of(given), prompt, answer)
+
+    def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
+        for name, given in self.extreme(subject):
+            if self.has_one_answer(subject, given):
+                request = self.solver.request(wired, given)
+                yield HardInput(name, tuple(request.prompt), tuple(int(token) for token in request.guess))
+
+    def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
+        for given in self.every(subject):
+            request = self.solver.request(wired, given)
+            yield [HardInput(self.text_of(given), *piece) for piece in pieces(wired, request)]
+
+    def wrong_run(self, subject: Subject) -> str | None:
+        if subject.n > LARGEST_RUN:
+            return None
+        wired, solver, scores = self.wired(subject), self.solver, 0
+        for given in self.tried(subject):
+            on = f"on {self.text_of(given)}"
+            try:
+                run = solver.request(wired, given).run(decode)
+                answer = solver.read(run)
+            except ValueError as error:  # what it wrote is no search, or no run of a machine
+                return f"{on}: {error}"
+            if wrong := self.said_wrongly(given, run, answer):
+                return f"{on}: {wrong if len(wrong) <= SHOWN else wrong[:SHOWN] + ' …'}"
+            scores += (len(run.request.prompt) + len(run.tokens)) ** 2
+            if scores > MOST_SCORES:
+                return None
+        return None
+
+
+def pieces(wired: Wired, request: Request) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
+    tokens, start, end = (*request.prompt, *map(int, request.guess)), len(request.prompt), wired.token.get(END_SEARCH)
+    places = [i for i in range(start, len(tokens)) if tokens[i] == end]
+    for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
+        yield tuple(tokens[:first]), tuple(tokens[first:last])
+
+
+def listed(families: Iterable[Family]) -> list[Listed]:
+    """The families of a vocabulary, as the checker reads them."""
+    return [Listed(family.name, family.low, family.high, family.text) for family in families]
+
+
+def documents(
+    dossier: Dossier, top: int = TOP, disciplines: Sequence[Discipline] = tuple(Discipline)
+) -> Iterator[tuple[Subject, About]]:
+    """Rounding in these disciplines and the program, of every n up to the top."""
+    own = Subject(dossier, LEAST, last=top)
+    for discipline in disciplines:
+        yield replace(own, discipline=discipline), "rounding"
+    yield own, "program"
+
+
+def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
+    """The same of every n above."""
+    own = Subject(dossier, LARGEST_N, last=ENDLESS)
+    for discipline in disciplines:
+        yield replace(own, discipline=discipline), "rounding"
+    yield own, "program"

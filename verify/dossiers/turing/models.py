@@ -1,0 +1,352 @@
+"""Turing machines: a hybrid and a Linear RNN with searches that write steps, and a chain of thought of configurations."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from constructions.language.terms import Answer, Term
+from constructions.turing import configurations as space
+from constructions.turing import cot, hybrid, rag
+from constructions.turing.door import given_machine, is_named, named_machine
+from constructions.turing.library import find
+from constructions.turing.machine import Machine, parse_standard
+from constructions.turing.models import MODELS, TuringModel
+from constructions.turing.tape_models import TaskOfAnySize
+from constructions.wiring.wire import BlockPlan, Embedding
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, Format
+from verify.algebra.symbolic import symbol
+from verify.automata import configurations, tapes
+from verify.automata.language import Language
+from verify.certificates.ideal import IdealModel
+from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
+from verify.dossiers.solved import FEW, TRIES, SolvedDossier, documents, documents_above, listed
+from verify.rounding.model import Listed
+
+if TYPE_CHECKING:
+    from verify.induction.theory import Theory
+    from verify.patterns.texts import Comparison
+
+DEFAULT_MACHINE = "bb2"
+PLACES = 20  # of one text at which the next word is asked for
+WORDS = "behind up to n steps, each word is the machine's"
+
+
+@dataclass(frozen=True)
+class Turing(SolvedDossier):
+    """machine: in the standard text format. tape: the word on it. cells: how many there are, by default as many as a run meets."""
+
+    construction: str = "turing"
+    machine: str = str(find(DEFAULT_MACHINE).machine)
+    tape: str = ""
+    cells: int | None = None
+
+    least = 1
+    options = frozenset({"machine", "tape"})
+    rounds_prints = False
+    judged_by_runs = False
+    named_sums = True
+    task_of: ClassVar[Callable[..., Any]] = TaskOfAnySize
+
+    @property
+    def rules(self) -> Machine:
+        """The machine."""
+        return parse_standard(self.machine)
+
+    @property
+    def solver(self) -> TuringModel:
+        return replace(MODELS[self.model], machine=self.rules, tape=self.tape, cells=self.cells)
+
+    def task(self, subject: Subject) -> Any:
+        """What it is wired for. Raises ValueError."""
+        return self.task_of(self.rules, subject.n, self.tape, self.cells)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        return {"machine": self.machine, "tape": self.tape, "cells": self.cells}
+
+    def read(self, document: Mapping[str, Any]) -> Self:
+        machine, tape = (str(document.get(key, "")) for key in ("machine", "tape"))
+        cells = None if isinstance(document.get("cells"), list) else whole_number(document, "cells")
+        return replace(self, machine=machine, tape=tape, cells=cells)
+
+    def given(self, options: Mapping[str, Any]) -> Dossier:
+        """machine: a name, a file or rules; tape: by default the machine's own. Raises CommandError, ValueError."""
+        others = {key: value for key, value in options.items() if key not in ("machine", "tape")}
+        return replace(self.of_machine(options.get("machine"), options.get("tape")), **others)
+
+    def of_machine(self, text: str | None, tape: str | None) -> Turing:
+        """For a machine, by its name, a file or its rules, by default BB(2), and a word, by default the machine's own.
+
+        Raises CommandError, ValueError.
+        """
+        text = DEFAULT_MACHINE if text is None else text
+        if is_named(text):
+            machine, word = named_machine(text, tape)
+        else:
+            pasted = given_machine(text)
+            machine, word = pasted.machine, pasted.tape(tape or "")
+        machine.word(word)
+        return replace(self, machine=str(machine), tape=word)
+
+    def least_precision(self, subject: Subject) -> int:
+        turing = self.solver
+        return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        return True
+
+    # Inputs
+
+    def tried(self, subject: Subject) -> Iterable[int]:
+        return [subject.n]
+
+    def text_of(self, given: int) -> str:
+        return f"the word {self.tape or 'that is empty'}"
+
+    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
+        return ()
+
+    @property
+    def least_hard(self) -> int | None:
+        return None
+
+
+@dataclass(frozen=True)
+class OnTape(Turing):
+    """A model that writes the machine's steps."""
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self)
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return documents_above(self, tuple(Discipline))
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        return listed(tapes.FAMILIES[self.model](self.task(subject)))
+
+    def texts(self, subject: Subject) -> Language:
+        return self.texts_between(subject, subject.n, subject.n)
+
+    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+        n: Any = symbol(low, high) if low < high else low
+        task = self.task(replace(subject, n=n))
+        texts = tapes.turing(task, self.model, rag.tape_search(frozenset(subject.printed)), (low, high))
+        if low < high and n.sizes.high != high:
+            raise TypeError(f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.sizes.high}")
+        return texts
+
+    def symbolic_texts(self, subject: Subject) -> Language:
+        n: Any = subject.n
+        return self.texts_between(subject, n.sizes.low, n.sizes.high)
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        from verify.programs import machines
+
+        return machines.definition(self.task(subject), self.model, place)
+
+    def compared_texts(self, subject: Subject, language: Language) -> Language:
+        from verify.programs.texts import copied
+
+        return copied(language, len(self.tape))
+
+    def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
+        """Any texts, with what the ideal model of these weights says there."""
+        language, ideal = self.texts(subject), IdealModel(wired.model)
+        for _ in range(-(-count * TRIES // PLACES)):
+            tokens = walk(language, wired, self.families(subject), rng)
+            _, following = ideal.run(tokens)
+            for end in rng.sample(range(1, len(tokens) + 1), min(PLACES, len(tokens))):
+                text = " ".join(wired.vocabulary[token] for token in tokens[:end])
+                yield HardInput(text, tuple(tokens[:end]), (following[end - 1],))
+
+    def theory(self) -> Theory:
+        from verify.induction import machine
+
+        return machine.theory(self.rules, self.model)
+
+
+@dataclass(frozen=True)
+class OfHybrid(OnTape):
+    """A hybrid whose head finds what was written in a cell last."""
+
+    model: str = "hybrid"
+
+    findings = hybrid.FINDINGS
+    conclusion = "words, each behind those before, are the machine's run"
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        task = self.task(subject)
+        return hybrid.plan(task, fmt, printed=frozenset(subject.printed), cells=task.around(FEW))
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return WORDS
+
+
+@dataclass(frozen=True)
+class OfSearcher(OnTape):
+    """A Linear RNN that searches for what was written in a cell last."""
+
+    model: str = "rag"
+
+    findings = rag.FINDINGS
+    conclusion = "words, if the searches find what is defined, are the machine's run"
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        task = self.task(subject)
+        return rag.plan(task, printed=frozenset(subject.printed), cells=task.around(FEW))
+
+    def read(self, document: Mapping[str, Any]) -> Self:
+        if document.get("cells") is not None:
+            raise ValueError(f"a number of cells is none of {self.construction} as {self.model}")
+        return super().read(document)
+
+    def is_defined(self, subject: Subject) -> bool:
+        return not subject.printed
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        """Print spells words of a search anew."""
+        return not subject.printed
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return f"{WORDS}, or of the search that is defined"
+
+    def searches(self, subject: Subject) -> Mapping[str, Comparison]:
+        from verify.dossiers.turing.searches import of_tape, of_word
+
+        word = bool(self.tape)
+        cells = {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)}
+        return {**cells, "a place of the word": of_word(word)}
+
+
+@dataclass(frozen=True)
+class OfThoughts(Turing):
+    """A Linear RNN that writes configurations on a tape that turns around. every_space: of any number of cells."""
+
+    model: str = "cot"
+    all_cells: bool = False
+
+    options = frozenset({"machine", "tape", "cells", "all_cells"})
+    findings = cot.FINDINGS
+    one_n = "its weights are those of --cells, for any number of steps"
+    conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
+
+    def task(self, subject: Subject) -> space.TaskOfAnySize:
+        of = space.TaskOfAnySize if self.all_cells else space.Task
+        return of(self.rules, subject.n, self.tape, self.cells)
+
+    def read(self, document: Mapping[str, Any]) -> Self:
+        own = super().read(document)
+        if not isinstance(document.get("cells"), list):
+            return own
+        if (document["cells"], document["n"]) != (["1", None], None):
+            raise ValueError("every number of cells is of a machine as cot, from 1 on, without n")
+        return replace(own, all_cells=True)
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        return listed(configurations.families(self.task(subject)))
+
+    def format(self, subject: Subject) -> Format:
+        super().format(subject)  # which refuses a precision that is none
+        return cot.format_for(self.task(subject), subject.precision_bits)
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        return cot.plan(self.task(subject))
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        """Its words do not depend on n. Its weights are those of the cells, for any number of steps."""
+        n = 1 if self.all_cells else subject.n
+        return self.solver.build(n, subject.precision_bits, printed=subject.printed, discipline=subject.discipline)
+
+    def texts(self, subject: Subject) -> Language:
+        return configurations.turing(self.task(subject))
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        from verify.programs import turning
+
+        return turning.definition(self.task(subject), place)
+
+    def leaving(self, subject: Subject) -> Term:
+        from verify.programs import turning
+
+        return turning.leaving(space.Code(self.rules))
+
+    def compared_texts(self, subject: Subject, language: Language) -> Language:
+        from verify.programs.texts import spaced
+
+        return spaced(language, self.task(subject).cells)
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return "behind any configurations of a run's form, each word is that of the machine's next one"
+
+    def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
+        """Runs on any words that the space can hold."""
+        task, solver = self.task(subject), self.solver
+        symbols = [str(symbol) for symbol in range(solver.machine.symbols)]
+        for _ in range(count * TRIES):
+            word = "".join(rng.choices(symbols, k=rng.randint(0, task.cells)))
+            request = replace(solver, tape=word, cells=task.cells).request(wired, subject.n)
+            yield HardInput(
+                f"the word {word or 'that is empty'}", tuple(request.prompt), tuple(map(int, request.guess))
+            )
+
+    def theory(self) -> Theory:
+        from verify.induction import turning
+
+        return turning.theory(self.rules)
+
+    @property
+    def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
+        return {"the digit in front of the queue": lambda: (self.theory(), ["queue"])}
+
+    # Sizes
+
+    def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
+        return False
+
+    def at_size(self, size: int) -> tuple[Dossier, int]:
+        """m cells: then b^m steps, as many as there are rows of m digits, and any word."""
+        if not self.all_cells:
+            return super().at_size(size)
+        return replace(self, cells=size, tape=""), 1 << space.Code(self.rules).bits * size
+
+    def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
+        """The even and the odd m of which ⌊m/2⌋ is n's bit length."""
+        if not self.all_cells:
+            return super().in_case(n)
+        bits = n.bit_length()
+        return [self.at_size(2 * bits), self.at_size(2 * bits + 1)]
+
+    def every_size(self, statement: str) -> str:
+        return configurations.passes("m")
+
+
+def walk(language: Language, wired: Wired, families: Sequence[Listed], rng: random.Random) -> list[int]:
+    """A text of the language of a Turing machine, with any numbers."""
+    first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
+    for family in families:
+        zero[family.family] = first - family.low
+        first += len(family)
+    place, tokens = 0, list[int]()
+    while True:
+        here = language.places[place]
+        low, high = language.range(here.numbers[0])[0], language.range(here.numbers[1])[1]
+        number = rng.choice((low, high, rng.randint(low, high)))
+        tokens.append(wired.token[here.word] if here.word else zero[here.family] + number)
+        at = len(tokens) + 1
+        following = [
+            i
+            for i, one in enumerate(language.places)
+            if place in one.after and language.range(one.low)[0] <= at <= language.range(one.high)[1]
+        ]
+        if not following:
+            return tokens
+        place = rng.choice(following)
+
+
+DOSSIERS = (OfThoughts(), OfSearcher(), OfHybrid())

@@ -1,0 +1,219 @@
+"""The dossier of a program that somebody wrote: the program is the definition, and its oracle judges it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from constructions.language.compiler import Compiler
+from constructions.language.files import is_file, load_program, names_of_gallery
+from constructions.language.interpreter import Input
+from constructions.language.model import ProgramModel, Prompt
+from constructions.language.program import Program
+from constructions.language.terms import Answer
+from constructions.language.texts import Piece
+from constructions.language.values import START
+from constructions.wiring.plan import BlockPlan, Embedding
+from constructions.wiring.wired import Wired
+from precision.format import Format
+from verify.automata.language import Language
+from verify.automata.written import of_texts
+from verify.certificates.ideal import decode
+from verify.dossiers.dossier import Dossier, Subject, Trial
+from verify.rounding.model import Listed
+
+FEW = 5  # numbers that are listed where only their rows' powers are asked for
+MOST_PROMPTS, MOST_TOKENS = (
+    2000,
+    8,
+)  # of a trial against the oracle: every prompt of so many tokens, up to so many prompts
+TRIAL_N = 4
+DRAWN = 200  # prompts beside these, longer ones
+LONGEST_DRAWN = 24
+RUNS, RUN_N = (
+    60,
+    64,
+)  # prompts that the ideal model is run on where the checker cannot tell, and the largest n of such a run
+
+
+def find_program(name: str) -> Dossier | None:
+    """The dossier of a file or of the gallery; None for another name. Raises ValueError for a file that cannot be taken."""
+    if not is_file(name) and name not in names_of_gallery():
+        return None
+    program = load_program(name)
+    return ProgramDossier(program.name, program.architecture, program, name)
+
+
+@dataclass(frozen=True)
+class ProgramDossier(Dossier):
+    """program: it. name: FILE.py, FILE.py:NAME, or the one in the gallery."""
+
+    program: Program | None = None
+    name: str = ""
+
+    every_input = "every prompt of n = {n}"
+
+    @property
+    def written(self) -> Program:
+        """The program. Raises TypeError where there is none."""
+        if self.program is None:
+            raise TypeError("a dossier of a program without one")
+        return self.program
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        return {"program_file": self.name}
+
+    # Weights
+
+    def _compiled(self, subject: Subject) -> Compiler:
+        return Compiler(self.written, subject.n)
+
+    def families(self, subject: Subject) -> Sequence[Listed]:
+        compiler = self._compiled(subject)
+        return [Listed("", *compiler.numbers)] if compiler.has_numbers else []
+
+    def least_precision(self, subject: Subject) -> int:
+        return self._compiled(subject).least_precision(subject.discipline)
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        compiler = self._compiled(subject)
+        low, high = compiler.numbers
+        return compiler.embedding(min(high - low + 1, FEW)), compiler.plan(compiler.setting(fmt))
+
+    @property
+    def solver(self) -> ProgramModel:
+        return ProgramModel(self.written)
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        return self.solver.build(
+            subject.n, subject.precision_bits, discipline=subject.discipline, listed=listed, forced=forced
+        )
+
+    # Texts and what is due in them
+
+    def texts(self, subject: Subject) -> Language:
+        return of_texts(self.written.texts, subject.n, (subject.n, subject.n))
+
+    def answer(self, subject: Subject) -> Answer | None:
+        return self.written.output(subject.n)
+
+    def definition(self, subject: Subject, place: str) -> Answer | None:
+        return self.answer(subject) if place in self.texts(subject).answers else None
+
+    def is_stepwise(self, subject: Subject) -> bool:
+        return True
+
+    def sentence(self, document: Mapping[str, Any]) -> str:
+        return "each word that is due is the program's"
+
+    # Prompts and what is right
+
+    def small_prompts(self, subject: Subject) -> Iterator[Sequence[str]]:
+        for prompt in every_prompt(self.written, subject.n):
+            yield [START, *prompt]
+
+    def prompts(self, subject: Subject, rng: random.Random) -> Iterator[Sequence[str]]:
+        yield from ([START, *example.split()] for example in self.written.examples if self._fits(example, subject.n))
+        yield from itertools.islice(self.small_prompts(replace(subject, n=min(subject.n, TRIAL_N))), DRAWN)
+        while True:
+            yield [START, *drawn_prompt(self.written, subject.n, rng, subject.n)]
+
+    def _fits(self, example: str, n: int) -> bool:
+        texts = self.written.texts
+        return texts.read(texts.completed(example.split()))[1] <= n
+
+    def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
+        return said(self.written, subject.n, prompt)
+
+    def wrong_run(self, subject: Subject) -> str | None:
+        if subject.n > RUN_N:
+            return None
+        wired, solver = self.wired(subject), self.solver
+        for words in itertools.islice(self.prompts(subject, random.Random(0)), RUNS):
+            given = Prompt(tuple(words[1:]), subject.n)
+            run = solver.request(wired, given).run(decode)
+            due = self.oracle(subject, words)
+            if [*run.produced] != [*due]:
+                return f"on {' '.join(words)} it says {' '.join(run.produced)}; the program says {' '.join(due)}"
+        return None
+
+    def trial(self, subject: Subject) -> Trial | None:
+        program, rng = self.written, random.Random(0)
+        small = [*itertools.islice(every_prompt(program, TRIAL_N), MOST_PROMPTS)]
+        drawn = [drawn_prompt(program, LONGEST_DRAWN, rng, LONGEST_DRAWN) for _ in range(DRAWN)]
+        solver, tried = self.solver, 0
+        for n, prompts in ((TRIAL_N, small), (LONGEST_DRAWN, drawn)):
+            for prompt in prompts:
+                if program.wrong is not None and program.wrong([*prompt]):
+                    continue
+                tried += 1
+                words = [*said(program, n, [START, *prompt])]
+                if program.stop:
+                    if words[-1] != program.stop:
+                        return Trial(tried, f"on {' '.join(prompt)} the program does not say {program.stop}")
+                    words = words[:-1]
+                answer = " ".join(words if program.answer is None else program.answer(words))
+                right = solver.expected(Prompt(tuple(prompt), n))
+                if answer != right:
+                    return Trial(tried, f"on {' '.join(prompt)} the program says {answer}; the oracle says {right}")
+        return Trial(tried, "")
+
+
+def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:
+    """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it."""
+    answer, words = program.output(n), [*prompt]
+    limit = len(words) + 1 + sum(piece.most(n) for piece in program.texts.thought)
+    produced: list[str] = []
+    while len(words) < limit:
+        tokens = [(word, 0) if not word.isdecimal() else ("", int(word)) for word in words]
+        word = Input(tokens).said(answer, len(tokens))
+        produced.append(word)
+        words.append(word)
+        if not program.stop or word == program.stop:
+            break
+    return produced
+
+
+def every_prompt(program: Program, n: int) -> Iterator[list[str]]:
+    """The prompts of up to `MOST_TOKENS` tokens for n, the shortest first."""
+    texts = program.texts
+    for length in range(1, 1 + min(MOST_TOKENS, sum(piece.most(n) for piece in texts.prompt))):
+        yield from _behind(program, n, length, -1, [], {})
+
+
+def _behind(
+    program: Program, n: int, length: int, place: int, words: list[str], stood: Mapping[int, int]
+) -> Iterator[list[str]]:
+    texts = program.texts
+    following = [*texts.behind(place, thought=False)]
+    if len(words) == length:
+        if len(texts.prompt) in following:
+            yield words
+        return
+    for i in following:
+        if i < len(texts.prompt) and stood.get(i, 0) < texts.prompt[i].most(n):
+            for token in tokens_of(texts.prompt[i], n):
+                yield from _behind(program, n, length, i, [*words, token], {**stood, i: stood.get(i, 0) + 1})
+
+
+def tokens_of(piece: Piece, n: int) -> Iterable[str]:
+    """The tokens that may stand there."""
+    return [*piece.words, *(map(str, range(piece.low, piece.largest(n) + 1)) if piece.numbers else ())]
+
+
+def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int) -> list[str]:
+    """A prompt for n, each piece of some length; few different numbers in some, so that they occur often."""
+    words: list[str] = []
+    few = rng.choice((2, 3, n))
+    for piece in program.texts.prompt:
+        for _ in range(
+            rng.randint(piece.least, min(piece.most(n), longest)) if piece.repeats or not piece.least else 1
+        ):
+            high = min(piece.largest(n), piece.low + few - 1) if piece.numbers else 0
+            choices = [*piece.words, *([str(rng.randint(piece.low, high))] if piece.numbers else [])]
+            words.append(rng.choice(choices))
+    return words

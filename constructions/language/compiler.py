@@ -75,7 +75,7 @@ from constructions.wiring.needs import is_square
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting, least_odd_precision, log2, split_scale
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
-from constructions.wiring.register import copied, kept, squared
+from constructions.wiring.register import copied, kept, register, squared
 from precision.format import Discipline, Format, fixed_point
 
 ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
@@ -509,12 +509,17 @@ class Compiler:
     def _read_register(self, atom: Atom, form: Affine, where: Selection) -> str:
         if isinstance(where, Back) and (plain := _plain(form)):
             name = copied(plain, where.steps)
-            self.meanings[name] = as_term(atom)
-            return name
+            if name not in self.largest:  # as the copy of a copy is, if it is read directly as well
+                self.meanings[name] = as_term(atom)
+                return name
         return self._register(as_term(atom), "read")
 
     def _back(self, atom: Atom, value: Term, steps: int) -> Formed:
         """What stood there; at position 1 a head reads for all that lies before it, so what `<s>` has is added by itself."""
+        match value.items:
+            case (((Read(before, Back(more)),), c),):  # of the same position, read at once
+                form, ready = self.atom(Read(before, Back(steps + more)))
+                return form * c, ready
         at_start = Fraction(Input(((START, 0),)).value(value, 1))
         if at_start:
             shifted = value - as_term(IsWord(START)) * at_start
@@ -526,7 +531,9 @@ class Compiler:
         if not self.attends:
             form, ready = self.form(value)
             block = self._recurrence(ready)
-            base = _plain(form) or self._register(value, "past")
+            plain = _plain(form)
+            own = plain is not None and register(plain).past is None  # a shift register has no name for what it keeps of another
+            base = plain if plain is not None and own else self._register(value, "past")
             kept_form, depth = self.blocks[block].recent.get(base, (form, 0))
             self.blocks[block].recent[base] = (kept_form, max(depth, steps))
             for i in range(steps + 1):

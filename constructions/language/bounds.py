@@ -1,10 +1,12 @@
 """Between which numbers a term lies, over all texts of a program for n; n may be a symbol.
 
-The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other.
+The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other. Of a few integers that are
+0 or 1, each choice is looked at.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -30,6 +32,9 @@ Bound: TypeAlias = Any
 Interval: TypeAlias = "tuple[Bound, Bound]"
 
 
+MOST_BITS = 6  # of which each choice is looked at
+
+
 @dataclass
 class Bounds:
     """numbers: the least and the largest number of a text. length: the most tokens of a text."""
@@ -40,6 +45,11 @@ class Bounds:
 
     def term(self, term: Term) -> Interval:
         """The least and the largest value."""
+        atoms = sorted(term.atoms, key=lambda atom: atom.order)
+        if 1 < len(atoms) <= MOST_BITS and all(self.atom(atom) == (0, 1) for atom in atoms):
+            choices = [dict(zip(atoms, bits, strict=True)) for bits in itertools.product((0, 1), repeat=len(atoms))]
+            values = [sum(c for monomial, c in term.items if all(map(on.__getitem__, monomial))) for on in choices]
+            return min(values), max(values)
         low: Bound = 0
         high: Bound = 0
         for monomial, c in term.items:

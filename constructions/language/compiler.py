@@ -75,7 +75,7 @@ from constructions.wiring.needs import is_square
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting, least_odd_precision, log2, split_scale
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
-from constructions.wiring.register import copied, kept, squared
+from constructions.wiring.register import copied, kept, register, squared
 from precision.format import Discipline, Format, fixed_point
 
 ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
@@ -383,8 +383,9 @@ class Compiler:
         self.shares = True
         counts = [(m, c) for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
         rest = of - Term(tuple(counts))
-        signs = sorted((c, m) for m, c in counts) if all(abs(c) == 1 and len(m) == 1 for m, c in counts) else []
-        if len(signs) == 2 and signs[0][0] == -1 and signs[1][0] == 1 and rest == ZERO:
+        alone = all(abs(c) == 1 and len(m) == 1 for m, c in counts)
+        signs = sorted(((c, m) for m, c in counts), key=lambda sign: sign[0]) if alone else []
+        if [c for c, _ in signs] == [-1, 1] and rest == ZERO:
             (less, at_less), (more, at_more) = (self._share(m[0]) for _, m in signs)
             # The shares differ by more than 2/slope, or not at all.
             return less - more, max(at_less, at_more), 1 << 2 * bits + 1, HAT if equal else STEP
@@ -440,6 +441,7 @@ class Compiler:
 
     def _mean(self, summand: Term) -> Formed:
         """The mean of an integer over the positions up to this one, by a head whose scores are all 0."""
+        self._require_whole(summand, "a running sum")
         form, at_value = self.form(summand)
         block = self._attention(at_value)
         where = Best((), "all")
@@ -515,12 +517,17 @@ class Compiler:
     def _read_register(self, atom: Atom, form: Affine, where: Selection) -> str:
         if isinstance(where, Back) and (plain := _plain(form)):
             name = copied(plain, where.steps)
-            self.meanings[name] = as_term(atom)
-            return name
+            if name not in self.largest:  # as the copy of a copy is, if it is read directly as well
+                self.meanings[name] = as_term(atom)
+                return name
         return self._register(as_term(atom), "read")
 
     def _back(self, atom: Atom, value: Term, steps: int) -> Formed:
         """What stood there; at position 1 a head reads for all that lies before it, so what `<s>` has is added by itself."""
+        match value.items:
+            case (((Read(before, Back(more)),), c),):  # of the same position, read at once
+                form, ready = self.atom(Read(before, Back(steps + more)))
+                return form * c, ready
         at_start = Fraction(Input(((START, 0),)).value(value, 1))
         if at_start:
             shifted = value - as_term(IsWord(START)) * at_start
@@ -532,7 +539,11 @@ class Compiler:
         if not self.attends:
             form, ready = self.form(value)
             block = self._recurrence(ready)
-            base = _plain(form) or self._register(value, "past")
+            plain = _plain(form)
+            own = (
+                plain is not None and register(plain).past is None
+            )  # a shift register has no name for what it keeps of another
+            base = plain if plain is not None and own else self._register(value, "past")
             kept_form, depth = self.blocks[block].recent.get(base, (form, 0))
             self.blocks[block].recent[base] = (kept_form, max(depth, steps))
             for i in range(steps + 1):
@@ -645,7 +656,7 @@ class Compiler:
             value = self.form(leaf.number) if isinstance(leaf, SayNumber) else (as_affine(1), 0)
             ready = max(ready, value[1], *(stage for _, stage in gates), 0)
             made.append(([form for form, _ in gates], leaf, value[0]))
-        block = max(_fed_behind(ready), *self.blocks)
+        block = max([_fed_behind(ready), *self.blocks])
         gadgets: list[Gadget] = []
         embedded = self.embedding(1).registers[:-1]
         clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded)

@@ -161,28 +161,36 @@ class Texts:
         Raises ValueError, with one line, for what is none of these prompts.
         """
         spoken: list[Spoken] = [(START, 0)]
-        repeated = {
-            -1: (0, 0)
-        }  # a piece that may stand here → the most tokens of a repeated piece so far, those of this one
+        # A piece that may stand here → pairs: the most tokens of a repeated piece so far, and those of this one.
+        repeated: dict[int, set[tuple[int, int]]] = {-1: {(0, 0)}}
         for at, token in enumerate(tokens, start=1):
-            now: dict[int, tuple[int, int]] = {}
-            for place, (most, here) in repeated.items():
+            now: dict[int, set[tuple[int, int]]] = {}
+            for place, pairs in repeated.items():
                 for i in self.behind(place, thought=False):
                     if i < len(self.prompt) and self.prompt[i].takes(token):
-                        count = here + 1 if i == place else 1
-                        needs = -(-count // max(self.prompt[i].times, 1))
-                        now[i] = min(now.get(i, (len(tokens) + 1, 0)), (max(most, needs), count))
+                        counts = [(most, here + 1 if i == place else 1) for most, here in pairs]
+                        times = max(self.prompt[i].times, 1)
+                        now.setdefault(i, set()).update((max(most, -(-here // times)), here) for most, here in counts)
             if not now:
                 expected = {i for place in repeated for i in self.behind(place, thought=False)}
                 names = [str(self.prompt[i]) for i in sorted(expected) if i < len(self.prompt)]
                 names += ["the end"] * (len(self.prompt) in expected)
                 raise ValueError(f"token {at} is {token[:40]!r}; what can stand there is {' or '.join(names)}")
             spoken.append(("", int(token)) if token.isdecimal() else (token, 0))
-            repeated = now
+            repeated = {i: _least(pairs) for i, pairs in now.items()}
         ends = [place for place in repeated if len(self.prompt) in self.behind(place, thought=False)]
         if not ends:
             expected = {i for place in repeated for i in self.behind(place, thought=False)}
             names = [str(self.prompt[i]) for i in sorted(expected)]
             raise ValueError(f"the prompt ends too early; what can stand next is {' or '.join(names)}")
-        least = min(repeated[place][0] for place in ends)
+        least = min(most for place in ends for most, _ in repeated[place])
         return spoken, max(1, least, *(number for _, number in spoken))
+
+
+def _least(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those that no other pair is below in both."""
+    kept: list[tuple[int, int]] = []
+    for most, here in sorted(pairs):
+        if not kept or here < kept[-1][1]:
+            kept.append((most, here))
+    return set(kept)

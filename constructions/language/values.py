@@ -8,6 +8,7 @@ a value is a term (terms.py), whose meaning is that of the interpreter.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -121,15 +122,22 @@ class Value:
         return Value(as_term(Read(self.term, Nearest(term_of(target)))))
 
 
+def _times_denominators(difference: Term) -> Term:
+    """With whole coefficients, and the same sign everywhere."""
+    return difference * math.lcm(*(c.denominator for _, c in difference.items))
+
+
 def _equal(difference: Term) -> Term:
-    """Whether an integer is 0; the same term for x = y and y = x."""
+    """Whether an integer is 0, or a fraction of one; the same term for x = y and y = x."""
+    difference = _times_denominators(difference)
     rest = difference - difference.constant
     sign = -1 if rest.items and rest.items[0][1] < 0 else 1
     return as_term(Equal(rest * sign, -difference.constant * sign))
 
 
 def _above(difference: Term) -> Value:
-    """Whether an integer is above 0; the same term for x > y and not x ≤ y."""
+    """Whether an integer is above 0, or a fraction of one; the same term for x > y and not x ≤ y."""
+    difference = _times_denominators(difference)
     first = next((c for monomial, c in difference.items if monomial), Fraction(1))
     if first > 0:
         return Value(as_term(Above(difference)))
@@ -222,7 +230,9 @@ class Output:
 
 
 def say(what: Operand | str) -> Output:
-    """A word, or the word of a number."""
+    """A word, or the word of a number. Raises ValueError for a string that is no word."""
+    if isinstance(what, str) and (what.split() != [what] or what.isdecimal()):
+        raise ValueError(f"{what!r} is no word: it is some text without spaces, and no number")
     return Output(Say(what) if isinstance(what, str) else SayNumber(term_of(what)))
 
 

@@ -392,7 +392,10 @@ class Reader:
         box = {**query.box, **sums, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
         if constant_scores and everybody:  # as many as there are positions
             box[share] = Reciprocal(POSITION, 0)
-        return self._reads(with_fields(query, box=box), at, values).simplified()
+        kind = with_fields(query, box=box)
+        for value in values:
+            kind, _ = kind.settle(value, self.where)  # no multiple of the step is rounded, but a sum may saturate
+        return self._reads(kind, at, values).simplified()
 
     def _is_whole(self, candidate: Candidate, row: int) -> bool:
         """Whether what is read there is an integer, the same one in both readings."""

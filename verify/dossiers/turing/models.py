@@ -236,7 +236,9 @@ class OfThoughts(Turing):
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
         own = super().given(options)
-        if isinstance(own, Turing) and own.cells:  # more cells than can be wired are refused before any number is made of them
+        if (
+            isinstance(own, Turing) and own.cells
+        ):  # more cells than can be wired are refused before any number is made of them
             space.Task(own.rules, 1, own.tape, own.cells)
         return own
 

@@ -1,0 +1,213 @@
+"""A program, compiled for one n: its matrices, what is certified of them, and its runs on texts against the interpreter."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from constructions.engines.indexed import run
+from constructions.engines.reference import ReferenceEngine
+from constructions.language.compiler import Compiler
+from constructions.language.interpreter import Input
+from constructions.language.program import Architecture, Program, program
+from constructions.language.texts import Piece, Texts
+from constructions.language.values import Output, Value, choose
+from constructions.wiring.wire import wire
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
+from tests.verify.certificates.runs import contradictions
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.language import Language
+from verify.automata.written import of_texts
+from verify.programs.decisions import first_mismatch
+from verify.programs.extraction import extract
+from verify.programs.normal import Normalizer
+from verify.programs.text import Teller
+from verify.rounding.checker import Report, check
+from verify.rounding.model import Listed, Model, planned
+
+Words = tuple[str, ...]
+
+
+def written(
+    says: Output | Value | str,
+    prompt: Sequence[Piece | str],
+    example: str,
+    *,
+    thought: Sequence[Piece | str] = (),
+    architecture: Architecture = "transformer",
+) -> Program:
+    """A program without an oracle."""
+    return program(
+        says,
+        prompt=prompt,
+        oracle=lambda words: "",
+        examples=[example],
+        thought=thought,
+        stop="END" if thought else "",
+        architecture=architecture,
+    )
+
+
+def decides(condition: Value, prompt: Sequence[Piece | str], example: str, **more: Architecture) -> Program:
+    """A program that says YES or NO."""
+    return written(choose(condition, "YES", "NO"), prompt, example, **more)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """p: by default the least one that the compiler claims."""
+
+    program: Program
+    n: int
+    discipline: Discipline = Discipline.FUSED
+    p: int = 0
+
+    @cached_property
+    def compiler(self) -> Compiler:
+        return Compiler(self.program, self.n)
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        return Arithmetic(fixed_point(self.p or self.compiler.least_precision(self.discipline)), self.discipline)
+
+    @cached_property
+    def wired(self) -> Wired:
+        """The matrices that engines run."""
+        embedding = self.compiler.embedding()
+        plan = self.compiler.plan(self.compiler.setting(self.arithmetic.format))
+        model, registers = wire(
+            embedding, plan, embedding.words, self.arithmetic.format, longest=self.program.texts.length(self.n)
+        )
+        return Wired("", "", "repaired", (), self.n, self.arithmetic, model, registers, embedding.vocabulary, plan)
+
+    @cached_property
+    def model(self) -> Model:
+        """The exact layers that certificates are about."""
+        families = [Listed("", *self.compiler.numbers)] if self.compiler.has_numbers else []
+        plan = self.compiler.plan(self.compiler.setting(self.arithmetic.format))
+        return planned(self.compiler.embedding(5 if families else None), plan, self.arithmetic, families, rounded=False)
+
+    @cached_property
+    def language(self) -> Language:
+        return of_texts(self.program.texts, self.n, (self.n, self.n))
+
+    @cached_property
+    def report(self) -> Report | str:
+        """What is certified of its rounding, or why it is not."""
+        try:
+            return check(self.model, self.language)
+        except Refused as refused:
+            return f"{type(refused).__name__}: {refused.where}: {refused.what}"
+
+    @cached_property
+    def mismatches(self) -> list[str]:
+        """Where the program that the weights are is not seen to be this one."""
+        wrong = []
+        try:
+            read = extract(self.model, self.language)
+            for i, place in enumerate(self.language.places):
+                if place.name in self.language.answers:
+                    normal = Normalizer(read.facts.ending(i))
+                    registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
+                    mismatch = first_mismatch(self.model, registers, self.compiler.answer, normal)
+                    if mismatch is not None:
+                        wrong.append(f"{place.name}: {mismatch.text(Teller(), normal)}")
+        except Undecided as undecided:
+            wrong.append(f"{undecided.where}: {undecided.what}")
+        return wrong
+
+    @property
+    def certified(self) -> bool:
+        """Of both kinds."""
+        return isinstance(self.report, Report) and not self.mismatches
+
+    def expected(self, words: Words) -> dict[int, str]:
+        """What is said at each position where an answer is due; words: without `<s>`."""
+        spoken = [("<s>", 0), *(("", int(word)) if word.isdecimal() else (word, 0) for word in words)]
+        text = Input(spoken)
+        return {k: text.said(self.compiler.answer, k) for k in due(self.program.texts, words)}
+
+    def says(self, words: Words) -> list[str]:
+        """What `reference` says at each position."""
+        engine = ReferenceEngine(self.wired.model, self.arithmetic)
+        return [self.wired.vocabulary[engine.append(t).next_token] for t in self.wired.tokens(["<s>", *words])]
+
+    def says_indexed(self, words: Words) -> list[str]:
+        """What `indexed` says at each position."""
+        outcome = run(self.wired.model, self.arithmetic, self.wired.tokens(["<s>", *words]))
+        return [self.wired.vocabulary[t] for t in outcome.next_tokens.tolist()]
+
+    def slips(self, texts: Sequence[Words], *, indexed: bool = False) -> list[str]:
+        """Where a run says another word than the interpreter."""
+        wrong = []
+        for words in texts:
+            said = (self.says_indexed if indexed else self.says)(words)
+            wrong += [
+                f"{' '.join(words)!r} at {k}: says {said[k - 1]}, due is {word}"
+                for k, word in self.expected(words).items()
+                if said[k - 1] != word
+            ]
+        return wrong
+
+    def strays(self, texts: Sequence[Words]) -> list[str]:
+        """Where a run is not as its certificate of rounding says."""
+        assert isinstance(self.report, Report)
+        wrong: list[str] = []
+        for words in texts:
+            answers = due(self.program.texts, words)
+            found = contradictions(self.wired, self.report, self.wired.tokens(["<s>", *words]), {*answers})
+            wrong += [f"{' '.join(words)!r}: {what}" for what in found]
+        return wrong
+
+
+def due(texts: Texts, words: Words) -> list[int]:
+    """Positions, of `<s>` too, at which an answer is due: at the end of a prompt, and in what is said behind it.
+
+    By enumeration of all ways in which pieces can be laid out, and no automaton.
+    """
+    ends = [i for i in range(1, len(words) + 1) if reads_as(texts.prompt, words[:i])]
+    begun = [i for i in range(ends[0], len(words) + 1)] if texts.thought and ends else []
+    return [i + 1 for i in sorted({*ends, *begun})]
+
+
+def reads_as(pieces: Sequence[Piece], words: Sequence[str], limit: int = 10**9) -> bool:
+    """Whether the words are these pieces, at most so many of one that repeats."""
+    if not pieces:
+        return not words
+    piece, *rest = pieces
+    most = limit if piece.repeats else 1
+    count = 0
+    if piece.least == 0 and reads_as(rest, words, limit):
+        return True
+    while count < min(most, len(words)) and piece.takes(words[count]):
+        count += 1
+        if count >= piece.least and reads_as(rest, words[count:], limit):
+            return True
+    return False
+
+
+def tokens_of(piece: Piece, n: int) -> list[str]:
+    """What may stand there."""
+    return [*piece.words, *(str(v) for v in range(piece.low, piece.largest(n) + 1) if piece.numbers)]
+
+
+def every_text(texts: Texts, n: int) -> Iterator[Words]:
+    """Each text that no piece makes longer: a prompt of each shape, and the longest thoughts behind it."""
+
+    def laid(pieces: Sequence[Piece], longest: bool) -> Iterator[list[Piece]]:
+        if not pieces:
+            yield []
+            return
+        counts = range(piece.least, piece.most(n) + 1) if (piece := pieces[0]) else ()
+        for count in counts if not longest else counts[-1:]:
+            for rest in laid(pieces[1:], longest):
+                yield [piece] * count + rest
+
+    several = len(texts.prompt) > 1 or bool(texts.thought)
+    for prompt in laid(texts.prompt, not several):
+        for thought in laid(texts.thought, True):
+            if prompt or thought:
+                yield from itertools.product(*(tokens_of(piece, n) for piece in (*prompt, *thought)))

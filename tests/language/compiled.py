@@ -169,7 +169,7 @@ def due(texts: Texts, words: Words) -> list[int]:
     By enumeration of all ways in which pieces can be laid out, and no automaton.
     """
     ends = [i for i in range(1, len(words) + 1) if reads_as(texts.prompt, words[:i])]
-    begun = [i for i in range(ends[0], len(words) + 1)] if texts.thought and ends else []
+    begun = [*range(ends[0], len(words) + 1)] if texts.thought and ends else []
     return [i + 1 for i in sorted({*ends, *begun})]
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from constructions.language.files import load_program, names_of_gallery
-from constructions.language.model import VARIANT, ProgramModel, Prompt, door_of
+from constructions.language.model import VARIANT, FunctionError, ProgramModel, Prompt, door_of
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
@@ -73,7 +73,10 @@ def _command(argv: Sequence[str]) -> int:
         signed=SIGNED,
         running="running",
     )
-    return command.run(argv)
+    try:
+        return command.run(argv)
+    except FunctionError as error:
+        raise CommandError(f"{args.program}: {error}") from error
 
 
 SIGNED = ("--n", "--precision")

@@ -64,6 +64,14 @@ READING: Mapping[str, Sequence[str]] = {
         "verify/dossiers/retrieval/tasks.py",
         "verify/certificates/building.py",
     ),
+    "a term of the language": (
+        "constructions/language/terms.py",
+        "constructions/language/interpreter.py",
+        "constructions/language/values.py",
+        "constructions/language/bounds.py",
+        "constructions/language/compiler.py",
+        "verify/programs/normal.py",
+    ),
     "a command": ("constructions/show/cli.py", "constructions/show/command.py", "verify/explain.py"),
 }
 REFERENCE = ("precision/format.py", "precision/rounding.py", "precision/enclosure.py", "precision/exponential.py")
@@ -73,6 +81,7 @@ CHECKER = ("verify/algebra/*.py", "verify/automata/*.py", "verify/rounding/*.py"
 LEMMAS = ("lemmas/*.py", "lemmas/*.smt2", "runs/*.py")
 SEARCH = ("verify/framework/check.py", "verify/framework/seen.py")
 ORACLES = ("verify/oracles/*.py", "verify/inputs/*.py", "verify/runs/*.py")
+LANGUAGE = tuple(f"constructions/language/{name}.py" for name in ("terms", "values", "texts", "program"))
 WIRING = ("constructions/wiring/exact.py", "verify/certificates/building.py", "verify/certificates/matrices.py")
 TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     "proved": ("the checkers of proofs", ("verify/trusted/*.py",)),
@@ -86,7 +95,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             "verify/algebra/*.py",
             "verify/automata/*.py",
             *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
-            "constructions/language/*.py",
+            *LANGUAGE,
             "verify/programs/*.py",
             *DOSSIERS,
             *WIRING,
@@ -100,7 +109,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             *WIRING,
             *DOSSIERS,
             "verify/certificates/document.py",
-            "constructions/language/*.py",
+            *LANGUAGE,
             "verify/programs/*.py",
             "verify/stored/*.py",
         ),

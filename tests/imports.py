@@ -19,15 +19,9 @@ BELOW = {
     "constructions.engines": ("precision", "constructions.places", "constructions.layers"),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
-    "constructions.language": (
-        "precision",
-        "constructions.places",
-        "constructions.layers",
-        "constructions.wiring",
-        "constructions.parts",
-    ),
 }
 BELOW["constructions.models"] = tuple(BELOW)
+BELOW["constructions.language"] = tuple(BELOW)
 BELOW["constructions.exports"] = tuple(BELOW)
 BELOW["constructions.show"] = tuple(BELOW)
 BELOW["constructions"] = tuple(BELOW)  # the tasks, and the package itself

@@ -24,6 +24,11 @@ from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
+
+class FunctionError(ValueError):
+    """A function of somebody's file fails or takes too long; the message is one line."""
+
+
 SECONDS = 10  # that code of a file may take at a time
 VARIANT = "program"  # of weights that a program was compiled to
 SIZE_OF_EXAMPLES = 16  # the n at which the blocks of a program are described
@@ -105,7 +110,7 @@ class ProgramModel:
         with told(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
             answer = self.program.oracle(list(given.tokens))
         if not isinstance(answer, str):
-            raise ValueError(f"the oracle of {name} returns text, with spaces between the words, not {answer!r}")
+            raise FunctionError(f"the oracle of {name} returns text, with spaces between the words, not {answer!r}")
         return answer
 
     def words(self, run: Run) -> list[str]:
@@ -259,9 +264,10 @@ def told(what: str) -> Iterator[None]:
         with limited(what):
             yield
     except ValueError as error:
-        raise ValueError(f"{what}: {error}" if what not in str(error) else str(error)) from error
+        message = str(error) if what in str(error) else f"{what} raises ValueError: {error}"
+        raise FunctionError(message.splitlines()[0]) from error
     except Exception as error:  # somebody's code may raise anything
-        raise ValueError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
+        raise FunctionError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from constructions.show import cli
 from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
-from verify.dossiers.registry import find_dossier, find_dossiers
-from verify.dossiers.written import find_program
+from verify.dossiers.registry import find_dossier, find_dossiers, find_program
 
 DEFAULT_N = 16
 AT_HOME = {

@@ -14,7 +14,6 @@ from typing import Any
 
 from precision.format import Discipline
 from verify.dossiers.dossier import Dossier, Subject
-from verify.dossiers.written import find_program
 
 
 @cache
@@ -36,6 +35,16 @@ def find_dossier(construction: str, model: str) -> Dossier | None:
     Raises ValueError for a file that cannot be taken.
     """
     return find_dossiers().get((construction, model)) or find_program(construction)
+
+
+def find_program(name: str) -> Dossier | None:
+    """That of a program, FILE.py, FILE.py:NAME or one of the gallery; None for another name. Raises ValueError.
+
+    Its module is imported only now, as those of other dossiers are: it stands above what asks for it.
+    """
+    written = importlib.import_module(f"{__name__.rpartition('.')[0]}.written")
+    dossier: Dossier | None = written.find_program(name)
+    return dossier
 
 
 def find_subject(

@@ -24,7 +24,6 @@ from constructions.language.terms import (
     Reciprocal,
     Term,
     as_term,
-    fraction,
     term,
 )
 from verify.programs.facts import Facts
@@ -159,14 +158,13 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
     if sum((c for c, _ in units), Fraction(0)):
         return None
     at = nearest(-units[0][1])
-    apart = _apart(x, normal) if not at else None
+    most_under = _most_under(x, normal) if not at else None
     compared = x
-    if apart is None:
+    if most_under is None:
         if (ends := quotient_of(x - at, normal)) is None:
             return None
         compared, most_under = ends
-        apart = 1 / fraction(most_under)
-    if any(abs(b + at) > apart for _, b in units):
+    if any(abs(b + at) * most_under > 1 for _, b in units):
         return None
     there = sum((c * max(b + at, Fraction(0)) for c, b in units), Fraction(0))
     beyond = sum((c * (b + at) for c, b in units), Fraction(0))
@@ -178,8 +176,8 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
     return as_term(Equal(compared, Fraction(0))) * there + above * beyond if compared is not x else None
 
 
-def _apart(x: Term, normal: Normal) -> Fraction | None:
-    """How far a difference of two unit fractions is from 0 at least, where it is not 0; by invariants that bound them."""
+def _most_under(x: Term, normal: Normal) -> int | None:
+    """D, where a difference of two unit fractions is 1/D from 0 at least, or is 0; by invariants that bound them."""
     ends = _difference(x)
     if ends is None or any(inverse(a, normal) is None for a in ends):
         return None
@@ -187,7 +185,7 @@ def _apart(x: Term, normal: Normal) -> Fraction | None:
     if len(bounds) < len(ends):
         return None
     largest = max(2, *bounds)
-    return 1 / fraction(largest * (largest - 1))
+    return largest * (largest - 1)
 
 
 def quotient_of(x: Term, normal: Normal) -> tuple[Term, int] | None:

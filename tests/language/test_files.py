@@ -1,0 +1,140 @@
+"""Programs in files: what is wrong with one is said in a line that names the file, and the line in it; nothing hangs."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import constructions
+from constructions.__main__ import main
+from constructions.language import model as language_model
+from constructions.language.files import load_program
+from verify.certify import main as certify
+from verify.theorem import main as theorem
+
+HEAD = "from constructions.language import *\n"
+GOOD = HEAD + (
+    "def oracle(tokens):\n    return 'YES' if int(tokens[-1]) > 2 else 'NO'\n"
+    "large = program(choose(number > 2, 'YES', 'NO'), prompt=[some(numbers())], oracle=oracle, examples=['1 3'])\n"
+)
+BAD = {
+    "syntax": ("x = (\n", r"f\.py:1: "),
+    "failing": ("\n\n1 / 0\n", r"f\.py:3: ZeroDivisionError: division by zero$"),
+    "nothing": ("x = 1\n", r"f\.py: there is no program in it"),
+    "no_such_word": (
+        GOOD.replace("number > 2", "word('a')"),
+        "the program asks for 'a', which is no word of its texts",
+    ),
+    "bad_example": (GOOD.replace("['1 3']", "['1 x']"), r"f\.py:4: the example '1 x': token 2 is 'x'"),
+    "no_example": (GOOD.replace("['1 3']", "[]"), r"f\.py:4: give at least one example"),
+    "architecture": (GOOD.replace("oracle=oracle", "oracle=oracle, architecture='mamba'"), "no architecture 'mamba'"),
+    "stop": (GOOD.replace("oracle=oracle", "oracle=oracle, stop='END'"), "a chain of thought has pieces"),
+    "a_value_is_no_truth": (GOOD.replace("number > 2", "number > 2 and number < 4"), r"f\.py:4: TypeError: a value is"),
+    "a_digit_is_no_word": (GOOD.replace("[some(numbers())]", "[words('7')]"), "'7' is no word"),
+    "nothing_is_true": (GOOD.replace("number > 2", "True"), r"f\.py:4: AttributeError"),
+    "a_head_in_an_rnn": (
+        GOOD.replace("number > 2", "select(number, number).first(position) > 2").replace(
+            "oracle=oracle", "oracle=oracle, architecture='rnn'"
+        ),
+        "an RNN has no head",
+    ),
+    "a_wrong_oracle": (GOOD.replace("'YES' if int", "3 if int"), "the oracle of f returns text"),
+    "a_failing_oracle": (
+        GOOD.replace("int(tokens[-1])", "int(tokens[9])"),
+        "the oracle of f on '1 3' raises IndexError",
+    ),
+}
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "f.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_said_in_a_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, what = BAD[name]
+    assert main(["run", written(tmp_path, text), "1 3"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    message = next(line for line in lines if "error: " in line)
+    assert re.search(what, message), message
+    assert not [*tmp_path.glob("__pycache__")]
+
+
+def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, GOOD)
+    assert main(["run", path, "1", "3"]) == 0
+    assert main(["run", f"{path}:large", "3 1"]) == 0
+    assert capsys.readouterr().out == "YES\nNO\n"
+    model = constructions.load(path, n=4)
+    result = pickle.loads(pickle.dumps(model.run("1 3")))
+    assert result.answer == "YES"
+    assert constructions.load(load_program(path)).run([1, 2]).answer == "NO"
+
+
+def test_a_wrong_answer_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, GOOD.replace("number > 2", "number > 3"))
+    assert main(["run", path, "1 3"]) == 1
+    assert "refuted: the model answers NO; the right answer is YES" in capsys.readouterr().err
+    assert theorem([path, "--n", "5"]) == 1
+    assert "oracle: refused; on 3 the program says NO; the oracle says YES" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [["1 9", "--n", "4"], ["1 x"], ["1 3", "--n", "0"], ["1 3", "--n", f"{10**30}"]])
+def test_a_wrong_input(argv: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", written(tmp_path, GOOD), *argv]) == 2
+    assert len([line for line in capsys.readouterr().err.splitlines() if "error: " in line]) == 1
+
+
+def test_two_programs_of_a_file_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, GOOD + GOOD.partition("large = ")[2].join(["small = ", ""]))
+    assert main(["run", path, "1 3"]) == 2
+    assert f"which program? Give {path}:NAME, NAME one of large, small" in capsys.readouterr().err
+    assert main(["run", f"{path}:none", "1 3"]) == 2
+    assert "there is no program 'none'; there is large, small" in capsys.readouterr().err
+    assert main(["run", f"{path}:small", "1 3"]) == 0
+
+
+def test_an_endless_loop_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_model, "SECONDS", 0.2)
+    assert main(["run", written(tmp_path, "while True:\n    pass\n"), "1"]) == 2
+    assert "executing this file takes more than" in capsys.readouterr().err
+    text = GOOD.replace("    return", "    while True: pass\n    return")
+    assert main(["run", written(tmp_path, text), "1 3"]) == 2
+    assert "the oracle of f on '1 3' takes more than" in capsys.readouterr().err
+
+
+def test_a_missing_file_and_a_name_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, what in (("nowhere/f.py", "there is no such file"), ("nothing", "there is no program 'nothing'")):
+        assert main(["run", name, "1"]) == 2
+        assert what in capsys.readouterr().err
+    assert certify(["nowhere/f.py"]) == 2
+    assert main(["run"]) == 2
+
+
+def test_a_program_is_certified_as_the_architecture_that_its_file_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, GOOD)
+    assert certify([path, "--n", "8", "--model", "hybrid"]) == 2
+    assert "is compiled as transformer, which its file says" in capsys.readouterr().err
+    document = tmp_path / "c.json"
+    assert certify([path, "--n", "8", "--json"]) == 0
+    document.write_text(capsys.readouterr().out)
+    assert certify(["--replay", str(document)]) == 0
+    written(tmp_path, GOOD.replace("number > 2", "number > 3"))
+    assert certify(["--replay", str(document)]) == 1
+
+
+def test_a_file_leaves_no_module_behind(tmp_path: Path) -> None:
+    before = {*sys.modules}
+    load_program(written(tmp_path, GOOD))
+    assert not {name for name in {*sys.modules} - before if name.startswith("program_")}

@@ -1,0 +1,75 @@
+"""Each program of the gallery has its theorem, and no other program that is a word apart has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import constructions
+from constructions.language.files import GALLERY, load_program, names_of_gallery
+from verify.dossiers.dossier import Subject
+from verify.dossiers.written import find_program
+from verify.theorem import main
+
+FAULTS = {
+    "balanced": [("==", ">"), ('word("b")', 'word("a")'), ('"YES", "NO"', '"NO", "YES"')],
+    "copying": [
+        ("number.back(1), number)", "number.back(1), number.back(1))"),
+        ("number.back(2)", "number.back(3)"),
+        ('* ~word("?")', ""),
+    ],
+    "dyck": [("depth < 0", "depth < -1"), (" & (closed_too_early == 0)", ""), ('- word(")")', "")],
+    "first": [("START = 2", "START = 3"), ("== 1", "== 0"), ("number.at(START)", "number")],
+    "histogram": [("twin - 1", "twin"), (".last(position) - 1", ".first(position) - 1"), (" & select(asked, 0)", "")],
+    "induction": [(".last(number)", ".first(number)"), ("number.back(1)", "number.back(2)"), ("followed == 0", "followed == 1")],
+    "khop": [("hop.last(once)", "hop.first(once)"), ("twice == 0", "once == 0"), ("hop.last(number)", "hop.last(number.back(1))")],
+    "majority": [("2 * number", "3 * number"), ("> 0", "> 1"), ("- is_number", "")],
+    "parity": [("- 2 * number * bit", ""), ("number + bit", "bit"), ("mark + 2)  #", "mark + 1)  #")],
+    "reverse": [("- 1)", ")"), ("2 * mark", "2 * mark + 1"), ("following == 0", "following == 1")],
+    "sorting": [("often >", "often + 1 >"), ("mark - 2", "mark - 3"), ("value + 1", "value + 2")],
+}  # fmt: skip
+
+
+def test_every_program_has_its_faults() -> None:
+    assert [*names_of_gallery()] == sorted(FAULTS)
+    assert all(len(faults) == 3 for faults in FAULTS.values())
+
+
+@pytest.mark.parametrize("name", names_of_gallery())
+def test_a_theorem(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--n", "6", "--json"]) == 0
+    links = json.loads(capsys.readouterr().out)["links"]
+    assert [(link["name"], link["verdict"]) for link in links] == [
+        ("rounding", "certified"),
+        ("program", "certified"),
+        ("oracle", "tried"),
+    ]
+
+
+@pytest.mark.parametrize("name", names_of_gallery())
+def test_its_examples_are_answered_rightly(name: str) -> None:
+    model, program = constructions.load(name), load_program(name)
+    for result in model.run_many(program.examples):
+        assert result.complaint == ""
+    assert program.statement.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
+def test_a_fault_is_refused(name: str, fault: tuple[str, str], tmp_path: Path) -> None:
+    text = (GALLERY / f"{name}.py").read_text(encoding="utf-8")
+    begin = text.index("def oracle")
+    oracle = text[begin : text.index("\n\n\n", begin)]
+    before, after = text.split(oracle)
+    assert (fault[0] in before) != (fault[0] in after)
+    path = tmp_path / f"{name}.py"
+    path.write_text(before.replace(*fault, 1) + oracle + after.replace(*fault, 1), encoding="utf-8")
+    dossier = find_program(str(path))
+    assert dossier is not None
+    try:
+        trial = dossier.trial(Subject(dossier, 6))
+    except ValueError:
+        return  # what it says is no answer at all
+    assert trial is not None
+    assert trial.difference

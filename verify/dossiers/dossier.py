@@ -360,8 +360,8 @@ def name_of_model(model: str) -> str:
 
 
 def whole_number(document: Mapping[str, Any], key: str) -> int | None:
-    """A field of a document that is a whole number from 1 on, or missing. Raises ValueError for another value."""
+    """A field of a document that is a whole number from 1 to 2^64, or missing. Raises ValueError for another value."""
     value = document.get(key)
-    if value is not None and (type(value) is not int or value < 1):
-        raise ValueError(f"{key} is a whole number, not {str(value)[:40]!r}")
+    if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_N):
+        raise ValueError(f"{key} is a whole number from 1 to {LARGEST_N}, not {str(value)[:40]!r}")
     return value

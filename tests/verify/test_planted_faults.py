@@ -64,7 +64,8 @@ def test_a_claim_notices(row: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
 def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
-    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.dossier.lean})"
+    lean = ", lean=True" * (subject.dossier.variant(()) == "lean")
+    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}{lean})"
     imported = "from verify.framework.weights import CHECKERS; from verify.dossiers.registry import find_subject"
     verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
     for planted, certified in (("nothing", True), (fault, False)):

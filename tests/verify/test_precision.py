@@ -213,7 +213,7 @@ def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ("", "name a construction (index, "),
+        ("", "name a construction (istree, "),
         ("nothing", "there is no construction 'nothing'; there are counting, "),
         ("istree --model cot", "istree has no model 'cot'; it has transformer, rag, hybrid"),
         ("index --variant lean", "index has no variant lean; it has printed, repaired"),

@@ -301,7 +301,7 @@ def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "name a construction (index, "),
+        ([], "name a construction (istree, "),
         (["nothing"], "there is no construction 'nothing'; there are counting, "),
         (["index", "--model", "cot"], "index has no model 'cot'; it has transformer, rag, hybrid"),
         (["x.safetensors"], "there is no construction 'x.safetensors' (a construction is named, not its file)"),

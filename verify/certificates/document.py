@@ -225,6 +225,8 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         raise ValueError(f"this is no certificate: inputs of {name} as {model} have no length of their own")
     if variant == "lean" and dossier.variant(printed) != variant:
         raise ValueError(f"this is no certificate: {name} as {model} has no variant {variant}")
+    if document.get("cells") and "cells" not in dossier.options:
+        raise ValueError(f"this is no certificate: there is none of {name} as {model} on so many cells")
     subject = Subject(dossier, n, length, p, discipline, printed)
     if dossier.all_cells:
         return every_cells(subject)

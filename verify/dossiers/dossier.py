@@ -1,7 +1,7 @@
 """What verification asks of a model, and a subject: a model together with the inputs that are meant.
 
-A dossier is a frozen dataclass whose fields are the model's own options. Its methods take the subject, which has n, the length of
-inputs, the precision, the discipline and what is as printed. n is an integer; or a symbol for every n of an interval
+A dossier is a frozen dataclass whose fields, the model's own options, have a hash. Its methods take the subject, which has n, the
+length of inputs, the precision, the discipline and what is as printed. n is an integer; or a symbol for every n of an interval
 (verify/algebra/symbolic.py); or a number that grows, for every n above some size (verify/algebra/growing.py).
 
 A model needs `least_precision`, `plan`, `wired`, `texts` and `answer`. Whatever else is here has a default. Nothing registers a
@@ -372,8 +372,8 @@ def name_of_model(model: str) -> str:
 
 
 def whole_number(document: Mapping[str, Any], key: str) -> int | None:
-    """A field of a document that is a whole number from 1 on, or missing. Raises ValueError for another value."""
+    """A field of a document that is a whole number from 1 to 2^64, or missing. Raises ValueError for another value."""
     value = document.get(key)
-    if value is not None and (type(value) is not int or value < 1):
-        raise ValueError(f"{key} is a whole number, not {str(value)[:40]!r}")
+    if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_N):
+        raise ValueError(f"{key} is a whole number from 1 to {LARGEST_N}, not {str(value)[:40]!r}")
     return value

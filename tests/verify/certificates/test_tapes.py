@@ -41,8 +41,8 @@ each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model} {s
 @pytest.mark.parametrize("subject", SUBJECTS[::3], ids=lambda s: s.model)
 def test_runs_are_as_certified(subject: Subject) -> None:
     """The machine's own run, and texts in which every number is any."""
-    wired, report, language = subject.turing.build(subject.n), check(*build(subject)), language_of(subject)
-    request = subject.turing.request(wired, subject.n)
+    wired, report, language = subject.dossier.solver.build(subject.n), check(*build(subject)), language_of(subject)
+    request = subject.dossier.solver.request(wired, subject.n)
     own = [*request.prompt, *map(int, request.guess)][:-1]
     for tokens in (own, walk(language, wired, families_of(subject), random.Random(0))):
         assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
@@ -50,8 +50,8 @@ def test_runs_are_as_certified(subject: Subject) -> None:
 
 @each
 def test_the_machine_s_run_is_a_text_of_the_language(subject: Subject) -> None:
-    wired, language = subject.turing.build(subject.n), language_of(subject)
-    request = subject.turing.request(wired, subject.n)
+    wired, language = subject.dossier.solver.build(subject.n), language_of(subject)
+    request = subject.dossier.solver.request(wired, subject.n)
     words = [wired.vocabulary[token] for token in (*request.prompt, *map(int, request.guess))][:-1]
     assert accepted(language, words)
     assert not accepted(language, [*words, words[0]])
@@ -60,7 +60,7 @@ def test_the_machine_s_run_is_a_text_of_the_language(subject: Subject) -> None:
 @pytest.mark.parametrize("subject", SUBJECTS[:1], ids=lambda s: s.model)
 def test_single_changes(subject: Subject) -> None:
     """What is still certified runs as certified."""
-    wired, language, rng = subject.turing.build(subject.n), language_of(subject), random.Random(0)
+    wired, language, rng = subject.dossier.solver.build(subject.n), language_of(subject), random.Random(0)
     for place in rng.sample(places(wired.model), 2):
         model = mutant(wired.model, place, rng.choice(CHANGES), float(wired.arithmetic.format.quantum))
         families = families_of(subject)
@@ -97,7 +97,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
     """With words for a few cells, of which polynomials describe the others, and as matrices with all of them."""
     for n in (1, 2, 9):
         one = replace(subject, n=n)
-        wired = one.turing.build(n)
+        wired = one.dossier.solver.build(n)
         matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one))
         assert model_of(one).digest == matrices.digest
 
@@ -121,8 +121,8 @@ def test_a_run_of_the_turning_tape_is_as_certified(tape: str) -> None:
     subject = TURNING.with_options(tape=tape)
     report = check(*build(subject))
     assert list(report.invariants) == [queue(1).name]
-    wired = subject.turing.build(subject.n)
-    request = subject.turing.request(wired, subject.n)
+    wired = subject.dossier.solver.build(subject.n)
+    request = subject.dossier.solver.request(wired, subject.n)
     tokens = [*request.prompt, *map(int, request.guess)][:-1]
     assert accepted(language_of(subject), [wired.vocabulary[token] for token in tokens])
     assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []

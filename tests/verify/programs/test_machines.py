@@ -82,7 +82,7 @@ def texts(subject: Subject) -> Iterator[list[int]]:
     """The machine's own run, and texts with any numbers."""
     wired, rng = wired_of(subject), random.Random(0)
     language = copied(language_of(subject), len(subject.dossier.tape))
-    request = subject.turing.request(wired, subject.n)
+    request = subject.dossier.solver.request(wired, subject.n)
     yield [*request.prompt, *map(int, request.guess)][:-1]
     for _ in range(3):
         yield walk(language, wired, families_of(subject), rng)

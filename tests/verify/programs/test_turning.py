@@ -90,12 +90,12 @@ def program(subject: Subject) -> Program:
 
 def run_of(subject: Subject) -> list[int]:
     """Prompt and run, by the simulator."""
-    request = subject.turing.request(wired_of(subject), subject.n)
+    request = subject.dossier.solver.request(wired_of(subject), subject.n)
     return [*request.prompt, *map(int, request.guess)]
 
 
 def input_of(subject: Subject, tokens: list[int]) -> Input:
-    words = digits_of(subject.turing.machine, (wired_of(subject).vocabulary[token] for token in tokens))
+    words = digits_of(subject.dossier.solver.machine, (wired_of(subject).vocabulary[token] for token in tokens))
     return Input(words, frozenset(family.family for family in families_of(subject)))
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 
 
 class Rounding(Enum):
@@ -62,12 +63,12 @@ class Format:
         if surplus > 0 and self.max_quanta % (1 << surplus):
             raise ValueError(f"{self.name}: its largest element needs more than {self.significand_bits} digits")
 
-    @property
+    @cached_property
     def quantum(self) -> Fraction:
         """The smallest positive element."""
         return Fraction(2) ** self.quantum_exponent
 
-    @property
+    @cached_property
     def max_value(self) -> Fraction:
         """The largest element."""
         return self.max_quanta * self.quantum

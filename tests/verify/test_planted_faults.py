@@ -9,7 +9,7 @@ import pytest
 
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.framework.weights import About
+from verify.framework.weights import CHECKERS, About
 
 CLAIMS = "verify/claims"
 # A fault of tests/verify/planted.py, the file of a claim and the claim that is judged, what it says, options.
@@ -64,14 +64,14 @@ def test_a_claim_notices(row: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
 def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
+    assert CHECKERS[about](subject)["verdict"] == "certified"
     lean = ", lean=True" * (subject.dossier.variant(()) == "lean")
     made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}{lean})"
     imported = "from verify.framework.weights import CHECKERS; from verify.dossiers.registry import find_subject"
     verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
-    for planted, certified in (("nothing", True), (fault, False)):
-        code = f"from tests.verify.planted import FAULTS; FAULTS[{planted!r}](); {verdict}"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-        assert (done.stdout.strip() == "certified") is certified
+    code = f"from tests.verify.planted import FAULTS; FAULTS[{fault!r}](); {verdict}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() in ("refused", "unknown")
 
 
 def test_without_a_fault_the_claim_is_as_expected() -> None:

@@ -50,9 +50,10 @@ def _reached(language: Language) -> Language:
             low, high = ([getattr(others[j], end) for j in place.after] for end in ("low", "high"))
             if low and all(isinstance(end, int) for end in (place.low, *low)):
                 more = max(0, min(low) + 1 - place.low)
-                place = replace(place, low=place.low + -(-more // place.every) * place.every)
+                place = replace(place, low=place.low + -(-more // place.every) * place.every) if more else place
             if high and all(isinstance(end, int | Growing) for end in (place.high, *high)):
-                place = replace(place, high=min(place.high, max(high) + 1))
+                new_high = min(place.high, max(high) + 1)
+                place = replace(place, high=new_high) if new_high is not place.high else place
             return place
 
         places = tuple(map(bounded, before))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,19 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(subject: Subject, about: stored.About) -> list[Interval]:
     return [*store.store(subject, about, ())]
+
+
+@cache
+def text_of(subject: Subject, about: stored.About) -> str:
+    """Of the document as it is without a fault: the first test that stores it makes it."""
+    made(subject, about)
+    return stored.path_of(subject, about).read_text(encoding="utf-8")
+
+
+def store_as_it_is(subject: Subject, about: stored.About) -> None:
+    """The document that `made` makes without a fault, made once for all tests."""
+    text = text_of(subject, about)
+    stored.path_of(subject, about).write_text(text, encoding="utf-8")
 
 
 def row(subject: Subject, about: stored.About = "rounding", seed: int = 0) -> Row:
@@ -81,7 +95,7 @@ def test_two_runs_of_one_document_are_told(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> None:
-    made(RECALL, "rounding")
+    store_as_it_is(RECALL, "rounding")
     document = stored.read(RECALL, "rounding")
     assert document is not None
     chosen = {tuple(one.low for one in Renewal(document, seed).renewed) for seed in range(8)}
@@ -142,7 +156,7 @@ FAULTS: dict[str, Change] = {
 def test_weights_that_are_others_at_some_n_are_seen(
     fault: str, about: stored.About, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made(HYBRID, about)
+    store_as_it_is(HYBRID, about)
     wrong_scale(monkeypatch, FAULTS[fault])
     found = row(HYBRID, about)
     assert found.verdict is not Verdict.HOLDS
@@ -151,7 +165,7 @@ def test_weights_that_are_others_at_some_n_are_seen(
 
 @pytest.mark.parametrize("where", [lambda n: True, lambda n: 4096 <= n <= 8191], ids=["all n", "some n"])
 def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: pytest.MonkeyPatch) -> None:
-    made(RECALL, "rounding")
+    store_as_it_is(RECALL, "rounding")
     wrong_scale(monkeypatch, lambda n: isinstance(n, int) and where(n))
     found = row(RECALL)
     assert found.verdict is Verdict.REFUTED
@@ -161,7 +175,7 @@ def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: p
 
 
 def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    made(RECALL, "rounding")
+    store_as_it_is(RECALL, "rounding")
     own = Retriever.least_precision
 
     def less(self: Retriever, n: int, *args: Any, **options: Any) -> int:
@@ -229,7 +243,7 @@ FORGERIES = (dropped, widened, ended_early, of_others, said_otherwise, of_other_
 
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_a_forged_document_is_refused(forge: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
-    made(RECALL, "rounding")
+    store_as_it_is(RECALL, "rounding")
     path = stored.path_of(RECALL, "rounding")
     document = json.loads(path.read_text(encoding="utf-8"))
     forge(document)
@@ -247,7 +261,7 @@ def test_without_a_document_nothing_is_said() -> None:
 
 def test_what_a_forger_can_do_is_found_by_another_seed() -> None:
     """A digest that was made up, of an interval that is not certified anew: the docstring says so."""
-    made(RECALL, "rounding")
+    store_as_it_is(RECALL, "rounding")
     document = stored.read(RECALL, "rounding")
     assert document is not None
     renewed = {one.low for one in Renewal(document).renewed}

@@ -16,6 +16,7 @@ from constructions.istree.graphs import EOS, LAYOUTS
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
+from constructions.retrieval.task import LONGEST_QUERY
 from constructions.show.dump import dump_document
 from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired
@@ -48,8 +49,8 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         if type(value) is not int or not 0 < value <= most:
             raise ValueError(f"{path}: {what} must be a whole number from 1 to {most}, not {str(value)[:40]}")
     query_length, cells, layout = sidecar.get("query_length"), sidecar.get("cells"), sidecar.get("layout", "paper")
-    for what, number in (("query length", query_length), ("number of cells", cells)):
-        if number is not None and (type(number) is not int or not 0 < number <= LARGEST_N):
+    for what, number, most in (("query length", query_length, LONGEST_QUERY), ("number of cells", cells, LARGEST_N)):
+        if number is not None and (type(number) is not int or not 0 < number <= most):
             raise ValueError(f"{path}: {str(number)[:40]!r} is no {what}")
     if layout not in LAYOUTS or (layout == EOS.name and (name, built_as) != ("istree", "transformer")):
         raise ValueError(f"{path}: {name} as {built_as} has no layout {layout!r}")

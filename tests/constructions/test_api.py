@@ -197,6 +197,13 @@ def test_a_size_beyond_memory_is_refused_before_anything_is_wired(name: str, opt
         constructions.load(name, **{option: size})
 
 
+@pytest.mark.parametrize(("name", "given"), [("istree", [(10**7, 1)]), ("recall", ([5, 10**8], [5]))])
+def test_an_input_that_needs_a_size_beyond_memory_is_refused(name: str, given: object) -> None:
+    """Where the model is loaded without a size, the input says it."""
+    with pytest.raises(ValueError, match=r"^n = 100?,000,000 is above 1,048,576, the largest that is wired here$"):
+        constructions.load(name).run(given)
+
+
 @pytest.mark.parametrize(
     ("option", "size", "says"),
     [

@@ -206,6 +206,7 @@ class LoadedModel:
         if self.n is not None:
             return self
         solver, n = self.door.fitting(self.solver, question)
+        self.door.require(self.door.size, n)
         return replace(self, solver=solver, n=n, fits=question)
 
     def result(self, question: Any, run: Run) -> Result:

@@ -7,6 +7,7 @@ import runpy
 import shlex
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,6 +57,21 @@ def run(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         runpy.run_path(spec.origin, run_name="__main__")
     assert end.value.code == (1 if re.search(REFUTED, command) else 0), command
     return capsys.readouterr().out
+
+
+WRITES = r"--(?:html|dump-weights|aiger|dot|svg|ledger|export \w+) ([\w.-]+\.\w+)"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/commands.md"])
+def test_git_ignores_what_the_commands_of_a_page_write(page: str) -> None:
+    """And what stands beside it: the names of weights, the sidecar of an export, the journal of a ledger."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    written = set(re.findall(WRITES, (ROOT / page).read_text(encoding="utf-8")))
+    assert written
+    written |= {str(Path(name).with_suffix(".json")) for name in written if name.endswith(".safetensors")}
+    written |= {f"{name}.json" for name in written if name.endswith(".pt2")}
+    written |= {f"{name}.part" for name in written if name == "run.json"}
+    assert not [name for name in written if not any(fnmatch(name, pattern) for pattern in ignored)]
 
 
 @pytest.mark.parametrize("page", PAGES)

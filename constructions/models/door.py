@@ -93,11 +93,15 @@ class Door(Generic[Model, Input, Answer]):
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
         for name, value in options.items():
-            most = self.options[name]
-            if isinstance(value, int) and most is not None and abs(value) > most:
-                beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
-                raise ValueError(f"{name} = {shown(value)} is {beyond}")
+            self.require(name, value)
         return self.solver(model_name, discipline, **options)
+
+    def require(self, name: str, value: object) -> None:
+        """Raises ValueError for a number beyond what fits into memory."""
+        most = self.options.get(name)
+        if isinstance(value, int) and most is not None and abs(value) > most:
+            beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
+            raise ValueError(f"{name} = {shown(value)} is {beyond}")
 
     def described(self, solver: Model, wired: Wired) -> dict[str, object]:
         """What a sidecar says of this solver alone: `about`, and the domain of these weights."""

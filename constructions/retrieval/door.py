@@ -9,7 +9,7 @@ from dataclasses import replace
 from constructions.models.door import LARGEST_N, Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.retrieval.retriever import Retriever
-from constructions.retrieval.task import ASK, START, Question
+from constructions.retrieval.task import ASK, LONGEST_QUERY, START, Question
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -34,7 +34,7 @@ def door_of(retrievers: Sequence[Retriever]) -> Door[Retriever, Question, str]:
         name=retrievers[0].task.name,
         models=tuple(by_model),
         solver=solver,
-        options={"n": LARGEST_N, "query_length": LARGEST_N},
+        options={"n": LARGEST_N, "query_length": LONGEST_QUERY},
         read=_read,
         fitting=lambda retriever, question: (replace(retriever, query_length=len(question.query)), question.least_n),
         examples=examples,

@@ -13,6 +13,7 @@ from constructions.models.door import LARGEST_N
 
 START, ASK, YES, NO, FAILED = "<s>", "?", "YES", "NO", "FAILED"
 SPECIALS = (START, ASK, YES, NO, FAILED, "<StartSearch>", "<EndSearch>")
+LONGEST_QUERY = 1 << 10  # tokens; the weights grow with its square
 MOST_DIGITS = 15  # of a number that is read; longer ones take long, and none of them is a token
 
 
@@ -68,6 +69,10 @@ class Task:
         query = tuple(_number(word, 0 if self.zero and i else 1) for i, word in enumerate(words[split + 1 :]))
         if len(query) < self.least or (self.most is not None and len(query) > self.most):
             raise ValueError(f"the query behind `?` is {self.asks}, not {len(query)} tokens, as in {self.example!r}")
+        if len(query) > LONGEST_QUERY:
+            raise ValueError(
+                f"the query has {len(query)} tokens, more than {LONGEST_QUERY}, the most that is wired here"
+            )
         question = Question(sequence, query)
         if wrong := self.wrong(question):
             raise ValueError(wrong)

@@ -187,6 +187,7 @@ def test_unknown_names_of_a_result_are_said() -> None:
         ("istree", "n", 10**30),
         ("recall", "n", 1 << 21),
         ("recall", "query_length", 10**9),
+        ("ngram", "query_length", 1025),
         ("turing", "steps", 10**12),
         ("simulate", "n", 10**9),
     ],
@@ -194,6 +195,28 @@ def test_unknown_names_of_a_result_are_said() -> None:
 def test_a_size_beyond_memory_is_refused_before_anything_is_wired(name: str, option: str, size: int) -> None:
     with pytest.raises(ValueError, match=rf"^{option} = [\d,]+ is above [\d,]+, the largest that is wired here$"):
         constructions.load(name, **{option: size})
+
+
+@pytest.mark.parametrize(("name", "given"), [("istree", [(10**7, 1)]), ("recall", ([5, 10**8], [5]))])
+def test_an_input_that_needs_a_size_beyond_memory_is_refused(name: str, given: object) -> None:
+    """Where the model is loaded without a size, the input says it."""
+    with pytest.raises(ValueError, match=r"^n = 100?,000,000 is above 1,048,576, the largest that is wired here$"):
+        constructions.load(name).run(given)
+
+
+@pytest.mark.parametrize(
+    ("option", "size", "says"),
+    [
+        ("n", 1 << 16609, "n = a number of 16,610 bits is above 1,048,576, the largest that is wired here"),
+        ("n", -1 << 16609, "n = a number of 16,610 bits is below 0"),
+        ("p", 10**9 + 1, "p = 1,000,000,001 is not in 5 … 1,023, the bits that are wired here"),
+        ("p", -1 << 16609, "p = a number of 16,610 bits is not in 5 … 1,023, the bits that are wired here"),
+    ],
+    ids=["large n", "small n", "large p", "small p"],
+)
+def test_a_number_of_any_length_is_refused_in_one_line(option: str, size: int, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}$"):
+        constructions.load("istree", **{"n": 4, option: size})
 
 
 def test_a_notebook_shows_tables() -> None:

@@ -204,6 +204,7 @@ def test_a_large_threshold_is_compared_exactly() -> None:
         ("recall", ("1 2 1 ? 1", "--n", "2"), "the sequence has 3 tokens, more than 2"),
         ("recall", ("5 2 ?",), "one key, not 0 tokens"),
         ("ngram", ("5 2 ?",), "the first c − 1 tokens"),
+        ("ngram", ("5 2 ?" + " 5" * 1025,), "the query has 1025 tokens, more than 1024, the most that is wired here"),
         ("ngram", ("5 2 ? 0 1",), "0 is not a token here"),
         ("counting", ("5 2 ? 5",), "a token and a threshold, not 1 tokens"),
         ("counting", ("5 2 ? 0 1",), "0 is not a token here"),

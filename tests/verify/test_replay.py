@@ -304,6 +304,10 @@ def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
             ["T.1/printd"],
             "'T.1/printd': no such claim; close: T.1/printed*; `python -m verify.replay --list` lists them",
         ),
+        (
+            ["T.1"],
+            "'T.1': no such claim; close: T.1/printed, T.1/repaired; `python -m verify.replay --list` lists them",
+        ),
         ([" T.1/printed "], "' T.1/printed ': no such claim; close: T.1/printed*"),
         ([""], "'': no such claim; `python -m verify.replay --list` lists them"),
         ([], "name a claim, or ask for --list"),

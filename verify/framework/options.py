@@ -24,6 +24,7 @@ DEVICES = ("cpu", "cuda")
 LARGEST_N = 10_000_000  # a claim at this size takes hours
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 MOST_MINUTES = 7 * 24 * 60
+MOST_NAMED = 5  # claims that begin with what was typed
 # For pytest started from our own code: where the plugin is installed, pytest would rather have imported all of it itself.
 ALREADY_IMPORTED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 
@@ -99,7 +100,9 @@ def no_claim(wanted: str, ids: Collection[str]) -> str:
     """The line that answers an id which no claim has."""
     import difflib
 
-    close = difflib.get_close_matches(wanted.strip(), ids, cutoff=0.4)
+    wanted = wanted.strip()
+    longer = sorted(matching(wanted, [*ids]), key=len)[:MOST_NAMED] if wanted else []
+    close = longer or difflib.get_close_matches(wanted, ids, cutoff=0.4)
     near = f"; close: {', '.join(close)}" if close else ""
     return f"no such claim{near}; `python -m verify.replay --list` lists them"
 

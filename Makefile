@@ -1,6 +1,8 @@
 # `make verify` judges the paper, `make test` judges this code. Both set up .venv on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
+# Where the environment forbids Python to keep what it compiles, each process that a test starts compiles all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: verify test hostile export-test sweep-test extras-test fuzz check bench docs picture clean
 

@@ -11,6 +11,7 @@ from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
 from circuits.runs import Conversation
 from circuits.simulator import Simulator, construction
+from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.show import cli, options
@@ -119,7 +120,7 @@ DOOR = Door[Simulator, Sequence[int], list[str]](
     name="simulate",
     models=("transformer",),
     solver=_solver,
-    options={"rnn": None, "n": LARGEST_N, "rnn_p": cli.LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
+    options={"rnn": None, "n": LARGEST_N, "rnn_p": LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
     read=_read,
     fitting=_fitting,
     examples=_examples,

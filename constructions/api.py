@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.engines import Decoded, find_engine
-from constructions.models.door import Door, Said, find_door
+from constructions.layers import LARGEST_PRECISION
+from constructions.models.door import Door, Said, find_door, shown
 from constructions.models.solver import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -57,6 +58,8 @@ def load(
     """
     door = _door_of(name)
     p = _whole("p", p)
+    if p is not None and abs(p) > LARGEST_PRECISION:
+        raise ValueError(f"p = {shown(p)} is not in 5 … {LARGEST_PRECISION:,}, the bits that are wired here")
     options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)

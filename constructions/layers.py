@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Matrix: TypeAlias = "NDArray[np.float64]"
+LARGEST_PRECISION = 1023  # bits; the scales of wider formats leave float64's range
 
 
 class BeyondBound(ValueError):

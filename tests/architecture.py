@@ -55,13 +55,22 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/wiring/plan.py",
         "constructions/models/solver.py",
         "constructions/recall.py",
+        "verify/dossiers/dossier.py",
+    ),
+    "what is asked of a model": (
+        "verify/dossiers/dossier.py",
+        "verify/dossiers/registry.py",
+        "verify/dossiers/solved.py",
+        "verify/dossiers/retrieval/tasks.py",
         "verify/certificates/building.py",
     ),
     "a command": ("constructions/show/cli.py", "constructions/show/command.py", "verify/explain.py"),
 }
 REFERENCE = ("precision/format.py", "precision/rounding.py", "precision/enclosure.py", "precision/exponential.py")
 REFERENCE += ("precision/softmax.py", "constructions/layers.py", "constructions/engines/reference.py")
+DOSSIERS = ("verify/dossiers/*.py", "verify/dossiers/*/*.py")
 CHECKER = ("verify/algebra/*.py", "verify/automata/*.py", "verify/rounding/*.py")
+LEMMAS = ("lemmas/*.py", "lemmas/*.smt2", "runs/*.py")
 SEARCH = ("verify/framework/check.py", "verify/framework/seen.py")
 ORACLES = ("verify/oracles/*.py", "verify/inputs/*.py", "verify/runs/*.py")
 WIRING = ("constructions/wiring/exact.py", "verify/certificates/building.py", "verify/certificates/matrices.py")
@@ -69,7 +78,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     "proved": ("the checkers of proofs", ("verify/trusted/*.py",)),
     "certified": (
         "the static checker, the exact layers, and the comparison of these with the matrices",
-        (*CHECKER, *WIRING, "verify/certificates/document.py"),
+        (*CHECKER, *WIRING, *DOSSIERS, "verify/certificates/document.py"),
     ),
     "certified: the program": (
         "the same but for rounding, the normal form, and the definition, which a person wrote",
@@ -79,6 +88,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
             "constructions/language/*.py",
             "verify/programs/*.py",
+            *DOSSIERS,
             *WIRING,
             "verify/certificates/document.py",
         ),
@@ -88,6 +98,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
         (
             *CHECKER,
             *WIRING,
+            *DOSSIERS,
             "verify/certificates/document.py",
             "constructions/language/*.py",
             "verify/programs/*.py",
@@ -96,7 +107,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "solver": (
         "z3 or a SAT solver, and what writes its questions",
-        ("circuits/*.py", "verify/induction/*.py", "verify/induction/runs/*.py", "verify/induction/*.smt2"),
+        ("circuits/*.py", "verify/induction/*.py", *(f"verify/dossiers/*/{files}" for files in LEMMAS)),
     ),
     "exhaustive": (
         "the reference engine, the search, and what knows the right answer; for patterns, the comparison of automata",
@@ -107,7 +118,13 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
         (*REFERENCE, *SEARCH, *ORACLES, "verify/framework/sampling.py"),
     ),
 }
-NAMES = {"constructions": "constructions: tasks", "verify": "verify: commands"}
+NAMES = {
+    "constructions": "constructions: tasks",
+    "verify": "verify: commands",
+    "verify.dossiers": "verify/dossiers: models",
+    "verify.dossiers.dossier": "verify/dossiers/dossier",
+    "verify.dossiers.registry": "verify/dossiers/registry",
+}
 COLOURS = {"precision": "#fde9c8", "constructions": "#d9e8fb", "circuits": "#e4f3da", "verify": "#f0e1f5"}
 Point: TypeAlias = tuple[float, float]
 WIDTH, HIGH, GAP, ROW, MARGIN = 156, 34, 16, 74, 12  # of a box, between boxes, from row to row, around all

@@ -81,6 +81,16 @@ def test_a_command_imports_what_it_uses(command: tuple[str, ...], used: tuple[st
     assert imported(*command) & HEAVY == set(used)
 
 
+def test_claims_are_read_without_what_takes_long_to_load() -> None:
+    """All commands that look for a claim read all of them."""
+    program = "import sys; from verify import replay; replay.main(['WRONG']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert "no such claim" in done.stderr
+    modules = set(done.stdout.split())
+    assert "verify.claims.istree_layer7" in modules
+    assert not modules & {"flint", "mpmath", "numba", "pysat", "sympy", "torch", "z3", "constructions.engines.dense"}
+
+
 def test_the_package_of_formats_and_rounding_imports_no_other_of_ours_and_numpy_alone() -> None:
     program = "import precision, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

@@ -11,7 +11,8 @@ import pytest
 
 import circuits
 import verify
-from tests.imports import BELOW, ROOT, UPWARDS, floor, imported, modules
+from constructions.models.registry import find_constructions
+from tests.imports import BELOW, ROOT, UPWARDS, dotted, floor, imported, modules
 
 
 def upward(graph: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
@@ -46,6 +47,48 @@ def test_the_reference_engine_shares_nothing_with_the_others() -> None:
         used |= fresh
     scalar = ("format", "rounding", "enclosure", "exponential", "softmax")
     assert used == {"constructions.layers", *(f"precision.{name}" for name in scalar)}
+
+
+# Theorems about tasks say a task by its name as data, and what checks, counts or instantiates them reads it.
+OF_THEOREMS = ("verify.trusted", "verify.oracles", "verify.inputs.hard_questions", "verify.framework.proofs")
+KNOW_NAMES = ("verify.dossiers", "verify.claims", *OF_THEOREMS)
+
+
+def names_compared(tree: ast.AST, names: Collection[str]) -> set[int]:
+    """The lines that compare with one of these names, have it as the key of a dict, or match it."""
+    lines = set[int]()
+    for node in ast.walk(tree):
+        parts: list[ast.AST | None] = []
+        if isinstance(node, ast.Compare):
+            parts = [node]
+        elif isinstance(node, ast.Dict):
+            parts = [*node.keys]
+        elif isinstance(node, ast.MatchValue):
+            parts = [node.value]
+        within = (one for part in parts if part is not None for one in ast.walk(part))
+        lines |= {one.lineno for one in within if isinstance(one, ast.Constant) and one.value in names}
+    return lines
+
+
+def test_only_dossiers_know_models_by_name() -> None:
+    constructions = find_constructions()
+    names = {one.name for one in constructions} | {one.model for one in constructions}
+    assert {"index", "istree", "turing", "transformer", "rag", "hybrid", "cot"} <= names
+    known = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in (ROOT / "verify").rglob("*.py")
+        if not dotted(path).startswith(KNOW_NAMES)
+        for line in names_compared(ast.parse(path.read_text(encoding="utf-8")), names)
+    }
+    assert known == set()
+
+
+def test_a_name_that_is_compared_is_seen() -> None:
+    text = (
+        "if (a.name, a.model) == ('x', 'rag'): pass\nb = {'rag': 1, 2: 'rag'}\nc in ('hybrid',)\nf('rag')\nrag = 'rag'"
+    )
+    assert names_compared(ast.parse(text), {"rag", "hybrid"}) == {1, 2, 3}
+    assert names_compared(ast.parse("match a:\n    case 'rag':\n        pass"), {"rag"}) == {2}
 
 
 def test_a_forbidden_import_is_seen() -> None:

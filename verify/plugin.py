@@ -29,9 +29,12 @@ from verify.framework.options import (
     Options,
     chosen_engines,
     matching,
+    minutes,
     no_claim,
     require_device,
+    require_once,
     where,
+    whole_number,
 )
 from verify.framework.order import LEDGER, WITNESSES, are_claims, is_checkout, longest_first, seconds_of, witnesses_of
 
@@ -54,12 +57,12 @@ def add_options(add: Callable[..., object]) -> None:
     """The verifier's own, to whatever takes them as argparse does."""
     add(
         "--n-max",
-        type=int,
+        type=whole_number,
         default=DEFAULT_N_MAX,
         metavar="N",
         help="top of the sizes (default: %(default)s)",
     )
-    add("--p-bits", type=int, metavar="P", help="odd precision (default: what each claim is stated for)")
+    add("--p-bits", type=whole_number, metavar="P", help="odd precision (default: what each claim is stated for)")
     add(
         "--engine",
         default=DEFAULT_ENGINE,
@@ -68,7 +71,7 @@ def add_options(add: Callable[..., object]) -> None:
     )
     add("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
     add("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
-    add("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
+    add("--seed", type=whole_number, default=0, metavar="S", help="fixes every random choice (default: 0)")
     add("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON, or to PATH.parquet as Parquet")
     add(
         "--resume",
@@ -82,7 +85,10 @@ def add_options(add: Callable[..., object]) -> None:
         help="have the workers of this Dask scheduler judge: the same ledger, and nothing is lost with a worker that dies",
     )
     add(
-        "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
+        "--fuzz",
+        type=minutes,
+        metavar="MINUTES",
+        help="draw fresh cases for so long, and keep what fails; judge nothing",
     )
     add("--force", action="store_true", help="let --ledger overwrite a file that is no ledger")
     add(
@@ -94,11 +100,19 @@ def add_options(add: Callable[..., object]) -> None:
     add("--update-witnesses", action="store_true", help="store the witnesses and proofs that this run finds")
 
 
+def with_values() -> list[str]:
+    """The verifier's options that take a value."""
+    names: list[str] = []
+    add_options(lambda name, **about: None if "action" in about else names.append(name))
+    return names
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "claim(claim): the claim of the paper that a test judges")
     config.addinivalue_line("python_files", FILES)
     option = config.option
     try:
+        require_once(config.invocation_params.args, with_values())
         if option.claim is not None and not option.claim.strip():
             raise ValueError(f"--claim {option.claim!r}: {no_claim('', ())}")
         engines = chosen_engines(option.engine)

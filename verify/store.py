@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from fnmatch import fnmatch
 
-from constructions.exports.files import write_text
+from constructions.exports.files import alone, write_text
 from constructions.show import cli
 from verify.certificates.document import REFUSED
 from verify.dossiers.dossier import About, Subject
@@ -54,7 +55,6 @@ def _write(subject: Subject, about: About, found: Sequence[Interval], kept: Sequ
     behind = [old for old in kept if old.low >= low]
     if behind and behind[0].low != low:
         behind = []
-    FOLDER.mkdir(exist_ok=True)
     write_text(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
 
 
@@ -76,41 +76,62 @@ def _command(argv: Sequence[str]) -> int:
     if not names:
         raise cli.CommandError(f"no document is called so; known: {', '.join(all_names)}")
     for name in names:
-        if name in endless:
-            _above(*endless[name], name, only_told=args.list)
-            continue
-        subject, about = known[name]
-        with cli.usage_errors():
-            old = None if args.all else read(subject, about, whole=False)
-        kept = old.intervals if old else ()
         if args.list:
-            reach = f"n = {subject.n} … {kept[-1].high}, {len(kept)} intervals" if kept else "not begun"
-            print(
-                f"{name}: {reach}{'' if kept and kept[-1].high == subject.last else f'; it is to go to {subject.last}'}"
-            )
+            print(_reach(known[name], name) if name in known else _cases(endless[name], name))
             continue
-        count, start = 0, time.process_time()
-        try:
-            for one in store(subject, about, kept):
-                count += 1
-                cli.say(f"{name}: n ≤ {one.high}")
-        except NotCertified as error:
-            print(f"{name}: {error.verdict}: {error}")
-            return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
-        print(f"{name}: certified, {count} intervals, {time.process_time() - start:.0f} s", flush=True)
+        FOLDER.mkdir(exist_ok=True)
+        with cli.usage_errors():
+            lock = ExitStack()
+            lock.enter_context(alone(FOLDER / f"{name}.json", name))
+        with lock:
+            status = _intervals(*known[name], name, anew=args.all) if name in known else _above(*endless[name], name)
+        if status:
+            return status
     return cli.HOLDS
 
 
-def _above(subject: Subject, about: About, name: str, *, only_told: bool) -> None:
-    if only_told:
-        above = stored_above.read(subject, about)
-        print(f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases")
-        return
+def _reach(what: tuple[Subject, About], name: str) -> str:
+    """Of a document of intervals, for --list."""
+    subject, _ = what
+    kept = _kept(*what)
+    reach = f"n = {subject.n} … {kept[-1].high}, {len(kept)} intervals" if kept else "not begun"
+    return f"{name}: {reach}{'' if kept and kept[-1].high == subject.last else f'; it is to go to {subject.last}'}"
+
+
+def _cases(what: tuple[Subject, About], name: str) -> str:
+    """Of a document of all n above, for --list."""
+    above = stored_above.read(*what)
+    return f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases"
+
+
+def _kept(subject: Subject, about: About) -> Sequence[Interval]:
+    """What is stored. Raises CommandError for a file that is no document."""
+    with cli.usage_errors():
+        old = read(subject, about, whole=False)
+    return old.intervals if old else ()
+
+
+def _intervals(subject: Subject, about: About, name: str, *, anew: bool) -> int:
+    """Returns the exit status."""
+    count, start = 0, time.process_time()
+    try:
+        for one in store(subject, about, () if anew else _kept(subject, about)):
+            count += 1
+            cli.say(f"{name}: n ≤ {one.high}")
+    except NotCertified as error:
+        print(f"{name}: {error.verdict}: {error}")
+        return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
+    print(f"{name}: certified, {count} intervals, {time.process_time() - start:.0f} s", flush=True)
+    return cli.HOLDS
+
+
+def _above(subject: Subject, about: About, name: str) -> int:
+    """Returns the exit status."""
     start = time.process_time()
     above, _ = stored_above.make(subject, about)
-    FOLDER.mkdir(exist_ok=True)
     write_text(stored_above.path_of(subject, about), stored_above.text_of(above))
     print(f"{name}: certified, {len(above.cases)} cases, {time.process_time() - start:.0f} s", flush=True)
+    return cli.HOLDS
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.show import cli
-from constructions.show.terminal import console
+from constructions.show.terminal import console, print_table
 from verify import reach
 from verify.bits import claimed as bits
 from verify.framework.claim import (
@@ -59,6 +59,7 @@ or one attention layer. A row is a task, a column an architecture. A cell says a
 of the [ledger](ledger.md) that show it. Written by `python -m verify.table --markdown`, never by hand.
 """
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
+LEAST_WIDTH = 80  # of the whole; with less, each line of the table is a list
 COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")  # aspects that are not about what it answers
 # those that say how it comes to answer so: lines of their own, with the n for which it is certified
 APART = {f"{more}{about}": about for about in ("program", "rounding") for more in ("", "cells-")}
@@ -415,9 +416,9 @@ def _command(argv: Sequence[str]) -> int:
         print(bits.markdown(bits.found_in(rows, named())), end="")
     else:
         screen = console()
-        screen.print(table(found, min(WIDTH, screen.width)))
+        print_table(screen, table(found, min(WIDTH, screen.width)), LEAST_WIDTH)
         screen.print(totals(found))
-        screen.print(bits.table(bits.found_in(rows, named()), min(WIDTH, screen.width)))
+        print_table(screen, bits.table(bits.found_in(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
     return status(found)
 
 

@@ -6,7 +6,7 @@ import errno
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -61,6 +61,31 @@ def opened(path: Path) -> BinaryIO:
         files.pop().close()
         raise OSError(errno.ENXIO, f"a pipe to which nobody writes for {PATIENCE_SECONDS:g} seconds", str(path))
     return files.pop()
+
+
+@contextmanager
+def alone(path: Path, what: str) -> Iterator[None]:
+    """While this lasts, no other process writes this file. ValueError if one does, by the name `what`.
+
+    The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
+    """
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.lock")
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # no locks here, or no place for one
+            import fcntl
+
+            while True:
+                lock = stack.enter_context(open(beside, "ab"))
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise ValueError(f"{what}: another run is writing it") from error
+                if beside.exists() and os.path.samestat(beside.stat(), os.fstat(lock.fileno())):
+                    break  # or the run before this one has just taken the file away
+            if not os.fstat(lock.fileno()).st_size:
+                stack.callback(beside.unlink, missing_ok=True)
+        yield
 
 
 def write_bytes(path: Path, data: bytes) -> None:

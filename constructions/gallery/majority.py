@@ -3,7 +3,7 @@
 Source: Chiang and Cholak, "Overcoming a theoretical limitation of self-attention" (arXiv 2202.12172): uniform attention.
 """
 
-from constructions.language import choose, is_number, number, numbers, program, select, some
+from constructions.language import choose, is_number, number, numbers, program, running_sum, some
 
 
 def oracle(tokens: list[str]) -> str:
@@ -11,7 +11,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 majority = program(
-    choose(select(number == 1).count() > select(is_number & (number == 0)).count(), "YES", "NO"),
+    choose(running_sum(2 * number - is_number) > 0, "YES", "NO"),  # 1 for a one, −1 for a zero
     prompt=[some(numbers(0, 1))],
     oracle=oracle,
     examples=["1 0 1", "0", "1 0 0 1"],

@@ -84,6 +84,7 @@ Corners: TypeAlias = "tuple[tuple[int, int], ...]"
 """Units on a number x, Σ weight·max(0, x + corner), as pairs of corner and weight."""
 HAT: Corners = ((1, 1), (0, -2), (-1, 1))  # 1 at 0, and 0 from 1 away
 STEP: Corners = ((0, 1), (-1, -1))  # 0 up to 0, 1 from 1 on
+PAST: Corners = ((-1, 1), (-2, -1))  # 0 up to 1, 1 from 2 on
 RISING: Corners = ((2, 1), (1, -1))  # 0 up to −2, 1 from −1 on
 FALLING: Corners = ((2, -1), (1, 1))  # added to 1: 1 up to −2, 0 from −1 on
 PLATEAU: Corners = ((2, 1), (1, -1), (-1, -1), (-2, 1))  # 1 from −1 to 1, and 0 from 2 away
@@ -159,7 +160,7 @@ class Compiler:
         low, high = self.numbers
         families: tuple[Powers, ...] = ()
         if self.has_numbers:
-            high = high if listed is None else low + listed - 1
+            high = high if listed is None else min(high, low + listed - 1)
             powers = {NUMBER: (1, 1), squared(NUMBER): (1, 2), IS_NUMBER: (1, 0), ONE_REGISTER: (1, 0)}
             families = (Powers(low, high, powers),)
         spelled = [str(i) for family in families for i in range(low, high + 1)]
@@ -196,7 +197,10 @@ class Compiler:
             name = self._register(as_term(rest[0]) * Term((((*rest[1:],), Fraction(1)),)), "product")
             units = [Unit(x, y, {name: 1})] if high > 0 else []
             units += [Unit(-x, -y, {name: 1})] if low < 0 else []
-            made = reg(name), self._feed(max(at_x, at_y), Gadget(f"({x})·({y})", tuple(units), {}, "Lemma C.1"))
+            made = (
+                reg(name),
+                self._feed(max(at_x, at_y), Gadget(f"({shown(x)})·({shown(y)})", tuple(units), {}, "Lemma C.1")),
+            )
             if not bits:
                 return made
         else:
@@ -223,7 +227,7 @@ class Compiler:
         self.meanings[name], self.largest[name] = as_term(atom) * as_term(atom), max(low * low, high * high)
         units = [Unit(form, form, {name: 1})] if high > 0 else []
         units += [Unit(-form, -form, {name: 1})] if low < 0 else []
-        return reg(name), self._feed(ready, Gadget(f"({form})²", tuple(units), {}, "Lemma C.1"))
+        return reg(name), self._feed(ready, Gadget(f"({shown(form)})²", tuple(units), {}, "Lemma C.1"))
 
     def atom(self, atom: Atom) -> Formed:
         """The form of an atom."""
@@ -253,7 +257,9 @@ class Compiler:
                 self._require_whole(of, "positive")
                 form, ready = self.form(of)
                 name = self._register(as_term(atom), "positive")
-                return reg(name), self._feed(ready, Gadget(f"max(0, {form})", (Unit(form, as_affine(1), {name: 1}),)))
+                return reg(name), self._feed(
+                    ready, Gadget(f"max(0, {shown(form)})", (Unit(form, as_affine(1), {name: 1}),))
+                )
             case Sum(of):
                 return self._sum(atom, of)
             case Read(value, where):
@@ -340,7 +346,7 @@ class Compiler:
             units = (Unit(x + 1, one, {name: 1}),)
         else:
             units = tuple(Unit(x + corner, one, {name: weight}) for corner, weight in HAT)
-        return reg(name), self._feed(ready, Gadget(f"1[{form} = {value}]", units, {}, "Lemma C.3"))
+        return reg(name), self._feed(ready, Gadget(f"1[{shown(form)} = {value}]", units, {}, "Lemma C.3"))
 
     def _above(self, atom: Atom, of: Term) -> Formed:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
@@ -354,7 +360,7 @@ class Compiler:
             return form, ready
         name = self._register(as_term(atom), "above")
         units = tuple(Unit(form + corner, as_affine(1), {name: weight}) for corner, weight in STEP[: 2 - (high <= 1)])
-        return reg(name), self._feed(ready, Gadget(f"1[{form} > 0]", units, {}, "Lemma C.5"))
+        return reg(name), self._feed(ready, Gadget(f"1[{shown(form)} > 0]", units, {}, "Lemma C.5"))
 
     def _compared_counts(self, atom: Atom, of: Term, *, equal: bool) -> Formed:
         """Whether a sum of counts and numbers is 0, or above 0."""
@@ -363,11 +369,11 @@ class Compiler:
         bits = self.length.bit_length()
         if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
             mean, ready = self._mean(summand)
-            slope, units = 1 << bits + 1, HAT if equal else STEP
+            slope, units = 1 << bits + 2, PLATEAU if equal else PAST
             x, source = mean, f"1[{mean} {sign} 0]"
         else:
             x, ready, slope, units = self._compared_shares(of, bits, equal=equal)
-            source = f"1[{x} {sign} 0]"
+            source = f"1[{shown(x)} {sign} 0]"
         made = tuple(Unit(slope * x + corner, as_affine(1), {name: weight}) for corner, weight in units)
         constants = {name: 1} if units is FALLING else {}
         return reg(name), self._feed(ready, Gadget(source, made, constants, "Lemma C.5"))
@@ -394,7 +400,9 @@ class Compiler:
         form, at_factor = self.form(factor)
         product = self._register(None, "times_share")
         self.largest[product] = max(1, self.bounds.term(factor)[1])
-        ready = self._feed(max(at_share, at_factor), Gadget(f"({form})·{share}", (Unit(form, share, {product: 1}),)))
+        ready = self._feed(
+            max(at_share, at_factor), Gadget(f"({shown(form)})·{shown(share)}", (Unit(form, share, {product: 1}),))
+        )
         reached = reg(product) - 1
         corners = PLATEAU if equal else FALLING if sign == 1 else RISING
         return reached, ready, 1 << bits + 2, corners
@@ -487,7 +495,7 @@ class Compiler:
         form, ready = self.form(of)
         name = self._register(as_term(atom), "sum")
         block = self._recurrence(ready)
-        self.blocks[block].sums.append(running_sum(f"sum of {form}", _linear(form), name))
+        self.blocks[block].sums.append(running_sum(f"sum of {shown(form)}", _linear(form), name))
         return reg(name), 2 * block - 1
 
     def _read(self, atom: Atom, value: Term, where: Selection) -> Formed:
@@ -532,7 +540,9 @@ class Compiler:
             form, ready = self.form(value)
             block = self._recurrence(ready)
             plain = _plain(form)
-            own = plain is not None and register(plain).past is None  # a shift register has no name for what it keeps of another
+            own = (
+                plain is not None and register(plain).past is None
+            )  # a shift register has no name for what it keeps of another
             base = plain if plain is not None and own else self._register(value, "past")
             kept_form, depth = self.blocks[block].recent.get(base, (form, 0))
             self.blocks[block].recent[base] = (kept_form, max(depth, steps))
@@ -558,7 +568,7 @@ class Compiler:
                 def at(setting: Setting, reads: Mapping[str, Affine]) -> Head:
                     parts = nearest_key(w, ww, "w", split_scale(setting.gap))
                     needs = (ONE_NEED, POSITION_NEED, is_square(ww, w))
-                    return Head(f"at {wanted}", parts, reads, "Lemma C.13 with a position that is read", needs)
+                    return Head(f"at {shown(wanted)}", parts, reads, "Lemma C.13 with a position that is read", needs)
 
                 return at, max(at_wanted, at_square, self._places())
             case Pick(matching, last):
@@ -571,7 +581,7 @@ class Compiler:
                 pairs, ready = self._pairs(matching)
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
                 w, ww = _linear(wanted), _linear(wanted_squared)
-                name = f"nearest to {wanted} where {_compared(pairs)}"
+                name = f"nearest to {shown(wanted)} where {_compared(pairs)}"
                 return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), max(
                     ready, at_wanted, at_square, self._places()
                 )
@@ -661,7 +671,7 @@ class Compiler:
                 gadgets.append(Gadget(f"say {leaf.word}", (Unit(gate, as_affine(1), {leaf.word: 1}),)))
             else:
                 units = (Unit(gate, said, {NUMBER: 2}), Unit(gate, as_affine(1), {IS_NUMBER: 1}))
-                gadgets.append(Gadget(f"say the number {said}", units))
+                gadgets.append(Gadget(f"say the number {shown(said)}", units))
         self._draft(block).gadgets += gadgets
         return block
 
@@ -765,6 +775,12 @@ def _bits(value: Bound) -> int:
     return whole
 
 
+def shown(form: Affine) -> str:
+    """A form for people; its registers alone where a number in it depends on n."""
+    plain = all(type(c) is Fraction for c in (form.constant, *form.terms.values()))
+    return str(form) if plain else f"a form of n, {', '.join(form.terms)}"
+
+
 def _fed_behind(ready: int) -> int:
     """The block of the first feed-forward behind a stage."""
     return ready // 2 + 1 if ready % 2 == 0 else (ready + 1) // 2
@@ -789,7 +805,7 @@ def _linear(form: Affine) -> Affine:
 
 
 def _compared(pairs: Sequence[Pair]) -> str:
-    return ", ".join(f"{p.key} = {p.query}" for p in pairs)
+    return ", ".join(f"{shown(p.key)} = {shown(p.query)}" for p in pairs)
 
 
 def _said(answer: Answer) -> list[str]:

@@ -20,6 +20,7 @@ Input = TypeVar("Input")
 Answer = TypeVar("Answer")
 
 
+LONGEST_BITS = 128  # of a number that a message writes in digits
 LARGEST_N = 1 << 20  # of a model that is wired: it has a row of weights for each number
 
 
@@ -93,8 +94,9 @@ class Door(Generic[Model, Input, Answer]):
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
         for name, value in options.items():
             most = self.options[name]
-            if isinstance(value, int) and most is not None and value > most:
-                raise ValueError(f"{name} = {value:,} is above {most:,}, the largest that is wired here")
+            if isinstance(value, int) and most is not None and abs(value) > most:
+                beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
+                raise ValueError(f"{name} = {shown(value)} is {beyond}")
         return self.solver(model_name, discipline, **options)
 
     def described(self, solver: Model, wired: Wired) -> dict[str, object]:
@@ -110,6 +112,12 @@ class Door(Generic[Model, Input, Answer]):
                 "prompt_tokens": list(domain.lengths),
             },
         }
+
+
+def shown(number: int) -> str:
+    """A number in a message. Python refuses to write one of thousands of digits."""
+    bits = number.bit_length()
+    return f"{number:,}" if bits <= LONGEST_BITS else f"a number of {bits:,} bits"
 
 
 def find_door(name: str) -> Door[Any, Any, Any]:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from constructions.models.door import LARGEST_N
+
 START, ASK, YES, NO, FAILED = "<s>", "?", "YES", "NO", "FAILED"
 SPECIALS = (START, ASK, YES, NO, FAILED, "<StartSearch>", "<EndSearch>")
-MOST_DIGITS = 15
+MOST_DIGITS = 15  # of a number that is read; longer ones take long, and none of them is a token
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ class Task:
 def _number(word: str, least: int) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", word):
         raise ValueError(f"{_short(word)} is not a whole number")
-    negative, digits = word.startswith("-"), word.lstrip("+-").lstrip("0")
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"{_short(word)} is {'below' if negative else 'far above'} every number that a token can be")
-    value = int(word)
+    negative, long = word.startswith("-"), len(word.lstrip("+-").lstrip("0")) > MOST_DIGITS
+    if long and not negative:
+        raise ValueError(f"{_short(word)} is above {LARGEST_N}, the largest n that is wired here")
+    value = -1 if long else int(word)
     if value < least:
         where = "tokens are numbers from 1" if least else "a threshold is a number from 0"
-        raise ValueError(f"{value} is not a token here: {where}")
+        raise ValueError(f"{_short(word) if long else value} is not a token here: {where}")
     return value
 
 

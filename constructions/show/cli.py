@@ -22,7 +22,7 @@ from typing import NoReturn
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
 from constructions.exports.files import opened, parse_json
-from constructions.layers import BeyondBound
+from constructions.layers import LARGEST_PRECISION, BeyondBound
 from constructions.models.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
@@ -32,9 +32,8 @@ MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 MOST_OF_A_DOCUMENT = 1 << 29  # of one that commands write: a sidecar has all examples, token by token
 LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
-LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
-FIRST_LINE_SECONDS = 5.0  # a shorter run writes no line of progress where stderr is no terminal
+FIRST_LINE_SECONDS = 3.0  # a shorter run writes no line of progress where stderr is no terminal
 
 
 class CommandError(Exception):
@@ -54,8 +53,24 @@ def _wrapped(line: str, width: int) -> str:
     return "\n".join(lines)
 
 
+class _Once(argparse.Action):
+    """Keeps the value of an option. A second value would silently take the place of the first one, so it is an error."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if option is not None and isinstance(parser, Parser):
+            if self.dest in parser.given:
+                raise argparse.ArgumentError(self, "is given twice; give it once")
+            parser.given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help."""
+    """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help.
+
+    An option that takes a value is given once. given: those that have their value.
+    """
 
     def __init__(self, prog: str, description: str, epilog: str | Callable[[], str]) -> None:
         # argparse formats each option that is added, to see whether it can; how wide the terminal is counts only for help.
@@ -63,6 +78,13 @@ class Parser(argparse.ArgumentParser):
             prog=prog, description=description, allow_abbrev=False, formatter_class=partial(_Help, width=80)
         )
         self._ending = epilog
+        self.given = set[str]()
+        for kind in (None, "store"):
+            self.register("action", kind, _Once)
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        self.given.clear()
+        return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
         self.formatter_class = _Help

@@ -79,7 +79,7 @@ class Command(Generic[Model, Input, Answer]):
             from constructions.show.exporting import export
 
             kind, name = args.export
-            with cli.usage_errors("--export: "):
+            with cli.progress(f"exporting to {name}"), cli.usage_errors("--export: "):
                 written = export(self.door, solver, wired, kind, Path(name), args.float, shown)
             options.report_export(args, solver.construction, written, run=given is not None)
         if args.dump_weights is not None:
@@ -89,7 +89,9 @@ class Command(Generic[Model, Input, Answer]):
         if given is None:
             return cli.HOLDS
         keep = self.keeps(args) or args.html is not None
-        run = run_model(solver.request(wired, given), args.engine, self.running, keep=keep, device=args.device)
+        with cli.progress("preparing the run"):
+            request = solver.request(wired, given)
+        run = run_model(request, args.engine, self.running, keep=keep, device=args.device)
         options.say_engine(args, run.decoded)
         answer = solver.read(run)
         if args.html is not None:

@@ -79,6 +79,8 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     bits = fmt.significand_bits + 1
     yield f"# {wired.construction}: {wired.source}"
     yield f"  {construction.statement}"
+    if len(model.blocks) != len(construction.blocks):
+        yield f"  That is the repaired model. This one, as printed, has {len(model.blocks)} blocks."
     yield f"  variant       {wired.variant}{printed}"
     yield f"  n             {wired.n}"
     yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them behind the point"

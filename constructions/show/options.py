@@ -167,11 +167,13 @@ def dump_weights(
         if run:
             print()
         return
-    document = dump_document(model, wired, list(examples), extra)
+    with cli.progress("gathering names and examples"):
+        document = dump_document(model, wired, list(examples), extra)
     if args.dump_weights == "":
         cli.write_json(document)
         return
-    written = save(wired.model, document, Path(args.dump_weights))
+    with cli.progress(f"writing {args.dump_weights}"):
+        written = save(wired.model, document, Path(args.dump_weights))
     cli.report_written(written, as_json=args.json and not run)
 
 

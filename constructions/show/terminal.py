@@ -50,7 +50,7 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
         console.print(Text(str(table.title), style=table.title_style or ""))
     for cells in zip(*(column.cells for column in table.columns), strict=True):
         record = Table.grid(padding=(0, 2, 0, 0))
-        record.add_column(style="dim", no_wrap=True)
+        record.add_column(style="dim", overflow="fold", max_width=console.width // 2)
         record.add_column(overflow="fold")
         for column, cell in zip(table.columns, cells, strict=True):
             if str(cell):

@@ -37,7 +37,7 @@ class TaskOfAnySize:
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
         if self.cells < len(self.tape):
-            raise MachineError(f"space: {self.cells} cells do not hold the {len(self.tape)} symbols of the tape word")
+            raise MachineError(f"cells: {self.cells} cells do not hold the {len(self.tape)} symbols of the tape word")
 
     @property
     def width(self) -> int:
@@ -64,7 +64,7 @@ class Task(TaskOfAnySize):
             raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
         most = MOST_BITS // Code(self.machine).bits
         if not 1 <= self.cells <= most:
-            raise MachineError(f"space: this machine can be wired for 1 … {most} cells, not {self.cells}")
+            raise MachineError(f"cells: this machine can be wired for 1 … {most} cells, not {self.cells}")
         super().__post_init__()
 
     def prompt(self) -> list[str]:
@@ -183,7 +183,7 @@ def left_the_space(words: Sequence[str]) -> str:
         return ""
     at, space = read(words), words.index(RUN) - 1
     first = -_place(words[1 : space + 1], 0)
-    return f"space: the head left cell {at.head} after {at.steps} steps, and the tape has the cells {first} … {first + space - 1}"
+    return f"cells: the head left cell {at.head} after {at.steps} steps, and the tape has the cells {first} … {first + space - 1}"
 
 
 def _place(row: Sequence[str], number: int) -> int:

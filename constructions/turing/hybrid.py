@@ -305,7 +305,7 @@ def left_the_space(words: Sequence[str]) -> str:
     if words[-1] != OUT:
         return ""
     at = read(words)
-    return f"space: the head would be on cell {at.head} after {at.steps} steps, and the tape has no such cell"
+    return f"cells: the head would be on cell {at.head} after {at.steps} steps, and the tape has no such cell"
 
 
 def construction(machine: Machine, tape: str, cells: int | None = None) -> Construction:

@@ -90,14 +90,14 @@ class Task(TaskOfAnySize):
         if not 0 <= self.steps <= MOST_HISTORY:
             raise MachineError(f"this model is wired for 0 … {MOST_HISTORY:,} steps, not {self.steps}")
         if self.space is not None and self.space < max(len(self.tape), 1):
-            raise MachineError(f"space: {self.space} cells do not hold the {len(self.tape)} symbols of the tape word")
+            raise MachineError(f"cells: {self.space} cells do not hold the {len(self.tape)} symbols of the tape word")
         if len(self.cells) > MOST_CELLS:
             reason = (
                 ""
                 if self.space is not None
                 else f", and {self.steps} steps may reach {len(self.cells):,}; --cells names fewer"
             )
-            raise MachineError(f"space: this model can be wired for {MOST_CELLS:,} cells at most{reason}")
+            raise MachineError(f"cells: this model can be wired for {MOST_CELLS:,} cells at most{reason}")
 
     @property
     def cells(self) -> range:

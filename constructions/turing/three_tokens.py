@@ -76,10 +76,10 @@ class Space:
 
     def __post_init__(self) -> None:
         if self.cells < 1:
-            raise MachineError(f"space: this model is wired for 1 cell or more, not {self.cells}")
+            raise MachineError(f"cells: this model is wired for 1 cell or more, not {self.cells}")
         if self.top_bits > MOST_BITS:
             raise MachineError(
-                f"space: {self.cells} cells of {self.symbols} symbols take numbers up to 2^{self.top_bits}; "
+                f"cells: {self.cells} cells of {self.symbols} symbols take numbers up to 2^{self.top_bits}; "
                 f"this model is wired for numbers up to 2^{MOST_BITS}"
             )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 Number = int | Fraction
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -18,24 +19,24 @@ class Affine:
     """Σ coefficient·register + constant, with exact coefficients; zero coefficients are dropped."""
 
     terms: Mapping[str, Fraction] = field(default_factory=dict)
-    constant: Fraction = Fraction(0)
+    constant: Fraction = ZERO
 
     def __post_init__(self) -> None:
         exact = {name: _fraction(c) for name, c in self.terms.items() if c}
-        object.__setattr__(self, "terms", exact)
-        object.__setattr__(self, "constant", _fraction(self.constant))
+        self.__dict__.update(terms=exact, constant=_fraction(self.constant))
 
     def __add__(self, other: Affine | Number) -> Affine:
         other = as_affine(other)
         terms = {**self.terms}
         for name, c in other.terms.items():
             terms[name] = terms[name] + c if name in terms else c
-        return Affine(terms, self.constant + other.constant)
+        constant = self.constant + other.constant if other.constant is not ZERO else self.constant
+        return _form(terms, constant)
 
     __radd__ = __add__
 
     def __mul__(self, factor: Number) -> Affine:
-        return Affine({name: c * factor for name, c in self.terms.items()}, self.constant * factor)
+        return _form({name: _product(c, factor) for name, c in self.terms.items()}, _product(self.constant, factor))
 
     __rmul__ = __mul__
 
@@ -59,17 +60,38 @@ class Affine:
 
 
 def _fraction(value: Number) -> Fraction:
-    return value if isinstance(value, Fraction) else Fraction(value)
+    if type(value) is Fraction:  # isinstance takes long of what is none
+        return value
+    return Fraction(value) if type(value) is int or not isinstance(value, Fraction) else value
+
+
+def _product(c: Fraction, factor: Number) -> Fraction:
+    """c·factor; in the cases that most are, without what a Fraction does in all."""
+    if type(c) is Fraction and type(factor) is int:
+        if not c or factor == 1:
+            return c
+        if c.denominator == 1:
+            return Fraction(c.numerator * factor)
+    return c * factor
+
+
+def _form(terms: Mapping[str, Fraction], constant: Fraction) -> Affine:
+    """As `Affine` makes it, of what are Fractions already."""
+    form = object.__new__(Affine)
+    form.__dict__.update(terms={name: c for name, c in terms.items() if c}, constant=constant)
+    return form
 
 
 def reg(name: str) -> Affine:
     """The register `name` itself, as a form."""
-    return Affine({name: Fraction(1)})
+    form = object.__new__(Affine)
+    form.__dict__.update(terms={name: ONE}, constant=ZERO)
+    return form
 
 
 def as_affine(value: Affine | Number) -> Affine:
     """`value` as a form; a number is a constant form."""
-    return value if isinstance(value, Affine) else Affine({}, _fraction(value))
+    return value if isinstance(value, Affine) else _form({}, _fraction(value))
 
 
 def total(forms: Iterable[Affine]) -> Affine:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from constructions.wiring.finding import Finding
 from constructions.wiring.wire import BlockPlan
@@ -65,12 +66,12 @@ class Setting:
     length: int
     format: Format
 
-    @property
+    @cached_property
     def length_bound(self) -> int:
         """The least power of two above every position."""
         return 1 << self.length.bit_length()
 
-    @property
+    @cached_property
     def gap(self) -> int:
         """The lead that makes the runner-up vanish, see `least_gap`."""
         return least_gap(-self.format.quantum_exponent, self.length)

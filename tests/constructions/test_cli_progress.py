@@ -9,10 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from constructions.show import cli, terminal
+from constructions.index import RETRIEVERS
+from constructions.models.solver import Request
+from constructions.retrieval.cli import main
+from constructions.retrieval.retriever import Retriever
+from constructions.show import cli, exporting, terminal
 
 
 def test_a_short_run_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,3 +88,23 @@ def test_a_bar_is_drawn_once_a_run_is_long(monkeypatch: pytest.MonkeyPatch) -> N
             tick(7)
     assert moved[:2] == [3, 7]
     assert moved[-1] == -1
+
+
+def test_an_export_and_what_comes_before_a_run_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Each waits until its line is there."""
+    path, ready = tmp_path / "a.pt2", Retriever.request
+
+    def export(*_: object) -> tuple[Path, ...]:
+        assert told(capsys, "exporting")[-1] == f"exporting to {path}: 0 s gone"
+        return (path,)
+
+    def request(*given: Any, **named: Any) -> Request:
+        assert told(capsys, "preparing")[-1] == "preparing the run: 0 s gone"
+        return ready(*given, **named)
+
+    monkeypatch.setattr(cli, "FIRST_LINE_SECONDS", 0.01)
+    monkeypatch.setattr(exporting, "export", export)
+    monkeypatch.setattr(Retriever, "request", request)
+    assert main(RETRIEVERS, ["4 2 ? 1", "--export", "torch", str(path)]) == 0

@@ -232,6 +232,12 @@ def test_the_readable_dump_names_everything() -> None:
         assert constant["derivation"] in text
 
 
+def test_a_dump_says_how_many_blocks_are_as_printed() -> None:
+    text = readable("--n", "4", "--printed", "layer-7")
+    assert "That is the repaired model. This one, as printed, has 17 blocks.\n" in text
+    assert "as printed, has" not in readable("--n", "4", "--printed", "tied-head")
+
+
 def test_the_named_constants_are_those_of_the_weights(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     dump(path, "--n", "16")

@@ -36,8 +36,8 @@ def test_the_oracle_and_the_reading(case: tuple[str, object, str], limit: int, m
 
 def test_an_end_outside_the_space_in_words() -> None:
     for code, line in (
-        ("1RA1RA", "space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2"),
-        ("1LA1LA", "space: the head left cell -2 after 2 steps, and the tape has the cells -2 … 2"),
+        ("1RA1RA", "cells: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2"),
+        ("1LA1LA", "cells: the head left cell -2 after 2 steps, and the tape has the cells -2 … 2"),
     ):
         machine = parse_standard(code)
         asked = {"steps": 9, "tape": "", "cells": 5}
@@ -60,7 +60,7 @@ def test_the_command_says_where_the_space_ends(capsys: pytest.CaptureFixture[str
     assert main(["--machine", "1RA1RA", "--model", "cot", "--steps", "100", "--cells", "5"]) == 2
     out, err = capsys.readouterr()
     assert out.startswith("_ _ 1 A0 _ | _ _ 1 1 A0 | _ _ 1 1 OUT\n")
-    assert "error: space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2" in err
+    assert "error: cells: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2" in err
     assert main(["--machine", "bb2", "--model", "cot", "--steps", "100", "--cells", "6"]) == 0
     assert "HALT" in capsys.readouterr().out
 
@@ -78,9 +78,9 @@ def test_refusals() -> None:
     machine = find("bb2").machine
     for given_, line in (
         ({"tape": "012"}, "'2' at place 3 of the tape is not one of the symbols"),
-        ({"cells": 0}, "space: this machine can be wired for 1 … 500 cells, not 0"),
-        ({"cells": 501}, "space: this machine can be wired for 1 … 500 cells, not 501"),
-        ({"tape": "0110", "cells": 3}, "space: 3 cells do not hold the 4 symbols of the tape word"),
+        ({"cells": 0}, "cells: this machine can be wired for 1 … 500 cells, not 0"),
+        ({"cells": 501}, "cells: this machine can be wired for 1 … 500 cells, not 501"),
+        ({"tape": "0110", "cells": 3}, "cells: 3 cells do not hold the 4 symbols of the tape word"),
         ({"steps": -1}, "0 … 10,000,000 steps, not -1"),
     ):
         with pytest.raises(MachineError, match=line):

@@ -73,7 +73,7 @@ def test_engines_write_out(engine: str) -> None:
     words = written(BB2, "", 10, 3, engine)
     assert words[-6:] == ["@-1", "1", "@-1", "A", "←", "OUT"]
     assert hybrid.left_the_space(words) == (
-        "space: the head would be on cell -2 after 4 steps, and the tape has no such cell"
+        "cells: the head would be on cell -2 after 4 steps, and the tape has no such cell"
     )
     assert hybrid.left_the_space(words[:-1]) == ""
 

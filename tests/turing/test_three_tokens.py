@@ -156,7 +156,7 @@ def test_every_part_is_needed() -> None:
 @pytest.mark.parametrize(
     ("code", "cells", "bits", "message"),
     [
-        ("1RB1LB_1LA1RZ", 0, None, "space: this model is wired for 1 cell or more, not 0"),
+        ("1RB1LB_1LA1RZ", 0, None, "cells: this model is wired for 1 cell or more, not 0"),
         ("1RB1LB_1LA1RZ", 19, None, "numbers up to 2^21; this model is wired for numbers up to 2^20"),
         ("1RB1LB_1LA1RZ", 4, 25, "p = 25 is too small for 4 cells; the least p it is wired for is 27"),
         ("1RB1LB_1LA1RZ", 4, 28, "28"),

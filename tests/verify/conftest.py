@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,10 +68,13 @@ class Paper:
         (folder / "paper.py").write_text(HEAD + body, encoding="utf-8")
 
     def run(self, *options: str) -> pytest.RunResult:
-        return self.pytester.runpytest("--witnesses", "witnesses.json", *options)
+        return self.pytester.runpytest(*self._witnesses(options), *options)
 
     def run_apart(self, *options: str) -> pytest.RunResult:
-        return self.pytester.runpytest_subprocess("--witnesses", "witnesses.json", *options)
+        return self.pytester.runpytest_subprocess(*self._witnesses(options), *options)
+
+    def _witnesses(self, options: Sequence[str]) -> list[str]:
+        return [] if "--witnesses" in options else ["--witnesses", "witnesses.json"]
 
     def rows(self, *options: str) -> dict[str, dict[str, Any]]:
         """The rows of a run by claim."""

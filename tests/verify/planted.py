@@ -31,10 +31,12 @@ def contradictory_axiom() -> None:
 
     text = theory.text_of
     one = "\n(axiom one (= (number 1) 1))"
-    changed = lambda name: text(name).replace("(axiom start (= (number 1) 0))", f"(axiom start (= (number 1) 0)){one}")  # noqa: E731
-    from verify.induction import search
 
-    theory.text_of = search.text_of = changed
+    def changed(name: str, package: str) -> str:
+        start = "(axiom start (= (number 1) 0))"
+        return text(name, package).replace(start, f"{start}{one}")
+
+    theory.text_of = changed
 
 
 def one_key_for_many() -> None:
@@ -62,8 +64,9 @@ def emptied_output() -> None:
 def with_scale(wrong: Callable[[Any], bool]) -> None:
     """The default of a match is better than a match, where `wrong` says so of n."""
     from constructions.parts.heads import match
-    from verify.certificates import building  # noqa: F401 - which imports all that takes the scale by name
+    from verify.dossiers.registry import find_dossiers
 
+    find_dossiers()  # which imports all that takes the scale by name
     right = match.match_scale
 
     def scale(setting: Any, printed: Any) -> Any:

@@ -108,7 +108,6 @@ def test_a_case_that_a_claim_fails_at_is_kept(paper: Paper) -> None:
     ("arguments", "line"),
     [
         (["--fuzz", "0"], "--fuzz 0: want a number of minutes above 0 and up to 10080"),
-        (["--fuzz", "nan"], "--fuzz nan: want *"),
         (["--fuzz", "1", "--ledger", "x.json"], "--fuzz: nothing is judged, so --ledger has no use"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from constructions.exports.files import alone
 from tests.verify.conftest import PAPER, Paper
 from verify.framework import ledger
 from verify.framework.claim import (
@@ -452,12 +453,13 @@ def test_last(check):
 
 
 @pytest.mark.parametrize("options", [[], ["-n", "1"]])
-def test_two_runs_of_one_ledger_are_told(paper: Paper, options: list[str]) -> None:
+def test_two_runs_of_one_file_are_told(paper: Paper, options: list[str]) -> None:
     """The second one at once, whatever name it has for the file; and the first one writes all of its rows."""
     paper.write(PAPER + WAITING)
     (paper.folder / "link.json").symlink_to("ledger.json")
     command = [sys.executable, "-m", "pytest", "--witnesses", "witnesses.json", "-p", "no:cacheprovider"]
-    first = paper.pytester.popen([*command, *options, "--ledger", "ledger.json"], stdin=subprocess.DEVNULL)
+    written = ["--ledger", "ledger.json", "--update-witnesses"]
+    first = paper.pytester.popen([*command, *options, *written], stdin=subprocess.DEVNULL)
     try:
         until = time.monotonic() + 60
         while not (paper.folder / "started").exists():
@@ -467,6 +469,10 @@ def test_two_runs_of_one_ledger_are_told(paper: Paper, options: list[str]) -> No
             second = paper.run_apart("--ledger", name, "--claim", "T.1")
             assert second.ret == pytest.ExitCode.USAGE_ERROR
             assert [line for line in second.errlines if line] == [f"ERROR: --ledger {name}: another run is writing it"]
+        second = paper.run_apart("--update-witnesses", "--claim", "T.1")
+        assert second.ret == pytest.ExitCode.USAGE_ERROR
+        told = "ERROR: --update-witnesses witnesses.json: another run is writing it"
+        assert [line for line in second.errlines if line] == [told]
         assert paper.run_apart("--ledger", "another.json", "--claim", "T.1").ret == 0
     finally:
         (paper.folder / "go").touch()
@@ -481,7 +487,7 @@ def test_a_lock_that_is_left_behind_locks_nothing(paper: Paper) -> None:
     (paper.folder / ".ledger.json.lock").touch()
     (paper.folder / ".other.json.lock").write_text("mine")
     for name in ("ledger.json", "other.json"):
-        with ledger.alone(paper.folder / name):
+        with alone(paper.folder / name, name):
             pass
     assert [path.read_text() for path in paper.folder.glob(".*.lock")] == ["mine"]
 

@@ -37,6 +37,8 @@ from verify.framework.seen import Undecided
         (["--claim", " T.1/printed"], "--claim ' T.1/printed': no such claim; close: T.1/printed*"),
         (["--claim", ""], "--claim '': no such claim; `python -m verify.replay --list` lists them"),
         (["--claim", "  "], "--claim '  ': no such claim; `python -m verify.replay --list` lists them"),
+        (["--seed", "1", "--seed=2"], "--seed is given twice; give it once"),
+        (["--claim", "T.1", "--claim", "T.9"], "--claim is given twice; give it once"),
     ],
 )
 def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
@@ -46,10 +48,13 @@ def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) 
     assert len([text for text in result.stderr.lines if text.strip()]) == 1
 
 
-def test_a_number_is_a_number(paper: Paper) -> None:
-    result = paper.run("--n-max", "many")
+@pytest.mark.parametrize("option", ["--n-max", "--p-bits", "--seed", "--fuzz"])
+@pytest.mark.parametrize("text", ["many", "nan", "1_000", "٣", "1e3", " 5", "", "0x10"])
+def test_a_number_is_a_number(paper: Paper, option: str, text: str) -> None:
+    result = paper.run(f"{option}={text}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*argument --n-max: invalid int value: 'many'"])
+    what = "a number of minutes" if option == "--fuzz" else "a whole number of at most 99 digits"
+    result.stderr.fnmatch_lines([f"*argument {option}: want {what}, not {text!r}"])
 
 
 @pytest.mark.parametrize("name", ["dense", "all"])

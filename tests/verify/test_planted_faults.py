@@ -64,8 +64,8 @@ def test_a_claim_notices(row: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
 def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
-    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.lean})"
-    imported = "from verify.framework.weights import CHECKERS; from verify.certificates.building import Subject"
+    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.dossier.lean})"
+    imported = "from verify.framework.weights import CHECKERS; from verify.dossiers.registry import find_subject"
     verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
     for planted, certified in (("nothing", True), (fault, False)):
         code = f"from tests.verify.planted import FAULTS; FAULTS[{planted!r}](); {verdict}"

@@ -19,10 +19,10 @@ from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
 from verify.bits.floats import fine_ladder, formats, native, reach
 from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
-from verify.bits.subjects import LONGEST, Case, Subject, variants_of
+from verify.bits.subjects import LONGEST, Case, Subject, find_subject
 from verify.precision import main
 
-INDEX = Subject("index")
+INDEX = find_subject("index")
 
 
 @cache
@@ -38,7 +38,7 @@ def said_by_reference(subject: Subject, n: int, precision_bits: int, case: Case)
     return [wired.vocabulary[token] for token in argmax[len(case.prompt) - 1 :]]
 
 
-@pytest.mark.parametrize(("subject", "n"), [(INDEX, 6), (Subject("index", discipline=Discipline.SEQUENTIAL), 4)])
+@pytest.mark.parametrize(("subject", "n"), [(INDEX, 6), (find_subject("index", discipline=Discipline.SEQUENTIAL), 4)])
 def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> None:
     found, cases = row(subject, n), subject.cases(n)
     assert [point.precision_bits for point in found.points] == list(range(5, found.wired_for + 1, 2))
@@ -64,7 +64,7 @@ def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> No
 
 
 def test_a_chain_of_thought_counts_token_by_token() -> None:
-    lean = Subject("istree", "lean")
+    lean = find_subject("istree", "lean")
     found = row(lean, 6)
     assert found.certified == found.wired_for
     last = found.fails_at
@@ -82,7 +82,7 @@ def test_a_chain_of_thought_counts_token_by_token() -> None:
 @pytest.mark.parametrize("n", [6, 7, 8, 16, 32, 64])
 def test_two_bits_less_than_lean_is_wired_for_are_too_few(n: int) -> None:
     """Powers of two above all: 2^q is just above R_p, so that n itself might take a bit that no other number takes."""
-    lean = Subject("istree", "lean")
+    lean = find_subject("istree", "lean")
     bits = lean.wired_for(n) - 2
     wired, cases = lean.build(n, bits), lean.cases(n)
     assert not lean.certified(n, bits)
@@ -101,12 +101,12 @@ def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None
 
 
 def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
-    found = row(Subject("recall", "printed"), 4)
+    found = row(find_subject("recall", "printed"), 4)
     assert found.points[-1].witness is not None
     assert found.fails_at is found.points[-1]
     assert not found.refuted
-    assert replace(found, subject=Subject("recall")).refuted  # a repaired model would have to be right there
-    assert all("cycle" not in case.name for case in Subject("istree", "printed").cases(6))
+    assert replace(found, subject=find_subject("recall")).refuted  # a repaired model would have to be right there
+    assert all("cycle" not in case.name for case in find_subject("istree", "printed").cases(6))
 
 
 def test_failure_need_not_be_monotone() -> None:
@@ -142,11 +142,11 @@ def test_sizes() -> None:
     assert fine[:3] == [4, 5, 6]
     assert fine[-1] == 1000
     assert all(larger <= 1.25 * smaller for smaller, larger in pairwise(fine))
-    assert all(len(case.tokens) <= LONGEST for case in Subject("istree").cases(64))
+    assert all(len(case.tokens) <= LONGEST for case in find_subject("istree").cases(64))
 
 
 def test_long_answers_are_cut_and_longer_prompts_left_out() -> None:
-    lean = Subject("istree", "lean")
+    lean = find_subject("istree", "lean")
     whole, cut = ({case.name: case for case in lean.cases(64, longest)} for longest in (10_000, 250))
     assert set(whole) - set(cut) == {"longest prompt"}
     assert any(len(case.answer) < len(whole[name].answer) for name, case in cut.items())
@@ -157,7 +157,7 @@ def test_long_answers_are_cut_and_longer_prompts_left_out() -> None:
 
 
 def test_a_size_of_which_no_input_is_tried_is_not_right() -> None:
-    lean = Subject("istree", "lean")
+    lean = find_subject("istree", "lean")
     assert not lean.cases(1000, LONGEST)
     found = reach(lean, [6, 1000], 53, partial(native, float_name="float64"))
     assert (found.right, found.fails, found.inputs) == (6, None, len(lean.cases(6)))
@@ -200,7 +200,7 @@ def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest
 
 
 def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
-    rows = [row(INDEX, 6), row(Subject("recall", "printed"), 4)]
+    rows = [row(INDEX, 6), row(find_subject("recall", "printed"), 4)]
     texts = []
     for name in ("a.svg", "b.svg"):
         draw(rows, tmp_path / name)
@@ -258,5 +258,5 @@ def test_without_matplotlib_a_figure_is_refused_in_one_line(
 
 
 def test_variants() -> None:
-    assert variants_of("istree") == ("printed", "repaired", "lean")
-    assert variants_of("recall") == ("printed", "repaired")
+    assert find_subject("istree").dossier.variants == ("printed", "repaired", "lean")
+    assert find_subject("recall").dossier.variants == ("printed", "repaired")

@@ -238,7 +238,11 @@ def test_plain_text_fits_100_columns(show: Any, monkeypatch: pytest.MonkeyPatch)
         assert "\x1b" not in text
         assert max(map(len, text.splitlines())) <= 100
     monkeypatch.setenv("COLUMNS", "60")
-    assert max(map(len, show([])[1].splitlines())) <= 60
+    for rows in ([], list(everything().values())):
+        _, text = show(rows)
+        assert max(map(len, text.splitlines())) <= 60
+    assert re.search(r"^RNN, o\(n\).* impossible *$", text, re.MULTILINE)
+    assert re.search(r"^ +4\.6/lower-recall *$", text, re.MULTILINE)  # no name is cut in two
 
 
 def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:

@@ -11,19 +11,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from verify.induction.models import theory_of
-from verify.programs.tasks import NUMBER
 
 from constructions.language.terms import Above, Count, If, Matching, Say, as_term
 from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
 from verify.certificates.document import UNKNOWN, Judged
-from verify.dossiers.dossier import ENDLESS
+from verify.dossiers.dossier import ENDLESS, Subject
+from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import NUMBER, Counting
 from verify.framework import proofs
 from verify.induction.theory import Theory
-from verify.patterns import models
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
 from verify.programs.shorthand import back
@@ -140,7 +139,7 @@ def test_a_search_that_finds_something_else(
 ) -> None:
     """Which no search of a definition does; the one of Counting leaves out the query itself."""
     more = as_term(Above(as_term(Count(Matching(((NUMBER, back(NUMBER, 1)),)))) - NUMBER))
-    monkeypatch.setattr(models, "ANSWERS", {"counting": lambda asked: If(more, Say(YES), Say(NO))})
+    monkeypatch.setattr(Counting, "define", lambda dossier: If(more, Say(YES), Say(NO)))
     assert main(["counting", "--model", "rag", "--n", "8"]) == 1
     last = capsys.readouterr().out.splitlines()[3]
     assert last == (
@@ -209,18 +208,20 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 )
 def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
     subject = find_subject(name, 8, model="rag")
-    link = theorem._searches(models.of_model(subject), models.left_open(subject))
+    link = theorem._searches(subject.dossier.searches(subject), subject.dossier.left_open(subject))
     assert (link.verdict, link.text) == ("certified", f"in every text {finds}")
+
+
+def left_open(subject: Subject) -> str:
+    return subject.dossier.left_open(subject)
 
 
 @pytest.mark.parametrize(("n", "told"), [(MOST_REPEATED - 1, False), (MOST_REPEATED, True), (ENDLESS, True)])
 def test_more_repetitions_than_re_takes(n: int, told: bool) -> None:
     """They are more than the number that is asked for, by one."""
     for name in ("index", "counting"):
-        assert (
-            f"the {MOST_REPEATED} repetitions" in models.left_open(find_subject(name, 8, model="rag", last=n))
-        ) == told
-    assert not models.left_open(find_subject("recall", 8, model="rag", last=n))
+        assert (f"the {MOST_REPEATED} repetitions" in left_open(find_subject(name, 8, model="rag", last=n))) == told
+    assert not left_open(find_subject("recall", 8, model="rag", last=n))
 
 
 def test_a_search_that_is_compared_with_nothing() -> None:
@@ -247,7 +248,7 @@ def test_a_theorem_names_its_machine(command: str, first: str, capsys: pytest.Ca
 
 @pytest.mark.usefixtures("quick")
 def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(theorem, "SHOWN", {})
+    monkeypatch.setattr(OfTransformer, "invariants", {})
     assert main(["istree", "--n", "8"]) == 3
     assert "  assumed: counts of one vertex: unknown; no lemma shows it of runs\n" in capsys.readouterr().out
 
@@ -263,7 +264,9 @@ def test_both_certificates_are_of_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        theorem, "explanations", lambda subject, tell: explanations(replace(subject, construction="ngram"))
+        theorem,
+        "explanations",
+        lambda subject, tell: explanations(replace(subject, dossier=find_subject("ngram", 4).dossier)),
     )
     for sizes in ("8", "6-9"):
         assert main(["recall", "--n", sizes]) == 2
@@ -321,5 +324,5 @@ def test_no_file_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_answers_at_once_has_no_lemmas() -> None:
-    assert theory_of(find_subject("index", 8)) is None
-    assert theory_of(find_subject("counting", 8, model="rag")) is None
+    assert find_subject("index", 8).dossier.theory() is None
+    assert find_subject("counting", 8, model="rag").dossier.theory() is None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeVar
 
 from precision.format import Format
 from precision.rounding import round_fraction
@@ -23,6 +24,7 @@ POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share
 SHARED = frozenset((POSITION, SIZE))  # what keeps its name and is never eliminated
 Interval = tuple[Fraction, Fraction]
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -80,6 +82,17 @@ class Rounded:
 
 
 Domain = Integer | Reciprocal | Rounded
+
+
+def with_fields(old: T, **changed: object) -> T:
+    """As `dataclasses.replace`, in a tenth of the time: a check does so 10⁵ times. old: holds its fields and remembers nothing."""
+    new = object.__new__(type(old))
+    fields = new.__dict__
+    fields.update(old.__dict__)
+    if not changed.keys() <= fields.keys():
+        raise TypeError(f"{type(old).__name__} has no {', '.join(changed.keys() - fields.keys())}")
+    fields.update(changed)
+    return new
 
 
 @dataclass(eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
+from typing import Any
 
 from verify.algebra.growing import Growing
 
@@ -130,21 +131,23 @@ def never_negative(polynomial: Coefficients, low: int, high: int) -> bool:
         return all(evaluate(polynomial, m) >= 0 for m in range(low, high + 1))
     if evaluate(polynomial, low) < 0 or evaluate(polynomial, high) < 0:
         return False
-    if all(c >= 0 for c in _bernstein(polynomial, low, high)):
+    if min(_bernstein(polynomial, low, high)) >= 0:
         return True
     middle = math.isqrt(max(low, 1) * high) if high > 4 * max(low, 1) else (low + high) // 2
     return never_negative(polynomial, low, middle) and never_negative(polynomial, middle + 1, high)
 
 
 def _bernstein(polynomial: Coefficients, low: int, high: int) -> list[Fraction]:
-    """Coefficients over the Bernstein basis of [low, high]; the polynomial lies between the least and the largest of them."""
-    degree = len(polynomial) - 1
+    """Coefficients over the Bernstein basis of [low, high], times a number that makes ints of ints.
+
+    The polynomial, times that number, lies between the least and the largest of them.
+    """
+    degree, width = len(polynomial) - 1, high - low
+    zero: Any = 0
     shifted = [
-        sum((polynomial[j] * math.comb(j, i) * low ** (j - i) for j in range(i, degree + 1)), Fraction(0))
-        * (high - low) ** i
+        sum([polynomial[j] * math.comb(j, i) * low ** (j - i) for j in range(i, degree + 1)], zero) * width**i
         for i in range(degree + 1)
     ]
-    return [
-        sum((Fraction(math.comb(i, j), math.comb(degree, j)) * shifted[j] for j in range(i + 1)), Fraction(0))
-        for i in range(degree + 1)
-    ]
+    common = math.lcm(*(math.comb(degree, j) for j in range(degree + 1)))
+    shares = [common // math.comb(degree, j) * shifted[j] for j in range(degree + 1)]
+    return [sum([math.comb(i, j) * shares[j] for j in range(i + 1)], zero) for i in range(degree + 1)]

@@ -21,11 +21,12 @@ from verify.algebra.rational import Coefficients, evaluate, never_negative
 
 @dataclass
 class Sizes:
-    """The n from low to high; high falls as answers are asked for. signs: of polynomials that were asked for, on all of them."""
+    """The n from low to high; high falls as answers are asked for. signs, bits: of polynomials that were asked for, at all n."""
 
     low: int
     high: int
     signs: dict[Coefficients, int] = field(default_factory=dict)
+    bits: dict[Coefficients, int] = field(default_factory=dict)
 
     def keep(self, polynomial: Polynomial) -> None:
         """Cuts to where a polynomial, which is not negative at low, is proved to be so."""
@@ -48,9 +49,10 @@ class Sizes:
 
 
 def _coefficients(polynomial: Polynomial) -> Coefficients:
-    degree = max((len(m) for m in polynomial.terms), default=0)
+    terms = polynomial.terms
+    degree = max(map(len, terms), default=0)
     zero: Any = 0  # ints where numbers are whole, as polynomials have them: those calculate ten times as fast
-    return tuple(polynomial.terms.get((SIZE,) * i, zero) for i in range(degree + 1))
+    return tuple([terms.get((SIZE,) * i, zero) for i in range(degree + 1)])
 
 
 class Size(Fraction):
@@ -69,6 +71,8 @@ class Size(Fraction):
     @property
     def polynomial(self) -> Polynomial:
         """Raises TypeError for a quotient that is none."""
+        if self.under is ONE:
+            return self.top
         if not self.under.is_constant:
             raise TypeError(f"{self} is no polynomial")
         return self.top * (1 / Fraction(self.under.constant))
@@ -79,14 +83,18 @@ class Size(Fraction):
         return Fraction(evaluate(_coefficients(self.top), low)) / evaluate(_coefficients(self.under), low)
 
     def _other(self, other: Any) -> Size | None:
-        if isinstance(other, Size):
-            return other
-        return Size(constant(other), self.sizes) if isinstance(other, int | Fraction) else None
+        kind = type(other)
+        if kind is Size:
+            return other  # type: ignore[no-any-return]
+        # isinstance takes long of classes like these
+        is_number = kind is int or kind is Fraction or isinstance(other, (int, Fraction))
+        return Size(constant(other), self.sizes) if is_number else None
 
     # What is a polynomial again
 
     def __add__(self, other: Any) -> Any:
-        if self.under is ONE and isinstance(other, int | Fraction) and not isinstance(other, Size):
+        kind = type(other)
+        if self.under is ONE and (kind is int or kind is Fraction):
             return Size(self.top + other, self.sizes)
         its = self._other(other)
         if its is None:
@@ -98,6 +106,8 @@ class Size(Fraction):
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
+        if type(other) is int:
+            return Size(self.top * other, self.sizes, self.under)
         its = self._other(other)
         if its is None:
             return NotImplemented
@@ -208,13 +218,17 @@ class Size(Fraction):
 
     def bit_length(self) -> int:
         """Of a whole number that is not negative."""
-        if not _is_whole(self.polynomial):
-            raise TypeError(f"{self.polynomial} is no whole number")
-        bits = int(self.at_low()).bit_length()
-        if bits:
-            self.sizes.keep(self.polynomial - (1 << (bits - 1)))
-        self.sizes.keep(constant((1 << bits) - 1) - self.polynomial)
-        return bits
+        polynomial, known = self.polynomial, self.sizes.bits
+        coefficients = _coefficients(polynomial)
+        if coefficients not in known:
+            if not _is_whole(polynomial):
+                raise TypeError(f"{polynomial} is no whole number")
+            bits = int(self.at_low()).bit_length()
+            if bits:
+                self.sizes.keep(polynomial - (1 << (bits - 1)))
+            self.sizes.keep(constant((1 << bits) - 1) - polynomial)
+            known[coefficients] = bits
+        return known[coefficients]
 
     @property
     def is_whole(self) -> bool:

@@ -4,7 +4,7 @@ A theorem about a model is two things: the ideal model (the same weights over ex
 largest score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of
 steps of it. This package proves the second, and tells whether two models have the same ideal; `verify.programs` is about the first.
 
-tapes, configurations, searches   the texts of the models that run a Turing machine, and of IsTree's recurrent ones
+building     the model and the inputs of a subject, which its dossier has, and the matrices that users get (verify/dossiers/)
 language     which token sequences are meant, and the invariants of their runs that are assumed, by name
 rows         the weights, exactly: from matrices or from the plan; numbers, or affine forms of n
 model        the rows with a described vocabulary: numbers v ↦ polynomials, finitely many special words

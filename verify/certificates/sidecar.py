@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
-from constructions.show.cli import LARGEST_PRECISION
 from constructions.show.dump import dump_document
 from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired

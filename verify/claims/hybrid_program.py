@@ -12,12 +12,12 @@ from verify.claims.induction import RANKS
 from verify.claims.program import above
 from verify.claims.program_turns import on_small_graphs
 from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.dossiers.istree.frames import Frames
+from verify.dossiers.istree.lemmas.frames import N, theory
+from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, places, run, step, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.frames import N, theory
-from verify.programs.frames import Frames
-from verify.runs.frames import FAMILIES, Edges, places, run, step, tokens_of
 
 FRAME = (
     "In exact arithmetic, with attention that averages ties, what is said behind every prompt, and any frames that stand behind "

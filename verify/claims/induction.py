@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS
+from verify.dossiers.istree.lemmas.search import MODELS, N, theory
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claims
-from verify.induction.search import MODELS, N, theory
 
 RIGHT = (
     "Behind a prompt of n − 1 edges of a simple graph, or in the layout eos of any number, the defined steps of Algorithm 1, each "

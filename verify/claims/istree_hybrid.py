@@ -22,15 +22,15 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from verify.dossiers.istree.frames import Frames
+from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.induction.frames import N, theory
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.programs.frames import Frames
 from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
 from verify.runs.istree_walks import (
     LADDER,

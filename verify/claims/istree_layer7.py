@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from constructions.engines import dense
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import LAYER_7
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour
@@ -87,6 +86,8 @@ def model(n: int, p_bits: int) -> Wired:
 
 def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -> list[tuple[int, ...]]:
     """All registers behind block 7's heads at the last position, in quanta: what its feed-forward is given."""
+    from constructions.engines import dense
+
     wired, seen = model(graphs[0].n, p_bits), list[tuple[int, ...]]()
     for start in range(0, len(graphs), CHUNK):
         some = graphs[start : start + CHUNK]

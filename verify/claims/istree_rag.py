@@ -18,10 +18,10 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.readings_of_searches import told
+from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
-from verify.induction.turns import defined, theory
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges, every_input, every_labelled_graph

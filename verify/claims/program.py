@@ -13,13 +13,13 @@ from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
 from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.istree.steps import definition as defined_step
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
-from verify.programs.searches import definition as defined_step
 from verify.programs.witness import tokens_of
 
 step = cache(defined_step)  # it is asked for at each vertex

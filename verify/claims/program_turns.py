@@ -14,22 +14,22 @@ from constructions.language.interpreter import Input, Spoken
 from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
 from verify.automata.language import Language, Place
-from verify.automata.searches import PROMPT
 from verify.certificates.building import language_of
 from verify.claims.certified import LAST, every_n
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED
 from verify.claims.program import above
 from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.dossiers.istree import turns
+from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
+from verify.dossiers.istree.texts import PROMPT
+from verify.dossiers.istree.turns import Items, Vertex
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.turns import defined, theory
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
-from verify.programs import turns
-from verify.programs.turns import Items, Vertex
 from verify.programs.witness import tokens_of
 
 STEP = (

@@ -17,11 +17,11 @@ from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
-from verify.automata.configurations import queue
-from verify.automata.searches import records_apart, records_limited
 from verify.claims.turing import CHAMPIONS, champion
 from verify.dossiers.dossier import LEAST
+from verify.dossiers.istree.texts import records_apart, records_limited
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.configurations import queue
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs

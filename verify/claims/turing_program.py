@@ -21,12 +21,12 @@ from verify.claims.program import above
 from verify.claims.turing import RUNS
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.lemmas.machine import theory
 from verify.dossiers.turing.searches import of_tape, of_word
+from verify.dossiers.turing.steps import found
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
-from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
-from verify.programs.machines import found
 from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
 
 MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}

@@ -20,9 +20,9 @@ from verify.claims.run_invariants import QUEUE
 from verify.claims.turing import RUNS
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.lemmas.turning import theory
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.turning import theory
 from verify.inputs.turing_machines import RULES, every_run
 from verify.programs.intervals import as_defined
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -118,31 +117,6 @@ def require_kind(path: Path, option: str, what: str, is_one: Callable[[Path], bo
     """
     if not force and path.is_file() and path.stat().st_size and not is_one(path):
         raise ValueError(f"{option}: {path} exists and is no {what}; --force overwrites it")
-
-
-@contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """While this lasts, no other run writes this ledger. ValueError if one does.
-
-    The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
-    """
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.lock")
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):  # no locks here, or no place for one
-            import fcntl
-
-            while True:
-                lock = stack.enter_context(open(beside, "ab"))
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError as error:
-                    raise ValueError(f"--ledger {path}: another run is writing it") from error
-                if beside.exists() and os.path.samestat(beside.stat(), os.fstat(lock.fileno())):
-                    break  # or the run before this one has just taken the file away
-            if not os.fstat(lock.fileno()).st_size:
-                stack.callback(beside.unlink, missing_ok=True)
-        yield
 
 
 class Journal:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +49,28 @@ class Options:
             raise ValueError(f"--p-bits {self.p_bits}: a precision is an odd number of bits, at least 5")
         if self.device not in DEVICES:
             raise ValueError(f"--device {self.device}: want one of {', '.join(DEVICES)}")
+
+
+def whole_number(text: str) -> int:
+    """A parser's type: digits and perhaps a sign. `int` takes 1_000 as well, and digits of every script."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,99}", text):
+        raise argparse.ArgumentTypeError(f"want a whole number of at most 99 digits, not {text[:99]!r}")
+    return int(text)
+
+
+def minutes(text: str) -> float:
+    """A parser's type: digits, perhaps with a point."""
+    if not re.fullmatch(r"[+-]?[0-9]{0,99}[.]?[0-9]{1,99}", text):
+        raise argparse.ArgumentTypeError(f"want a number of minutes, not {text[:99]!r}")
+    return float(text)
+
+
+def require_once(arguments: Sequence[str], names: Collection[str]) -> None:
+    """ValueError if one of these options is given twice: pytest itself silently takes the second value."""
+    given = [argument.partition("=")[0] for argument in arguments]
+    for name in names:
+        if given.count(name) > 1:
+            raise ValueError(f"{name} is given twice; give it once")
 
 
 def chosen_engines(name: str) -> tuple[str, ...]:

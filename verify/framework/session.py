@@ -11,6 +11,7 @@ from typing import TextIO
 
 import pytest
 
+from constructions.exports.files import alone
 from verify.framework import ledger, proofs
 from verify.framework.claim import Json, Row
 from verify.framework.options import FILES, Options, matching, no_claim
@@ -32,7 +33,7 @@ class Session:
         self.tests: list[str] = []
         self.not_judged: list[ledger.NotJudged] = []
         self.journal: ledger.Journal | None = None
-        self.alone = ExitStack()  # with the ledger
+        self.alone = ExitStack()  # with the files that it writes
         self.trouble: list[str] = []  # with files
         self.lost: list[str] = []  # tests of claims that failed outside of their search
         self.seconds: dict[str, float] = {}  # test → seconds, of earlier runs
@@ -45,11 +46,14 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        path = self.config.option.ledger
-        if path is None or self.config.option.collectonly:
+        option = self.config.option
+        if option.collectonly:
             return
+        written = [("--ledger", option.ledger)] if option.ledger is not None else []
+        written += [("--update-witnesses", option.witnesses)] if option.update_witnesses else []
         try:
-            self.alone.enter_context(ledger.alone(path))
+            for name, path in written:
+                self.alone.enter_context(alone(path, f"{name} {path}"))
         except ValueError as error:
             raise pytest.UsageError(str(error)) from error
 

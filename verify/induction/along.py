@@ -7,30 +7,24 @@ where they are, and is not asked again.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from verify.induction.evaluation import Compiled
 from verify.induction.interpretation import first_doubt
 from verify.induction.place import Place
-from verify.induction.runs import frames, machine, search, turning, turns
 from verify.induction.theory import Theory
 
-RUNS: dict[str, Callable[..., Iterable[Place]]] = {
-    "frames": frames.places,
-    "machine": machine.places,
-    "search": search.places,
-    "turning": turning.places,
-    "turns": turns.places,
-}
-"""By what `Theory.runs` names first; the rest of it is what these take."""
+RUNS: dict[str, Callable[..., Iterable[Place]]] = {}
+"""Runs by what `Theory.runs` names first, where that is no module; the rest of it is what these take."""
 
 
 def places_of(theory: Theory) -> Iterator[Place]:
     """The places of the runs that a theory is about; none if it names none."""
     if theory.runs:
         name, *given = theory.runs
-        yield from RUNS[name](*given)
+        yield from (RUNS[name] if name in RUNS else importlib.import_module(name).places)(*given)
 
 
 @dataclass(frozen=True)

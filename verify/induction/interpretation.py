@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from verify.induction.theory import written
+from verify.induction.theory import asked, written
 
 if TYPE_CHECKING:
     from verify.induction.place import Place
@@ -41,7 +41,7 @@ def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str
         solver = z3.Solver(ctx=context)
         solver.set("rlimit", EFFORT)
         solver.add(false)
-        if (answer := str(solver.check())) != "unsat":
+        if (answer := asked(solver)) != "unsat":
             return name, answer
     return None
 

@@ -12,18 +12,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import z3
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twelfth of it
+INTERRUPTED = "interrupted from keyboard"  # what z3 says where SIGINT came
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
 Expression: TypeAlias = "str | list[Expression]"
 
 
-def text_of(name: str) -> str:
-    """The text NAME.smt2 beside this file."""
-    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
+def text_of(name: str, package: str) -> str:
+    """The text NAME.smt2 in a package."""
+    return resources.files(package).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def read(text: str) -> list[Expression]:
@@ -285,7 +289,15 @@ def _answer(script: str, effort: int, models: bool = True) -> str:
     solver.set("rlimit", effort)
     solver.set("mbqi", models)
     solver.from_string(script)
-    return str(solver.check())
+    return asked(solver)
+
+
+def asked(solver: z3.Solver) -> str:
+    """sat, unsat or unknown. z3 takes an interrupt for a question that it cannot answer; here it ends the run."""
+    answer = str(solver.check())
+    if answer == "unknown" and solver.reason_unknown() == INTERRUPTED:
+        raise KeyboardInterrupt
+    return answer
 
 
 def _pair(expression: Expression) -> tuple[Expression, Expression]:

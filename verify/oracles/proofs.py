@@ -8,13 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-
-import sympy
+from typing import TYPE_CHECKING
 
 from constructions.wiring.affine import Affine
 from constructions.wiring.wire import Gadget
 from verify.framework.claim import Json
 from verify.trusted.kernel import Checker, Fact, Polynomial, compared, constant, key, number, parsed, plus, times
+
+if TYPE_CHECKING:
+    import sympy
 
 Terms = list[list[Json]]
 Shown = tuple[Json, Json]
@@ -143,6 +145,8 @@ def _absurd(state: Checker) -> Terms | None:
 
 def _zero(state: Checker, top: Polynomial) -> Terms:
     """A polynomial that is 0 wherever the equalities among the facts hold. ValueError if that is not seen."""
+    import sympy
+
     if not top:
         return []
     equal = [i for i, (_, relation) in enumerate(state.facts) if relation == "=="]
@@ -155,6 +159,8 @@ def _zero(state: Checker, top: Polynomial) -> Terms:
 
 
 def _sympy(polynomial: Polynomial) -> sympy.Expr:
+    import sympy
+
     return sum(
         (
             sympy.Rational(c.numerator, c.denominator) * sympy.prod(sympy.Symbol(name) ** power for name, power in m)
@@ -174,6 +180,8 @@ def by_shift(stated: Json) -> Shown:
 
 def by_growth(stated: Json, rate: str) -> Shown:
     """exp(n) or b**n grows by `rate` with each n, the polynomial by less, which shift and sign shows."""
+    import sympy
+
     state = Checker(stated)
     polynomial, _ = state.quotient(parsed(stated["show"].partition(">")[2].strip()), {}, state.variables)
     [name] = state.kinds
@@ -184,6 +192,8 @@ def by_growth(stated: Json, rate: str) -> Shown:
 
 def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
     """The form as a polynomial in the only fact, n − start ≥ 0."""
+    import sympy
+
     if (value := constant(polynomial)) is not None:
         return [[str(value), []]] if value else []
     [name] = state.kinds
@@ -198,6 +208,8 @@ def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
 
 def by_products(stated: Json, factored: str, positive: str = "1") -> Shown:
     """The difference of both sides, its numerator, as a polynomial in f0, f1, …, the facts that are given; and its denominator."""
+    import sympy
+
     state = Checker(stated)
     facts = sympy.symbols(f"f:{len(state.facts)}")
 

@@ -6,9 +6,8 @@ matching   a text read by them, character by character, as `re.search` is docume
 heads      a term over the text, taken apart
 readings   what it reads, word by word
 texts      both together over all texts of a language: where they differ
-models     the searches of the retrieval tasks, Algorithm 2 and Turing machines, with the terms that define what they find
 
-What a search finds is defined by a term (`verify.programs.found`, `machines`), and the lemmas of `verify.induction` rest on that.
+A dossier has the searches of its model, each with the term that says what it finds (verify/dossiers/), and lemmas rest on these.
 Here it is shown that the pattern, by the documented meaning of its parts, finds the same. What is trusted beside this code:
 Python's parser of patterns, and that `re` does what is documented. Tests hold `matching` against `re` on random patterns and
 texts.

@@ -21,14 +21,7 @@ units        feed-forward units over one number, added up
 heads        who wins a head, in place of its scores
 output       which word has the largest logit
 extraction   the walk over the blocks: weights in, terms out
-tasks        the definitions of the tasks, in the same language
-shorthand    short forms in which definitions are written
-searches     a step of Algorithm 1, in the same language
-turns        a step of Algorithm 2, in the same language
-found        what the searches of Algorithm 2 find, in the same language
-frames       a step of the search in frames, in the same language
-machines     a step of a Turing machine, in the same language
-turning      a cell of its next configuration, in the same language
+shorthand    short forms in which definitions are written; the definitions are the dossiers' own (verify/dossiers/)
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task
 document     the program and its comparison, as one JSON document

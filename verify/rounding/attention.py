@@ -19,7 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from constructions.wiring.exact import HeadRows
-from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
+from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
 from verify.automata.language import Apart, Consecutive
@@ -106,7 +106,7 @@ class Reader:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
                 projection = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
-                self.projected[i] = replace(projection, name="", parents=frozenset([i]))
+                self.projected[i] = with_fields(projection, name="", parents=frozenset([i]))
             pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
                 members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
@@ -130,7 +130,7 @@ class Reader:
         if size.low > size.high:
             return None
         box = {**query.box, **key.box, SIZE: size}
-        joint = replace(query, box=box, forms={**query.forms, **key.forms})
+        joint = with_fields(query, box=box, forms={**query.forms, **key.forms})
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
         operators = products if not self.fused else [total(products)]
@@ -172,7 +172,7 @@ class Reader:
         """The query's kind, with what is read in the pseudo registers at, at − 1, …"""
         read_values = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
         registers = {i: p for i, p in joint.registers.items() if i > SCORE}
-        return replace(joint, registers={**registers, **{at - i: value for i, value in enumerate(read_values)}})
+        return with_fields(joint, registers={**registers, **{at - i: value for i, value in enumerate(read_values)}})
 
     # Leads
 
@@ -273,7 +273,7 @@ class Reader:
         if offset < 1 or not by:
             return None
         distance = -offset
-        return replace(query, before=by).restricted(candidate.place - atom(POSITION), distance, distance)
+        return with_fields(query, before=by).restricted(candidate.place - atom(POSITION), distance, distance)
 
     # By key
 
@@ -425,7 +425,7 @@ class Reader:
         box = {**query.box, **sums, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
         if constant_scores and everybody:  # as many as there are positions
             box[share] = Reciprocal(POSITION, 0)
-        kind = replace(query, box=box)
+        kind = with_fields(query, box=box)
         for value in values:
             kind, _ = kind.settle(value, self.where)  # no multiple of the step is rounded, but a sum may saturate
         return self._reads(kind, at, values).simplified()

@@ -245,8 +245,8 @@ class Bounded:
         low, high = self.bounds(form)
         ends: list[Fraction | None] = [None, None]
         if above[0] >= 0:
-            ends[0] = 1 - slack
-        if above[1] < 0 and low >= 0:
+            ends[0] = 1 + quotient(above[0], _power_above(index.high)) - slack
+        if above[1] <= 0 and low >= 0:
             ends[1] = 1 + quotient(above[1], _power_above(index.high)) + slack
         if low >= 0:
             largest = quotient(high, index.low) + slack

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -21,7 +21,18 @@ from itertools import zip_longest
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
 from constructions.wiring.exact import Row, Written
 from precision.format import Discipline, Rounding
-from verify.algebra.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
+from verify.algebra.domains import (
+    POSITION,
+    SIZE,
+    Domain,
+    Integer,
+    Reciprocal,
+    Refused,
+    Rounded,
+    Space,
+    Undecided,
+    with_fields,
+)
 from verify.algebra.polynomial import Polynomial, atom, constant, quotient
 from verify.automata.language import Apart, Consecutive, Language
 from verify.rounding.attention import Reader
@@ -220,7 +231,7 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
                 error = max(map(abs, beyond.bounds(offset - largest)))
                 name = kind.space.fresh("z")
                 box = {**beyond.box, name: Rounded(offset, offset, largest, largest, error)}
-                done.append(added(replace(beyond, box=box), i, atom(name), "the embedding"))
+                done.append(added(with_fields(beyond, box=box), i, atom(name), "the embedding"))
     return done
 
 
@@ -244,7 +255,9 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     apart = [
         (item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index
     ]
-    kinds = [replace(_limited(kind, counted_groups, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
+    kinds = [
+        with_fields(_limited(kind, counted_groups, report), parents=frozenset([i])) for i, kind in enumerate(kinds)
+    ]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
         report.trace.append((name_place(number + 1, RECURRENCE), str(layer.recurrence)))
@@ -328,4 +341,4 @@ def _written(kind: Kind, out: Written, at: str, model: Model, fused: bool) -> Ki
         where = f"{at}, register {model.registers[register]}"
         kind, change = dot(kind, [(w, kind.register(-1 - j)) for j, w in row], 0, where, fused)
         kind = added(kind, register, change, where)
-    return replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
+    return with_fields(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})

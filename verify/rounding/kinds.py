@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import (
@@ -20,6 +20,7 @@ from verify.algebra.domains import (
     Refused,
     Rounded,
     Undecided,
+    with_fields,
 )
 from verify.algebra.growing import Growing
 from verify.algebra.polynomial import (
@@ -57,7 +58,7 @@ class Kind(Bounded):
 
     def with_registers(self, changed: Mapping[int, Polynomial]) -> Kind:
         """With other contents of some registers."""
-        return replace(self, registers={**self.registers, **changed})
+        return with_fields(self, registers={**self.registers, **changed})
 
     # Operators
 
@@ -91,7 +92,7 @@ class Kind(Bounded):
             bounds = self.space.reached(low, high)
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
-        return replace(self, box={**self.box, name: domain}), atom(name)
+        return with_fields(self, box={**self.box, name: domain}), atom(name)
 
     def reach(self, polynomial: Polynomial) -> Interval:
         """As `bounds`; narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
@@ -138,8 +139,10 @@ class Kind(Bounded):
         elif (root := self.root_of_ratio(polynomial)) is not None:
             parts = [self.restricted(root[0], None, root[1]), self.restricted(root[0], root[1] + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
-            _, ratio, over = found_ratio
-            difference = ratio - atom(over.of) - constant(over.shift)
+            factor, ratio, over = found_ratio
+            # The root lies at A = −d·M/c: behind M, if −d/c is above 1.
+            past = int(abs(factor) < abs(polynomial.constant))
+            difference = ratio - atom(over.of) - constant(over.shift + past)
             if all(map(is_whole, difference.terms.values())):  # else it may lie between −1 and 0
                 parts = [
                     self.restricted(difference, None, Fraction(-1)),
@@ -192,7 +195,7 @@ class Kind(Bounded):
             if old is None:
                 raise TypeError("there is no old")
             new = old.within(first, last)
-            return None if new.low > new.high else replace(self, box={**self.box, name: new})._narrowed()
+            return None if new.low > new.high else with_fields(self, box={**self.box, name: new})._narrowed()
         residue, divisor = self._residue(body)
         if divisor > 1:
             first, last = (
@@ -201,7 +204,7 @@ class Kind(Bounded):
             )
         if first > last:
             return None
-        part = replace(self, forms={**self.forms, body: (first, last)})
+        part = with_fields(self, forms={**self.forms, body: (first, last)})
         if first == last:
             for name, c in reversed(body):
                 if abs(c) == 1 and name not in SHARED and not part._indexes(name):
@@ -241,7 +244,7 @@ class Kind(Bounded):
                 if new.low > new.high:
                     return None
                 box[name] = new
-        return replace(self, box=box).simplified()
+        return with_fields(self, box=box).simplified()
 
     def _indexes(self, name: str) -> bool:
         return any(isinstance(domain, Reciprocal) and domain.of == name for domain in self.box.values())
@@ -263,7 +266,9 @@ class Kind(Bounded):
                     raise Undecided(f"1/{name}", f"{value} is no number plus another atom")
                 domain = Reciprocal(of, domain.shift + whole(shift))
             elif isinstance(domain, Rounded):
-                domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))
+                domain = with_fields(
+                    domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values)
+                )
             box[key] = domain
         forms: dict[Form, tuple[int, int]] = {}
         pending = [(value, old.low, old.high)]
@@ -273,7 +278,7 @@ class Kind(Bounded):
             else:
                 forms[form] = (first, last)
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
-        kind: Kind | None = replace(self, registers=registers, box=box, forms=forms)
+        kind: Kind | None = with_fields(self, registers=registers, box=box, forms=forms)
         for polynomial, low, high in pending:
             if kind is None:
                 return None
@@ -297,7 +302,9 @@ class Kind(Bounded):
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():
             if isinstance(domain, Rounded):
-                domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))
+                domain = with_fields(
+                    domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values)
+                )
             box[name] = domain
         forms: dict[Form, tuple[int, int]] = {}
         for form, (first, last) in self.forms.items():
@@ -309,7 +316,7 @@ class Kind(Bounded):
                 ends = sorted(quotient(end - body.constant, factor) for end in (first, last))
                 forms[rest] = (math.ceil(ends[0]), math.floor(ends[1]))
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
-        return replace(self, registers=registers, box=box, forms=forms)
+        return with_fields(self, registers=registers, box=box, forms=forms)
 
     # Names
 
@@ -325,14 +332,14 @@ class Kind(Bounded):
             if isinstance(domain, Reciprocal):
                 domain = Reciprocal(names[domain.of], domain.shift)
             elif isinstance(domain, Rounded):
-                domain = replace(domain, exact=domain.exact.renamed(names), ideal=domain.ideal.renamed(names))
+                domain = with_fields(domain, exact=domain.exact.renamed(names), ideal=domain.ideal.renamed(names))
             box[names[name]] = domain
         forms = {}
         for form, ends in self.forms.items():
             body, factor = form_polynomial(form).renamed(names).canonical
             forms[body] = ends if factor > 0 else (-ends[1], -ends[0])
         registers = {index: p.renamed(names) for index, p in self.registers.items()}
-        return replace(self, registers=registers, box=box, forms=forms)
+        return with_fields(self, registers=registers, box=box, forms=forms)
 
     def _freed(self) -> Kind:
         """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
@@ -352,13 +359,13 @@ class Kind(Bounded):
                     if len(other.terms) < len(p.terms):
                         registers[i] = other
                 box = {**self.box, new: Integer(old.low + whole(shift), old.high + whole(shift), old.step)}
-                return replace(self, registers=registers, box=box)._freed()
+                return with_fields(self, registers=registers, box=box)._freed()
         return self
 
     def cleaned(self, live: frozenset[int]) -> Kind:
         """With the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
-        freed = replace(self, registers=registers)._freed()
+        freed = with_fields(self, registers=registers)._freed()
         return freed.needed(freed.registers)
 
     def needed(self, registers: Mapping[int, Polynomial]) -> Kind:
@@ -376,4 +383,4 @@ class Kind(Bounded):
             names |= more
         box = {name: domain for name, domain in self.box.items() if name in names}
         forms = {form: ends for form, ends in self.forms.items() if all(name in names for name, _ in form)}
-        return replace(self, registers=registers, box=box, forms=forms)
+        return with_fields(self, registers=registers, box=box, forms=forms)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
-from verify.algebra.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded
+from verify.algebra.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded, with_fields
 from verify.algebra.polynomial import Form, Polynomial, atom, common_step, key
 from verify.rounding.kinds import Kind
 
@@ -69,7 +68,7 @@ def linked(kinds: Sequence[Kind]) -> list[Kind]:
             parts.setdefault(parent, set()).add(number)
     behind = [frozenset(j for i in kind.before for j in parts.get(i, ())) for kind in kinds]
     return [
-        replace(kind, before=frozenset(j for j in some if _follows(kind, kinds[j])))
+        with_fields(kind, before=frozenset(j for j in some if _follows(kind, kinds[j])))
         for kind, some in zip(kinds, behind, strict=True)
     ]
 
@@ -139,14 +138,14 @@ def instance(whole: Kind, part: Kind) -> Kind | None:
     for name, x in whole.box.items():
         y = part.box[names[name]]
         if isinstance(x, Rounded) and isinstance(y, Rounded):
-            x = replace(x, low=y.low, high=y.high, error=y.error)
+            x = with_fields(x, low=y.low, high=y.high, error=y.error)
         box[name] = x if not isinstance(y, Integer) else y
     forms: dict[Form, tuple[int, int]] = {}
     for form in sorted(whole.forms.keys() | _comparisons(whole)):
         body = Polynomial({(name,): Fraction(c) for name, c in form})
         low, high = part.bounds(body.substitute({name: atom(names[name]) for name, _ in form}))
         forms[form] = (math.ceil(low), math.floor(high))
-    view = replace(whole, box=box, forms=forms, before=part.before, parents=part.parents)
+    view = with_fields(whole, box=box, forms=forms, before=part.before, parents=part.parents)
     return view if comparisons(view) == comparisons(whole) else None
 
 
@@ -230,14 +229,14 @@ def hull(a: Kind, b: Kind) -> Kind:
             steps = (d.step for d in (x, y) if d.low < d.high)
             box[name] = Integer(min(x.low, y.low), max(x.high, y.high), common_step(x.low - y.low, *steps))
         elif isinstance(x, Rounded) and isinstance(y, Rounded):
-            box[name] = replace(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
+            box[name] = with_fields(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
         else:
             box[name] = x
     forms: dict[Form, tuple[int, int]] = {}
     for form in sorted(a.forms.keys() | b.forms.keys() | _comparisons(a)):
         (low, high), (other_low, other_high) = a.form_bounds(form), b.form_bounds(form)
         forms[form] = min(low, other_low), max(high, other_high)
-    return replace(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
+    return with_fields(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
 
 
 def _comparisons(kind: Kind) -> set[Form]:

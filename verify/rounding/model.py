@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice, zip_longest
 from math import prod
 
@@ -120,7 +121,7 @@ class Model:
         for number, layer in enumerate(self.layers):
             yield from ((f"the weights of {name_place(number + 1)}", weight) for weight in layer.weights())
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of every number of the model, its registers' names left out."""
         numbers = [f"{family.low} {family.high} {family.told}" for family in self.families.values()]

@@ -6,12 +6,11 @@ Under `fused` a row is one operator; under `sequential` every product and partia
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from constructions.places import name_part
 from constructions.wiring.exact import Row, Sublayer, Weight
-from verify.algebra.domains import Integer, Undecided
+from verify.algebra.domains import Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, combination
 from verify.rounding.kinds import Kind
 from verify.rounding.rows import as_polynomial
@@ -118,7 +117,7 @@ def feed_forward(
         pairs = [(w, registers[HIDDEN - i]) for i, w in row if HIDDEN - i in registers]
         kind, change = dot(kind, pairs, bias, at, fused)
         kind = added(kind, register, change, at)
-    yield replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
+    yield with_fields(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
 
 
 def loosened(
@@ -136,7 +135,7 @@ def loosened(
         if register in inputs:  # as it was before
             raise Undecided(where, f"register {names[register]} is read where it is written")
         others = frozenset(range(len(weights.units))) - {i for i, _ in row}
-        alone = replace(weights, down=((register, row, bias),))
+        alone = with_fields(weights, down=((register, row, bias),))
         parts = list(feed_forward(kind, alone, where, names, fused, others))
         all_parts += parts
         values = [(part, part.register(register)) for part in parts]
@@ -146,5 +145,5 @@ def loosened(
         ends = [part.bounds(value) for part, value in values]
         name = kind.space.fresh("w")
         domain = Integer(int(min(low for low, _ in ends)), int(max(high for _, high in ends)))
-        kind = replace(kind, box={**kind.box, name: domain}).with_registers({register: atom(name)}).simplified()
+        kind = with_fields(kind, box={**kind.box, name: domain}).with_registers({register: atom(name)}).simplified()
     return kind, all_parts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.algebra.domains import Integer, Refused, Undecided
+from verify.algebra.domains import Integer, Refused, Undecided, with_fields
 from verify.algebra.growing import Growing
 from verify.algebra.polynomial import Polynomial, atom, constant, total
 from verify.rounding.kinds import Kind
@@ -35,7 +35,7 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     logit_of: dict[str, Logit] = {}
     for family, numbers in model.families.items():
         number = kind.space.fresh("v")
-        kind = replace(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
+        kind = with_fields(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
         rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
         logit_of[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
     of_numbers = set(logit_of)

@@ -7,11 +7,11 @@ j = m, and that is what l_t takes away. Without the invariant nothing bounds h_t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.wiring.exact import Row, Weight
-from verify.algebra.domains import Integer, Undecided
+from verify.algebra.domains import Integer, Undecided, with_fields
 from verify.algebra.polynomial import Number, Polynomial, atom
 from verify.automata.language import Delayed
 from verify.rounding.kinds import Kind
@@ -46,10 +46,10 @@ class Queue:
         if not fused:
             pairs: list[tuple[Weight, Polynomial]] = [(self.base, atom(old) * self.unit)]
             pairs += [(w, kind.register(c)) for c, w in feed]
-            exact, _ = dot(replace(kind, box={**box, old: domain}), pairs, 0, where, fused)
+            exact, _ = dot(with_fields(kind, box={**box, old: domain}), pairs, 0, where, fused)
             if len(exact.box) > len(box) + 1:
                 raise Undecided(where, "a partial sum of the queue is rounded")
-        kind, settled = replace(kind, box=box).settle(value, where)
+        kind, settled = with_fields(kind, box=box).settle(value, where)
         if settled != value:
             raise Undecided(where, "the last digits of the queue are rounded")
         return kind, value

@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.places import RECURRENCE
 from constructions.wiring.exact import Recurrent, Row, Weight
-from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided
+from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
 from verify.automata.language import Delayed, Invariant, Limited
 from verify.rounding.kinds import Kind
@@ -89,7 +89,7 @@ class Keeper:
                 joint = joint.with_registers({STATE - r: value})
             for r in (*self.window, *self.sums, *self.queues):
                 joint = added(joint, r, joint.register(STATE - r), self._place(r))
-            yield replace(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
+            yield with_fields(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
     def _place(self, register: int) -> str:
         return f"{self.where}, {RECURRENCE}, register {self.names[register]}"
@@ -111,7 +111,7 @@ class Keeper:
         """The kind behind such a position, with what is kept then; None if no position is behind it."""
         if state is None:
             joint = kind.restricted(atom(POSITION), None, Fraction(1))
-            return None if joint is None else self._kept(replace(joint, before=frozenset()), {})
+            return None if joint is None else self._kept(with_fields(joint, before=frozenset()), {})
         joint = joined_behind(kind, before, state)
         return (
             None if joint is None else self._kept(joint, {i: joint.register(i) for i in joint.registers if i <= STATE})
@@ -125,7 +125,7 @@ class Keeper:
             pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
             kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
         rest = {i: p for i, p in kind.registers.items() if i > STATE}
-        return replace(kind, registers={**rest, **changed})
+        return with_fields(kind, registers={**rest, **changed})
 
     def _carry_forward(self) -> None:
         """What can be kept behind each kind: a fixed point, from the first position on."""
@@ -145,7 +145,7 @@ class Keeper:
             if joint is None:
                 continue
             self.joints.setdefault(number, {})[before, place] = joint
-            new_state = replace(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
+            new_state = with_fields(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
             pool = pools.setdefault(number, Pool())
             old_kinds = list(pool.kinds)
             at = pool.add(new_state)
@@ -186,7 +186,7 @@ class Keeper:
         pairs: list[tuple[Weight, Polynomial]] = [(1, atom(old))]
         pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
-            dot(replace(kind, box=box), pairs, 0, place, self.fused)
+            dot(with_fields(kind, box=box), pairs, 0, place, self.fused)
         part = total.at(kind, STATE - register, number)
         if part is not None and limit is not None:
             part = part.restricted(part.register(STATE - register) - limit, None, Fraction(0))
@@ -231,7 +231,7 @@ class Total:
             return kind.with_registers({register: constant(value)})
         name = kind.space.fresh("s")
         sum_of = {**kind.box, name: Integer(*self.bounds(number))}
-        part: Kind | None = replace(kind, box=sum_of).with_registers({register: atom(name)})
+        part: Kind | None = with_fields(kind, box=sum_of).with_registers({register: atom(name)})
         for side in (-1, 1):
             line = self._line(number, side)
             if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
@@ -298,7 +298,7 @@ def widened(old: Kind, new: Kind, entry: Kind) -> Kind:
     if new.box == old.box and forms == old.forms:
         return old
     position = old.position if new.position == old.position else entry.position
-    return replace(new, box={**new.box, POSITION: position}, forms=forms)
+    return with_fields(new, box={**new.box, POSITION: position}, forms=forms)
 
 
 def firsts(kinds: Sequence[Kind]) -> list[int]:
@@ -323,7 +323,7 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     size = Integer(max(mine.low, its.low), min(mine.high, its.high))
     if size.low > size.high:
         return None
-    joint = replace(
+    joint = with_fields(
         kind,
         registers={**kind.registers, **past.registers},
         box={**kind.box, **past.box, SIZE: size},
@@ -335,7 +335,7 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     here, there = kind.position, state.position
     if (here.low - there.low - 1) % math.gcd(here.step, there.step):
         return None
-    joint = replace(joint, box={name: domain for name, domain in joint.box.items() if name != place})
+    joint = with_fields(joint, box={name: domain for name, domain in joint.box.items() if name != place})
     return joint.restricted(atom(POSITION), there.low + 1, there.high + 1)
 
 

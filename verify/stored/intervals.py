@@ -45,6 +45,7 @@ CHECKERS = (
     "algebra",
     "automata",
     "certificates",
+    "dossiers",
     "programs",
     "rounding",
     "stored",
@@ -283,7 +284,7 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
 def checker() -> str:
     """A digest of the text of all that checks."""
     here = Path(__file__).parents[1]
-    files = sorted(path for folder in CHECKERS for path in (here / folder).glob("*.py"))
+    files = sorted(path for folder in CHECKERS for path in (here / folder).rglob("*.py"))
     return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
 
 

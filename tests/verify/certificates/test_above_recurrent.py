@@ -17,7 +17,6 @@ from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, w
 from verify.algebra.growing import at_most, n_of
 from verify.algebra.polynomial import bits_above
 from verify.algebra.walks import Walk
-from verify.certificates import building
 from verify.certificates.above import Survey
 from verify.certificates.building import build
 from verify.certificates.document import UNKNOWN
@@ -39,7 +38,8 @@ def test_a_case_of_istree_has_the_weights_and_texts_of_each_of_its_n(subject: Su
 
 @pytest.mark.parametrize("of", [*TURING, SEARCHES[1]])
 def test_two_bits_less_are_not_certified(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
-    monkeypatch.setattr(building, "precision_of", lambda subject, least=building.precision_of: least(subject) - 2)
+    own = type(of.dossier).least_precision
+    monkeypatch.setattr(type(of.dossier), "least_precision", lambda dossier, subject: own(dossier, subject) - 2)
     survey = Survey(of)
     survey.run()
     assert survey.about["verdict"] == UNKNOWN

@@ -19,7 +19,6 @@ from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
 from verify.algebra.growing import n_of
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.walks import Walk
-from verify.certificates import building
 from verify.certificates.above import Survey
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
@@ -185,7 +184,8 @@ def test_a_case_says_no_more_than_the_check_of_one_of_its_n() -> None:
 
 def test_fewer_bits_than_partial_sums_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a score one term reaches beyond the largest number, though the sum does not."""
-    monkeypatch.setattr(building, "precision_of", lambda subject, least=building.precision_of: least(subject) - 8)
+    own = type(EOS.dossier).least_precision
+    monkeypatch.setattr(type(EOS.dossier), "least_precision", lambda dossier, subject: own(dossier, subject) - 8)
     survey = Survey(EOS)
     survey.run()
     assert survey.about["verdict"] == UNKNOWN

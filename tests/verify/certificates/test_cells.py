@@ -23,8 +23,6 @@ from verify import certify
 from verify.algebra.growing import Growing, n_of
 from verify.algebra.quotients import Unanswered
 from verify.algebra.walks import Walk
-from verify.automata import configurations
-from verify.automata.configurations import turing
 from verify.automata.language import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
 from verify.certificates.building import at_size, build, every_cells, families_of, in_case
@@ -32,6 +30,8 @@ from verify.certificates.document import CERTIFIED, UNKNOWN, changed, judge, sub
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing import configurations
+from verify.dossiers.turing.configurations import turing
 from verify.rounding.model import Model, described
 from verify.trusted.growth import root
 

@@ -15,7 +15,7 @@ from constructions.layers import block_arrays
 from constructions.parts.heads import match_last, match_next
 from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
-from verify.certificates.building import build, families_of, findings_of
+from verify.certificates.building import build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
 from verify.certificates.mutants import CHANGES, mutant, places, with_array
 from verify.dossiers.registry import find_subject
@@ -63,7 +63,7 @@ def test_one_bit_less_than_is_claimed_to_be_needed(name: str) -> None:
     assert verdicts == sorted(verdicts, key=CERTIFIED.__eq__)
 
 
-PRINTS = [(name, finding.id) for name in RETRIEVERS for finding in findings_of(name)]
+PRINTS = [(name, finding.id) for name in RETRIEVERS for finding in RETRIEVERS[name].findings]
 
 
 @pytest.mark.parametrize(("name", "finding"), PRINTS)
@@ -111,7 +111,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
             continue
         slack.append(change)
         assert judged.report is not None
-        built = dataclasses.wired.with_options(model=model)
+        built = dataclasses.replace(wired, model=model)
         for sequence, query in HARD[name]:
             question = Question(sequence, query)
             tokens = built.tokens(question.words())
@@ -138,7 +138,7 @@ def test_a_write_where_nothing_is_read(
     assert changed[place] == 0
     changed[place] = weight
     blocks[number] = with_array(blocks[number], array, changed)
-    built = dataclasses.wired.with_options(model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
+    built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
     families = families_of(find_subject(name, 4))
     judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), language)
     assert judged.report is not None
@@ -158,7 +158,7 @@ HARD_GRAPHS = (
 def test_single_changes_of_istree(data: st.DataObject) -> None:
     """Each is refused, not decided, or harmless on hard graphs; `pytest tests/verify/certificates --fuzz 60` tries hundreds."""
     subject = find_subject("istree", 4, lean=data.draw(st.booleans()))
-    wired = lean.build(4) if subject.lean else transformer.build(4)
+    wired = lean.build(4) if subject.dossier.lean else transformer.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
     changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
@@ -168,7 +168,7 @@ def test_single_changes_of_istree(data: st.DataObject) -> None:
         return
     event(f"{judged.verdict}: {change}")
     assert judged.report is not None
-    built = dataclasses.wired.with_options(model=model)
+    built = dataclasses.replace(wired, model=model)
     for graph in HARD_GRAPHS:
         tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)[:-1]]
         assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == []

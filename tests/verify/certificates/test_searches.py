@@ -15,9 +15,9 @@ from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.polynomial import constant
 from verify.automata.language import Language
-from verify.automata.searches import records_apart, records_limited
 from verify.certificates.building import build, language_of, model_of, precision_of
 from verify.certificates.document import REFUSED, certificate, judge
+from verify.dossiers.istree.texts import records_apart, records_limited
 from verify.dossiers.registry import find_subject
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Model

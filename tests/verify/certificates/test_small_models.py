@@ -455,7 +455,7 @@ def models(draw: st.DrawFn) -> Wired:
     wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(p), discipline))
     for _ in range(draw(st.integers(0, 1))):
         place, change = draw(st.sampled_from(places(wired.model))), draw(st.sampled_from(CHANGES))
-        wired = wired.with_options(model=mutant(wired.model, place, change, float(wired.arithmetic.format.quantum)))
+        wired = replace(wired, model=mutant(wired.model, place, change, float(wired.arithmetic.format.quantum)))
     return wired
 
 

@@ -13,6 +13,7 @@ import pytest
 import constructions.parts.heads.match as match
 import constructions.parts.heads.match_close as match_close
 import constructions.parts.heads.match_nearest as match_nearest
+from constructions.exports.files import alone
 from constructions.istree import transformer
 from constructions.retrieval.retriever import Retriever
 from verify import store
@@ -26,7 +27,7 @@ from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Interval, Renewal
 
 RECALL = find_subject("recall", 4, last=1 << 17)
-HYBRID = RECALL.with_options(model="hybrid")
+HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
 MODULES = (match, match_close, match_nearest)
 
 
@@ -67,6 +68,16 @@ def test_a_document_of_these_weights_holds(about: stored.About) -> None:
     assert isinstance(anew, Certified)
     assert anew.cases == stored.RENEWED
     assert found.verdict_text.endswith("stored for n = 4 … 131,072")
+
+
+def test_two_runs_of_one_document_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    path = stored.path_of(RECALL, "rounding")
+    with alone(path, "the first"):
+        assert store.main([path.stem]) == 2
+        assert "error: recall-rounding: another run is writing it" in capsys.readouterr().err
+        assert not path.exists()
+        assert store.main([path.stem, "--list"]) == 0
+    assert "recall-rounding: not begun" in capsys.readouterr().out
 
 
 def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> None:

@@ -56,7 +56,7 @@ def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: i
         assert vocabulary(model) == vocabulary(own)
 
 
-each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.model} {s.layout} {s.lean}")
+each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{'-'.join(s.dossier.labels)} {s.model}")
 
 
 @each

@@ -15,15 +15,15 @@ from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
-from verify.automata.configurations import queue
 from verify.automata.language import Delayed
 from verify.certificates.building import build, families_of, language_of, model_of, sized
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
-from verify.certificates.hard_inputs import walk
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.configurations import queue
+from verify.dossiers.turing.models import walk
 from verify.rounding.checker import check
 from verify.rounding.kinds import Kind
 from verify.rounding.model import described
@@ -35,7 +35,7 @@ SUBJECTS = [
     for model in ("hybrid", "rag")
     for n, machine, tape in ((5, BB2, ""), (3, PALINDROME, "12"))
 ]
-each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model} {s.tape or 'blank'}")
+each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model} {s.dossier.tape or 'blank'}")
 
 
 @pytest.mark.parametrize("subject", SUBJECTS[::3], ids=lambda s: s.model)
@@ -44,7 +44,7 @@ def test_runs_are_as_certified(subject: Subject) -> None:
     wired, report, language = subject.turing.build(subject.n), check(*build(subject)), language_of(subject)
     request = subject.turing.request(wired, subject.n)
     own = [*request.prompt, *map(int, request.guess)][:-1]
-    for tokens in (own, walk(language, wired, subject, random.Random(0))):
+    for tokens in (own, walk(language, wired, families_of(subject), random.Random(0))):
         assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
 
 
@@ -66,8 +66,8 @@ def test_single_changes(subject: Subject) -> None:
         families = families_of(subject)
         judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), language)
         if judged.report is not None:
-            built = wired.with_options(model=model)
-            tokens = walk(language, wired, subject, rng)
+            built = replace(wired, model=model)
+            tokens = walk(language, wired, families_of(subject), rng)
             assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == [], place
 
 

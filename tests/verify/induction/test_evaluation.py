@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from verify.induction.models import theory_of
 
 from constructions.istree.graphs import LAYOUTS
-from verify.certificates.building import of_machine
+from tests.verify.subjects import of_machine
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
@@ -37,8 +35,8 @@ TURING = [
 
 
 def made_of(subject: Subject) -> Theory:
-    made = theory_of(subject)
-    assert made is not None
+    made = subject.dossier.theory()
+    assert isinstance(made, Theory)
     return made
 
 
@@ -47,7 +45,7 @@ def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
     made = made_of(subject)
     seen = shown(made, made.lemmas)
     assert seen.doubt == ""
-    halts_at_once = subject.machine.startswith("---")  # on the empty tape
+    halts_at_once = subject.dossier.machine.startswith("---")  # on the empty tape
     assert seen.places >= (4 if halts_at_once else 5)
     assert seen.axioms == len(made.axioms) >= 10
     # yes-is-right, and what it rests on alone
@@ -170,15 +168,15 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         "for all integers; at one of these what each lemma uses is true, but for 3 in a proof by contradiction",
         capsys.readouterr().out.splitlines()[-1],
     )
-    right: Callable[[Subject], Theory | None] = theory_of
+    model = type(ISTREE[0].dossier)
+    right = model.theory
 
-    def planted(subject: Subject) -> Theory | None:
-        made = right(subject)
-        assert made is not None
+    def planted(dossier: Any) -> Theory:
+        made = right(dossier)
         made.add("(axiom one (= (number 1) 1))")
         return made
 
-    monkeypatch.setattr(command, "theory_of", planted)
+    monkeypatch.setattr(model, "theory", planted)
     assert command.main([]) == 3
     assert (
         capsys.readouterr().out.splitlines()[-1].startswith("what they use may contradict itself: one is false: edges")

@@ -22,13 +22,14 @@ from constructions.language.terms import (
     as_term,
 )
 from tests.verify.induction.another_solver import answers_of_another_solver
+from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames
+from verify.dossiers.istree.lemmas.frames import N, theory
+from verify.dossiers.istree.lemmas.search import text_of
+from verify.dossiers.istree.runs.frames import Run
+from verify.dossiers.istree.walks_in_frames import Edges
 from verify.induction.evaluation import Compiled, symbol
-from verify.induction.frames import N, theory
-from verify.induction.runs.frames import Run
-from verify.induction.theory import Theory, text_of
-from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames
+from verify.induction.theory import Theory
 from verify.programs.shorthand import K, at, back, let, word
-from verify.runs.frames import Edges
 
 MADE = theory(Frames(N))
 # About YES in a graph that is not connected: no run has that.

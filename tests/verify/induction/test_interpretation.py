@@ -10,7 +10,6 @@ import pytest
 import z3
 from hypothesis import given
 from hypothesis import strategies as st
-from verify.induction.models import theory_of
 
 from verify.dossiers.registry import find_subject
 from verify.induction.along import RUNS, places_of, shown
@@ -94,7 +93,7 @@ def test_what_is_false_beyond_is_not_shown(axiom: str, unseen: tuple[str, str] |
 
 def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     """number(1000) is 0 behind the text; the lemmas would follow from an axiom that says otherwise."""
-    made = theory_of(find_subject("istree", 1, lean=True))
+    made = find_subject("istree", 1, lean=True).dossier.theory()
     assert made is not None
     made.add("(axiom far (forall ((j Int)) (=> (> j 99) (= (number j) 7))))")
     assert shown(made, made.lemmas).doubt.startswith("far is not seen to be true of all integers: edges")
@@ -108,7 +107,7 @@ def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_wrong_recursion_is_refused() -> None:
-    made = theory_of(find_subject("istree", 1, model="hybrid"))
+    made = find_subject("istree", 1, model="hybrid").dossier.theory()
     assert made is not None
     place: Any = next(iter(places_of(made)))
     assert first_doubt(made, place, ["powers"]) is None

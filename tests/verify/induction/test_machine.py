@@ -27,15 +27,14 @@ from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
 from tests.verify.induction.another_solver import answers_of_another_solver
-from verify import induction
 from verify.algebra.symbolic import symbol
+from verify.dossiers.turing.lemmas.machine import STEPS, theory
+from verify.dossiers.turing.runs.machine import Run
+from verify.dossiers.turing.steps import WORDS, SearchedStep, Step
 from verify.induction.__main__ import main
 from verify.induction.evaluation import Compiled
-from verify.induction.machine import STEPS, theory
-from verify.induction.runs.machine import Run
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
-from verify.programs.machines import WORDS, SearchedStep, Step
 from verify.programs.shorthand import let
 
 BB2 = find("bb2").machine
@@ -239,7 +238,10 @@ CHANGES = [  # of a text: the model, what stands there, what shall, and a lemma 
     ("model", "old", "new", "lemma"), CHANGES, ids=[f"{change[0]}, {change[-1]}" for change in CHANGES]
 )
 def test_what_is_wrong_does_not_follow(model: str, old: str, new: str, lemma: str) -> None:
-    parts, text = dict(theory(BB2, model).parts), resources.files(induction).joinpath("turing.smt2").read_text("utf-8")
+    parts, text = (
+        dict(theory(BB2, model).parts),
+        resources.files("verify.dossiers.turing.lemmas").joinpath("turing.smt2").read_text("utf-8"),
+    )
     assert text.count(old) + parts["reads"].count(old) == 1
     parts["reads"] = parts["reads"].replace(old, new)
     made = Theory(parts)

@@ -13,13 +13,13 @@ import pytest
 from constructions.istree.graphs import LAYOUTS, Graph
 from constructions.language.terms import POSITION, Above, Answer, Equal, If, Say, SayNumber, as_term
 from tests.verify.induction.another_solver import answers_of_another_solver
-from verify.induction import search
+from verify.dossiers.istree.lemmas import search
+from verify.dossiers.istree.lemmas.search import MODELS, N, theory
+from verify.dossiers.istree.runs.search import Run
+from verify.dossiers.istree.steps import ByCounts
 from verify.induction.__main__ import main
 from verify.induction.evaluation import Compiled
-from verify.induction.runs.search import Run
-from verify.induction.search import MODELS, N, theory
 from verify.induction.theory import Fact, Theory
-from verify.programs.searches import ByCounts
 
 EACH = [(model, tokens) for tokens in LAYOUTS for model in MODELS]
 # About YES in a graph that is not connected: no run has that.

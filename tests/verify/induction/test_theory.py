@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -101,3 +103,22 @@ def test_what_is_concluded_rests_on_invariants_and_its_own_case() -> None:
     made.add("(kept on ((k next)) (small)) (kept more ((k next)) (small)) (cases all on (on more) ())")
     made.add("(lemma last (small end) (>= k 0)) (concludes last (end))")
     assert made.facts["last"].supposes == {"small", "end"}
+
+
+LONG = """
+import os, signal, threading, z3
+from verify.induction.theory import asked
+x, y, z = z3.Ints("x y z")
+solver = z3.Solver()
+solver.add(x * x * x + y * y * y + z * z * z == 114, x > y, y > z)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    print(asked(solver))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_is_no_answer() -> None:
+    done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "interrupted\n", done.stderr

@@ -14,13 +14,12 @@ from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
 from tests.verify.induction.another_solver import answers_of_another_solver
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify import induction
+from verify.dossiers.turing.lemmas.turning import KINDS, theory
+from verify.dossiers.turing.runs.turning import Turning
+from verify.dossiers.turing.turning import Later
 from verify.induction.__main__ import main
 from verify.induction.evaluation import Compiled
-from verify.induction.runs.turning import Turning
 from verify.induction.theory import Theory
-from verify.induction.turning import KINDS, theory
-from verify.programs.turning import Later
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 NUMBERED = {**KINDS, START: 7, RUN: 8}
@@ -121,7 +120,7 @@ def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
     assert theory(BB2, Wrong(Code(BB2), what=what)).doubt(lemma, effort=2_000_000)
 
 
-TEXT = resources.files(induction).joinpath("turning.smt2").read_text(encoding="utf-8")
+TEXT = resources.files("verify.dossiers.turing.lemmas").joinpath("turning.smt2").read_text(encoding="utf-8")
 CHANGES = [  # of the text: what stands there, what shall, and a lemma that follows no longer
     ("(ite (= c head) (writes state read) (tape c))", "(tape c)", "row/goes-on"),
     ("(or (seen c) (= c beside))", "(seen c)", "place/goes-on"),

@@ -14,15 +14,15 @@ from constructions.istree.rag import RECORD, RETURN
 from constructions.language.terms import ONE, Answer, If, Say, SayNumber, Term
 from constructions.models.search import START_SEARCH
 from tests.verify.induction.another_solver import answers_of_another_solver
+from verify.dossiers.istree import turns
+from verify.dossiers.istree.lemmas.search import N, text_of
+from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
+from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.runs.turns import Run
+from verify.dossiers.istree.steps import NUMBER
 from verify.induction.__main__ import main
 from verify.induction.evaluation import Compiled
-from verify.induction.runs.turns import Run
-from verify.induction.search import N
-from verify.induction.theory import Theory, text_of
-from verify.induction.turns import Text, Way, defined, theory
-from verify.programs import turns
-from verify.programs.found import Found
-from verify.programs.searches import NUMBER
+from verify.induction.theory import Theory
 from verify.programs.shorthand import at, back, let, word
 
 MADE = theory(defined())

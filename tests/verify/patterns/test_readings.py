@@ -20,9 +20,9 @@ from constructions.language.terms import (
     as_term,
 )
 from tests.verify.patterns.told import seen_behind
+from verify.dossiers.istree.steps import NUMBER
 from verify.patterns.pattern import NUMERALS, OTHER
 from verify.patterns.readings import ANOTHER, MARKED, Reading, Seen, Word
-from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, back, word
 
 

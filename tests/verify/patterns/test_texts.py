@@ -11,7 +11,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
 
 from constructions.istree.rag import VERTEX, families
 from constructions.language.interpreter import Input, Spoken
@@ -29,15 +28,27 @@ from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from tests.verify.patterns.told import seen_behind
 from verify.automata.language import Place
+from verify.dossiers.istree import searches as of_istree
+from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
+from verify.dossiers.istree.steps import NUMBER
+from verify.dossiers.registry import find_dossier
+from verify.dossiers.retrieval import searches as of_retrieval
+from verify.dossiers.turing import searches as of_turing
+from verify.dossiers.turing.searches import of_tape, of_word
+from verify.dossiers.turing.steps import SearchedStep
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled
-from verify.programs.machines import SearchedStep
-from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, word
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
+
+def of_task(task: str, *letters: str) -> Comparison:
+    return find_dossier(task, "rag").search(*letters)  # type: ignore[union-attr]
+
+
+SPELLED = {**of_retrieval.SPELLED, **of_istree.SPELLED, **of_turing.SPELLED}
 TAPES = {"a cell": of_tape(True), "a cell left of cell 0": of_tape(True, negative=True), "a place": of_word(True)}
 TWICE = NUMERALS[:1] * 2
 TASKS = {
@@ -292,7 +303,7 @@ def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
 def test_texts_that_cannot_be_compared() -> None:
     right = RIGHT["a cell"]
     with pytest.raises(ValueError, match="no text goes on with the search"):
-        replace(right, reading=RIGHT[RECORD].reading)
+        replace(right, spelled=SPELLED, reading=RIGHT[RECORD].reading)
     places = (*right.texts.places, Place("", 1, 1, (), "x1"))
     with pytest.raises(ValueError, match="a word of the texts has digits"):
         replace(right, texts=replace(right.texts, places=places))

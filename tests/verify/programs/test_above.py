@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from verify.programs.tasks import inputs
 
 from constructions.language.interpreter import Input
-from constructions.language.terms import Term
+from constructions.language.terms import Term, fraction
 from constructions.wiring.exact import Weight
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
@@ -41,7 +40,6 @@ from verify.programs.sizes import (
     ceiling,
     common_factor,
     floor,
-    fraction,
     is_never_whole,
     is_whole,
     nearest,
@@ -80,7 +78,7 @@ def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
     one = find_subject("istree", n, model="rag")
 
     def pieces(subject: Subject) -> Language:
-        return inputs(subject, build(subject)[1])
+        return subject.dossier.compared_texts(subject, build(subject)[1])
 
     _, texts = walk_of(n, lambda walk: pieces(replace(one, n=n_of(walk))))
     assert inputs_at(texts, n) == inputs_at(pieces(one), n)

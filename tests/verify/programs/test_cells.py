@@ -21,7 +21,8 @@ from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.dossiers.dossier import Subject
-from verify.programs import turning, ways
+from verify.dossiers.turing import turning
+from verify.programs import ways
 from verify.programs.intervals import Interval, as_defined, intervals
 from verify.trusted.growth import root
 
@@ -106,7 +107,7 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
     seen: list[Any] = []
 
     def told(subject: Subject, *_: Any) -> dict[str, Any]:
-        seen.append((subject.cells, subject.n))
+        seen.append((subject.dossier.cells, subject.n))
         return {"verdict": CERTIFIED}
 
     monkeypatch.setattr(module, "explained", told)

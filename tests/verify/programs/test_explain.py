@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file, save_file
-from verify.programs.tasks import definition, inputs
 
 from constructions import index
 from constructions.exports.weights import save
@@ -23,11 +22,12 @@ from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import build, families_of, findings_of, language_of, model_of, wired_of
+from verify.certificates.building import build, families_of, language_of, model_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
+from verify.dossiers.istree.texts import MORE, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
@@ -36,8 +36,6 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.programs.texts import MORE, searched
-from verify.programs.witness import questions
 from verify.rounding.model import described
 
 N = 8
@@ -62,7 +60,7 @@ def test_both_architectures_are_one_program(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "model", "finding"),
-    [(name, model, finding.id) for name, model in COMPARED for finding in findings_of(name, model)],
+    [(name, model, finding.id) for name, model in COMPARED for finding in MODELS[name, model].findings],
 )
 def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: str, finding: str) -> None:
     subject = find_subject(name, N, model=model, printed=(finding,))
@@ -77,7 +75,7 @@ def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: s
 
 @cache
 def asked(name: str) -> list[Question]:
-    found = list(questions(find_subject(name, N)))
+    found = list((one := find_subject(name, N)).dossier.tried(one))
     return random.Random(name).sample(found, min(4, len(found)))
 
 
@@ -126,7 +124,7 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     ids=["at once", "steps"],
 )
 def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verify.programs.document.definition", lambda subject, place: None)
+    monkeypatch.setattr(type(subject.dossier), "definition", lambda dossier, subject, place: None)
     assert explanation(subject)["verdict"] == UNKNOWN
 
 
@@ -155,7 +153,7 @@ def test_every_prompt_is_among_the_inputs() -> None:
 def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
     subject = find_subject("istree", 4)
     model, language = build(subject)
-    program = extract(model, inputs(subject, language), naming=True)
+    program = extract(model, subject.dossier.compared_texts(subject, language), naming=True)
     (group,) = program.facts.groups
     assert _is_defined(group, subject, program)
     assert not _is_defined(replace(group, **{changed: program.stages[0].registers[0]}), subject, program)
@@ -177,7 +175,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     program = extract(model, language, naming=True)
     same = dict[str, int]()
     for i, place in enumerate(language.places):
-        if (due := definition(subject, place.name)) is not None:
+        if (due := subject.dossier.definition(subject, place.name)) is not None:
             normal = Normalizer(program.facts.ending(i))
             here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
@@ -191,7 +189,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:
     """What it says behind a prompt and should not; what stands behind a search is its result, and nobody's word."""
-    retriever = subject.retriever
+    retriever = subject.dossier.retriever
     words = [*question.words(), *retriever.thoughts(question, frozenset()), retriever.task.answer(question)]
     _, following = ideal.run(wired.tokens(words[:-1]))
     own = [k for k in range(len(question.words()), len(words)) if words[k - 1] != END_SEARCH]

@@ -21,21 +21,21 @@ from verify.automata.language import Apart
 from verify.certificates import mutants
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
-from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
+from verify.dossiers.istree.frames import OWN, definition
+from verify.dossiers.istree.walks_in_frames import FAMILIES, places, tokens_of
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.forms import expanded
-from verify.programs.frames import OWN, definition
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.rounding.model import described
-from verify.runs.frames import FAMILIES, places, tokens_of
 
 SMALL = find_subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]
@@ -58,7 +58,7 @@ def test_every_n() -> None:
 @pytest.mark.parametrize("finding", hybrid.FINDING_IDS)
 def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that ends too early does so nowhere on 4 vertices, or not seen to."""
-    monkeypatch.setattr("verify.programs.witness.GRAPHS", 20)
+    monkeypatch.setattr("verify.dossiers.istree.models.GRAPHS", 20)
     document = explanation(replace(SMALL, printed=(finding,)))
     assert document["verdict"] == (UNKNOWN if finding == "search-range" else REFUSED)
     where = {"nearest-tie": "block 2, head 1 (nearest record)", "search-range": "the answer at the first frame, 3"}
@@ -89,7 +89,7 @@ def texts() -> Iterator[list[int]]:
         prompt, right = tokens_around(graph)
         yield [*prompt, *right[:-1]]
     for _ in range(7):
-        yield walk(language_of(SMALL), wired, SMALL, rng)[:70]
+        yield walk(language_of(SMALL), wired, families_of(SMALL), rng)[:70]
 
 
 def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:

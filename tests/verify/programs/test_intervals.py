@@ -34,7 +34,7 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import ceiling, floor, is_never_whole, is_whole
-from verify.programs.witness import questions, tokens_of
+from verify.programs.witness import tokens_of
 from verify.rounding.model import Model, described, first_difference
 
 LARGEST = 16
@@ -94,7 +94,7 @@ def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(na
         for n, holds in verdicts(subject, weights[8], high).items():
             one = replace(subject, n=n)
             assert (explained(one, weights[n], language_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
-            for question in draw.sample(list(questions(one)), 2 * holds):
+            for question in draw.sample(list(one.dossier.tried(one)), 2 * holds):
                 assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)
 
 

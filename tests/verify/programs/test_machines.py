@@ -12,19 +12,20 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.programs.tasks import definition
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from tests.verify.programs.wrong import with_one_wrong_word
+from tests.verify.subjects import of_machine
 from verify.algebra.polynomial import atom, constant
-from verify.certificates.building import build, families_of, language_of, of_machine, wired_of
+from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
-from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.models import walk
+from verify.dossiers.turing.tapes import copied
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -33,7 +34,6 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.texts import copied
 from verify.rounding.model import Numbers, described
 from verify.runs.turing_runs import places_of, tokens_of
 
@@ -75,17 +75,17 @@ def test_every_n() -> None:
 @cache
 def program(subject: Subject) -> Program:
     model, language = build(subject)
-    return extract(model, copied(language, len(subject.tape)), naming=True)
+    return extract(model, copied(language, len(subject.dossier.tape)), naming=True)
 
 
 def texts(subject: Subject) -> Iterator[list[int]]:
     """The machine's own run, and texts with any numbers."""
     wired, rng = wired_of(subject), random.Random(0)
-    language = copied(language_of(subject), len(subject.tape))
+    language = copied(language_of(subject), len(subject.dossier.tape))
     request = subject.turing.request(wired, subject.n)
     yield [*request.prompt, *map(int, request.guess)][:-1]
     for _ in range(3):
-        yield walk(language, wired, subject, rng)
+        yield walk(language, wired, families_of(subject), rng)
 
 
 @cache
@@ -99,7 +99,7 @@ def told(subject: Subject, place: int) -> list[dict[int, tuple[Term, Fraction, F
     ]
 
 
-@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.machine}")
+@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.dossier.machine}")
 def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
     wired, found = wired_of(subject), program(subject)
@@ -111,7 +111,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
         read = Input(words, FAMILIES)
         for k, place in enumerate(places_of(language, words), start=1):
             here = told(subject, language.places.index(place))
-            due = definition(subject, place.name)
+            due = subject.dossier.definition(subject, place.name)
             if due is not None:
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
             for layer, stage in enumerate(found.stages):
@@ -123,7 +123,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
     subject = SMALL[0]
-    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.machine)
+    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.dossier.machine)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
     for place, change in rng.sample(every, 8):
@@ -144,12 +144,12 @@ def test_a_print_is_not_the_machine(finding: str) -> None:
     assert document["what"].startswith("on the word that is empty: the words say: halted in state Z after ")
 
 
-@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.machine}")
+@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.dossier.machine}")
 def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -> None:
     """But in a case that is met nowhere."""
     (model, _), found = build(subject), program(subject)
     for i, place in enumerate(found.facts.language.places):
-        due, normal = definition(subject, place.name), Normalizer(found.facts.ending(i))
+        due, normal = subject.dossier.definition(subject, place.name), Normalizer(found.facts.ending(i))
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None

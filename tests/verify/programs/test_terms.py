@@ -40,9 +40,10 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.retrieval.task import ASK, START, Question
-from verify.certificates.building import build, families_of, findings_of, language_of, wired_of
+from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
+from verify.dossiers.istree.texts import MORE, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.programs.extraction import Program, extract
@@ -51,7 +52,6 @@ from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.normal import Normalizer
 from verify.programs.output import _is_share, _sign
-from verify.programs.texts import MORE, searched
 from verify.programs.witness import tokens_of
 
 N = 4
@@ -118,7 +118,7 @@ def test_registers_of_an_exact_run(name: str, model: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "model", "finding"),
-    [(name, model, finding.id) for name, model in TRANSFORMERS for finding in findings_of(name, model)],
+    [(name, model, finding.id) for name, model in TRANSFORMERS for finding in MODELS[name, model].findings],
 )
 def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) -> None:
     assert not contradictions(subject_of(name, model, [finding]), questions(name, 1))
@@ -127,7 +127,7 @@ def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
-    found, wired, retriever = program(subject), wired_of(subject), subject.retriever
+    found, wired, retriever = program(subject), wired_of(subject), subject.dossier.retriever
     families = families_of(subject)
     numbers = [(family.family, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.programs.tasks import definition, inputs
 
 from constructions.language.interpreter import Input, Spoken
 from constructions.language.terms import (
@@ -37,9 +36,10 @@ from constructions.language.terms import (
 from constructions.turing.__main__ import main as dump
 from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
+from tests.verify.subjects import of_machine
 from verify.algebra.domains import Undecided
 from verify.algebra.symbolic import symbol
-from verify.certificates.building import build, families_of, language_of, of_machine, wired_of
+from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -59,13 +59,13 @@ from verify.runs.turing_runs import digits_of, places_of
 
 
 def subject_of(machine: str, cells: int, steps: int = 6, tape: str = "") -> Subject:
-    return replace(of_machine(find_subject("turing", steps, model="cot"), machine, tape), cells=cells)
+    return of_machine(find_subject("turing", steps, model="cot"), machine, tape).with_options(cells=cells)
 
 
 SMALL = [subject_of("bb2", 2), subject_of("1RA0LA", 2, tape="01"), subject_of("1RZ1LA", 1)]
 
 
-@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.machine} {s.cells}")
+@pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.dossier.machine} {s.dossier.cells}")
 def test_the_program_is_the_machine(subject: Subject) -> None:
     document = explanation(subject)
     assert (document["verdict"], document["what"]) == (CERTIFIED, "")
@@ -85,7 +85,7 @@ def test_the_program_of_any_machine(machine: str, cells: int) -> None:
 @cache
 def program(subject: Subject) -> Program:
     model, language = build(subject)
-    return extract(model, inputs(subject, language), naming=True)
+    return extract(model, subject.dossier.compared_texts(subject, language), naming=True)
 
 
 def run_of(subject: Subject) -> list[int]:
@@ -113,7 +113,7 @@ def test_runs_end_in_every_way() -> None:
     assert {wired_of(subject).vocabulary[run_of(subject)[-1]] for subject in RUNS} == {HALT, OUT, "|"}
 
 
-@pytest.mark.parametrize("subject", RUNS, ids=lambda s: f"{s.machine} {s.cells}")
+@pytest.mark.parametrize("subject", RUNS, ids=lambda s: f"{s.dossier.machine} {s.dossier.cells}")
 def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     """At each position the terms are the registers, within their bounds; the defined word is what is said."""
     wired, found, tokens = wired_of(subject), program(subject), run_of(subject)
@@ -121,7 +121,10 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     history, following = IdealModel(wired.model).run(tokens[:-1])
     read = input_of(subject, tokens)
     for k, place in enumerate(places_of(found.facts.language, read.tokens[:-1]), start=1):
-        due, at = definition(subject, place.name), found.facts.at(frozenset([found.facts.language.places.index(place)]))
+        due, at = (
+            subject.dossier.definition(subject, place.name),
+            found.facts.at(frozenset([found.facts.language.places.index(place)])),
+        )
         if due is not None:
             assert following[k - 1] == tokens[k]
             assert read.spoken(due, k) == read.tokens[k]
@@ -134,7 +137,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 def changed(subject: Subject, count: int) -> Iterator[tuple[object, dict[str, object], list[int]]]:
     """Some single weights changed: which, what is explained then, and what such a model says behind each word of the run."""
-    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.machine)
+    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.dossier.machine)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     for place, change in rng.sample(every, count):
         weights = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
@@ -170,7 +173,7 @@ def test_many_cells_and_steps() -> None:
     subject = subject_of("1RA0LA", 66, 10**6)
     found, (model, _) = program(subject), build(subject)
     (i,) = (i for i, place in enumerate(found.facts.language.places) if place.name == "turn")
-    due, normal = definition(subject, "turn"), Normalizer(found.facts.ending(i))
+    due, normal = subject.dossier.definition(subject, "turn"), Normalizer(found.facts.ending(i))
     assert due is not None
     assert first_mismatch(model, found.stages[-1].registers, due, normal) is None
 
@@ -200,7 +203,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     (model, _), found, same = build(subject), program(subject), 0
     for name in (":", "the last turn"):
         (i,) = (i for i, place in enumerate(found.facts.language.places) if place.name == name)
-        due, normal = definition(subject, name), Normalizer(found.facts.ending(i))
+        due, normal = subject.dossier.definition(subject, name), Normalizer(found.facts.ending(i))
         assert due is not None
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         for wrong in with_one_wrong_word(normal_answer(due, normal), (HALT, ":"), ("cell", "head")):
@@ -211,7 +214,8 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 # Rules
 
 
-LANGUAGE = inputs(subject_of("bb2", 3, 3), language_of(subject_of("bb2", 3, 3)))
+BB2 = subject_of("bb2", 3, 3)
+LANGUAGE = BB2.dossier.compared_texts(BB2, language_of(BB2))
 KINDS = ("blank", "cell", "head", "halted", "turn")
 
 

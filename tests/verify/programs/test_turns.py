@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from verify.programs.tasks import inputs
 
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
@@ -34,10 +33,10 @@ from verify.certificates.document import CERTIFIED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
+from verify.dossiers.istree import turns
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
-from verify.programs import turns
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
 from verify.programs.extraction import Program, extract
@@ -53,7 +52,7 @@ SUBJECT = find_subject("istree", N, model="rag")
 @cache
 def program() -> tuple[Model, Language, Program]:
     model, language = build(SUBJECT)
-    texts = inputs(SUBJECT, language)
+    texts = SUBJECT.dossier.compared_texts(SUBJECT, language)
     return model, texts, extract(model, texts, naming=True)
 
 

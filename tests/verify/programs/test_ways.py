@@ -22,7 +22,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import istree
+from verify.dossiers.istree.texts import istree
 from verify.programs import matches
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer

@@ -16,9 +16,9 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.part import printed_precision
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline, Format
-from verify.automata import language, searches
 from verify.automata.language import Language
 from verify.dossiers.dossier import About, Dossier, Subject
+from verify.dossiers.istree import texts
 from verify.dossiers.solved import FEW, TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
 from verify.rounding.model import Listed
 
@@ -160,7 +160,7 @@ class OfTransformer(IsTree):
         return transformer.plan(n, fmt, layout=self.layout, printed=frozenset(subject.printed), vertices=vertices)
 
     def texts_between(self, subject: Subject, low: int, high: int) -> Language:
-        return language.istree(low, high, self.layout)
+        return texts.istree(low, high, self.layout)
 
     # Definitions
 
@@ -176,26 +176,22 @@ class OfTransformer(IsTree):
         return not subject.printed
 
     def definition(self, subject: Subject, place: str) -> Answer | None:
-        from verify.programs import searches as steps
+        from verify.dossiers.istree import steps
 
         if subject.printed:
             return None
         return steps.definition(subject.n, self.token_layout, place, by_counts=not self.lean)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
-        from verify.programs.texts import searched
-
-        return language if subject.printed else searched(language, subject.n, longer=not self.lean)
+        return language if subject.printed else texts.searched(language, subject.n, longer=not self.lean)
 
     def counted(self, subject: Subject) -> tuple[Term, Term]:
-        from verify.programs.searches import ByCounts
+        from verify.dossiers.istree.steps import ByCounts
 
         return ByCounts(subject.n, self.token_layout).counted
 
     def sentence(self, document: Mapping[str, Any]) -> str:
-        from verify.programs.texts import MORE
-
-        longer = self.layout == "eos" or any(place.endswith(MORE) for place in document.get("task", {}))
+        longer = self.layout == "eos" or any(place.endswith(texts.MORE) for place in document.get("task", {}))
         return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
 
     # Lemmas
@@ -204,7 +200,7 @@ class OfTransformer(IsTree):
         return self._theory(lean=self.lean)
 
     def _theory(self, *, lean: bool) -> Theory:
-        from verify.induction import search
+        from verify.dossiers.istree.lemmas import search
 
         return search.theory(search.MODELS["lean" if lean else "repaired"](search.N, self.token_layout))
 
@@ -263,13 +259,13 @@ class OfHybrid(IsTree):
         return hybrid.plan(subject.n, fmt, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> Language:
-        return searches.of_hybrid(low, high)
+        return texts.of_hybrid(low, high)
 
     def is_stepwise(self, subject: Subject) -> bool:
         return True
 
     def definition(self, subject: Subject, place: str) -> Answer | None:
-        from verify.programs import frames
+        from verify.dossiers.istree import frames
 
         return frames.definition(subject.n, place)
 
@@ -277,14 +273,14 @@ class OfHybrid(IsTree):
         return FRAMES
 
     def theory(self) -> Theory:
-        from verify.induction import frames
-        from verify.programs.frames import Frames
+        from verify.dossiers.istree.frames import Frames
+        from verify.dossiers.istree.lemmas import frames
 
         return frames.theory(Frames(frames.N))
 
     @property
     def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
-        from verify.induction import search
+        from verify.dossiers.istree.lemmas import search
 
         return {
             "records of one vertex": lambda: (
@@ -322,7 +318,7 @@ class OfSearcher(IsTree):
 
     def texts_between(self, subject: Subject, low: int, high: int) -> Language:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed
-        return searches.of_rag(low, high, frozenset(subject.printed), limited=limited)
+        return texts.of_rag(low, high, frozenset(subject.printed), limited=limited)
 
     def is_defined(self, subject: Subject) -> bool:
         return not subject.printed
@@ -331,17 +327,17 @@ class OfSearcher(IsTree):
         return not subject.printed
 
     def definition(self, subject: Subject, place: str) -> Answer | None:
-        from verify.programs import turns
+        from verify.dossiers.istree import turns
 
         return None if subject.printed else turns.definition(subject.n, place)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
-        from verify.programs import turns
+        from verify.dossiers.istree import turns
         from verify.programs.pieces import as_due, by_way
 
         if subject.printed:
             return language
-        return as_due(by_way(language), searches.PROMPT, lambda place: turns.definition(subject.n, place))
+        return as_due(by_way(language), texts.PROMPT, lambda place: turns.definition(subject.n, place))
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return TURNS
@@ -355,7 +351,7 @@ class OfSearcher(IsTree):
         return ", if no edge is there twice"
 
     def theory(self) -> Theory:
-        from verify.induction import turns
+        from verify.dossiers.istree.lemmas import turns
 
         return turns.theory(turns.defined())
 

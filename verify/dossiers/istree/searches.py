@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import VERTEX
-from verify.automata.searches import of_rag
 from verify.dossiers.dossier import LEAST
+from verify.dossiers.istree import turns
+from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.texts import of_rag
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.readings import Reading, Word
 from verify.patterns.texts import Comparison, Spelled
-from verify.programs import turns
-from verify.programs.found import Found
 
 ABOUT, COME_FROM = NUMERALS
 SPELLED: Mapping[str, Spelled] = {VERTEX: Spelled(("#",))}

@@ -1,4 +1,12 @@
-"""Turing machines: each word of a run, behind those before."""
+"""Turing machines: each word of a run, behind those before.
+
+models           the dossiers of the chain of thought, the Linear RNN with searches and the hybrid
+tapes            texts of steps, as token automata; configurations: texts of configurations
+steps            a word of a step, as a program; turning: a cell of the next configuration
+searches         what the searches on a tape find: their patterns beside the terms of `steps`
+lemmas           what is written is the machine's run, for every n
+runs             small exact runs, along which what lemmas use is true
+"""
 
 from verify.dossiers.turing.models import DOSSIERS
 

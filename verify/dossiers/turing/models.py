@@ -19,11 +19,11 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.symbolic import symbol
-from verify.automata import configurations, tapes
 from verify.automata.language import Language
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
 from verify.dossiers.solved import FEW, TRIES, SolvedDossier, documents, documents_above, listed
+from verify.dossiers.turing import configurations, tapes
 from verify.rounding.model import Listed
 
 if TYPE_CHECKING:
@@ -146,14 +146,12 @@ class OnTape(Turing):
         return self.texts_between(subject, n.sizes.low, n.sizes.high)
 
     def definition(self, subject: Subject, place: str) -> Answer | None:
-        from verify.programs import machines
+        from verify.dossiers.turing import steps as machines
 
         return machines.definition(self.task(subject), self.model, place)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
-        from verify.programs.texts import copied
-
-        return copied(language, len(self.tape))
+        return tapes.copied(language, len(self.tape))
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
         """Any texts, with what the ideal model of these weights says there."""
@@ -166,7 +164,7 @@ class OnTape(Turing):
                 yield HardInput(text, tuple(tokens[:end]), (following[end - 1],))
 
     def theory(self) -> Theory:
-        from verify.induction import machine
+        from verify.dossiers.turing.lemmas import machine
 
         return machine.theory(self.rules, self.model)
 
@@ -236,6 +234,14 @@ class OfThoughts(Turing):
     one_n = "its weights are those of --cells, for any number of steps"
     conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
 
+    def given(self, options: Mapping[str, Any]) -> Dossier:
+        own = super().given(options)
+        if (
+            isinstance(own, Turing) and own.cells
+        ):  # more cells than can be wired are refused before any number is made of them
+            space.Task(own.rules, 1, own.tape, own.cells)
+        return own
+
     def task(self, subject: Subject) -> space.TaskOfAnySize:
         of = space.TaskOfAnySize if self.all_cells else space.Task
         return of(self.rules, subject.n, self.tape, self.cells)
@@ -267,19 +273,17 @@ class OfThoughts(Turing):
         return configurations.turing(self.task(subject))
 
     def definition(self, subject: Subject, place: str) -> Answer | None:
-        from verify.programs import turning
+        from verify.dossiers.turing import turning
 
         return turning.definition(self.task(subject), place)
 
     def leaving(self, subject: Subject) -> Term:
-        from verify.programs import turning
+        from verify.dossiers.turing import turning
 
         return turning.leaving(space.Code(self.rules))
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
-        from verify.programs.texts import spaced
-
-        return spaced(language, self.task(subject).cells)
+        return configurations.spaced(language, self.task(subject).cells)
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return "behind any configurations of a run's form, each word is that of the machine's next one"
@@ -296,7 +300,7 @@ class OfThoughts(Turing):
             )
 
     def theory(self) -> Theory:
-        from verify.induction import turning
+        from verify.dossiers.turing.lemmas import turning
 
         return turning.theory(self.rules)
 

@@ -9,12 +9,12 @@ from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
-from verify.automata import tapes
 from verify.automata.language import Language
+from verify.dossiers.turing import tapes
+from verify.dossiers.turing.steps import SearchedStep
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.readings import Reading, Word
 from verify.patterns.texts import Comparison, Spelled
-from verify.programs.machines import SearchedStep
 
 ABOUT, _ = NUMERALS
 SPELLED: Mapping[str, Spelled] = {

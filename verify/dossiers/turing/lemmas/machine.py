@@ -1,4 +1,4 @@
-"""A Turing machine's text, word by word as `verify.programs.machines` defines it, is the machine's run, for every word on its tape.
+"""A Turing machine's text, word by word as `turing.steps` defines it, is the machine's run, for every word on its tape.
 
 The text is <s>, the word, and behind it what is said behind the words before, five words a step (by_head.smt2). Of a model that
 searches (by_search.smt2) it is the word once more, cell by cell, and in front of the five words a search for the head's cell and
@@ -21,10 +21,17 @@ from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.algebra.symbolic import symbol
-from verify.induction.theory import Theory, text_of
+from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
+from verify.induction import theory as theories
+from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone
-from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
+
+
+def text_of(name: str) -> str:
+    """The text NAME.smt2 beside this file."""
+    return theories.text_of(name, __name__.rpartition(".")[0])
+
 
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
 TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8
@@ -67,7 +74,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
         }
     )
     lemmas.add(text_of("turing"))
-    lemmas.runs = ("machine", model, machine)
+    lemmas.runs = ("verify.dossiers.turing.runs.machine", model, machine)
     return lemmas
 
 

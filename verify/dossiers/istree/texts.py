@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from constructions.istree import hybrid, rag
+from constructions.istree.graphs import LAYOUTS, Layout
 from constructions.istree.hybrid import DOWN, FURTHER, PASS, PLACE, UP, VERTEX
 from constructions.istree.rag import ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE, RECORD, RETURN
 from constructions.istree.searches import Search, searches
@@ -17,7 +19,8 @@ from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.algebra.domains import SIZE
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import Apart, Bound, Language, Limited, Place, istree
+from verify.automata.language import Apart, Bound, Consecutive, Language, Limited, Place
+from verify.programs.texts import ending
 
 FRAMES = (  # of the hybrid
     (DOWN, VERTEX, VERTEX, PLACE, PLACE),
@@ -26,7 +29,7 @@ FRAMES = (  # of the hybrid
     (FURTHER, VERTEX, PLACE, PLACE),
 )
 COMPARISONS = frozenset([ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE])  # of the Linear RNN with search
-FAMILIES = {"hybrid": hybrid.families, "rag": rag.families}
+MORE = ", n edges or more"
 PROMPT = 4  # places of the edges: <s>, the first endpoint, ~, the second
 
 
@@ -38,6 +41,47 @@ def records_apart() -> Apart:
 def records_limited(most: Bound) -> Limited:
     """Of the repaired searches: a vertex is recorded where a search for its record has failed."""
     return Limited("records", "records", most, "no more vertices are recorded than there are: n")
+
+
+def edge_counts(most: Bound) -> Consecutive:
+    """Of a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
+    statement = (
+        "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
+    )
+    return Consecutive("counts of one vertex", "self", "edge_count", most, statement)
+
+
+def istree(low: int, high: int, layout: Layout = "paper") -> Language:
+    """A prompt of up to n(n − 1)/2 edges `a ~ b`, and behind it up to 2n − 1 vertices of a chain of thought.
+
+    Layout `paper`: behind n − 1 edges. Layout `eos`: behind any number, and [EOS] behind both.
+    For every n from low to high, low at least 2.
+    """
+    words = LAYOUTS[layout]
+    n = constant(low) if low == high else atom(SIZE)
+    last = (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
+    every = (1, n)
+    places = [
+        Place(words.start, 1, 1, (), words.start),
+        Place("first endpoint", 2, last - 1, (0, 3), numbers=every, every=3),
+        Place(words.joint, 3, last, (1,), words.joint, every=3),
+        Place("second endpoint", 4, last + 1, (2,), numbers=every, every=3),
+    ]
+    end = words.end_of_prompt
+    if end is None:
+        places += [
+            Place("thought 1", n * 3 - 1, n * 3 - 1, (3,), numbers=every),
+            Place("thought", n * 3, n * 5 - 2, (4, 5), numbers=every),
+        ]
+    else:
+        places += [
+            Place(f"{end} of the prompt", 2, last + 2, (0, 3), end),
+            Place("thought 1", 3, last + 3, (4,), numbers=every),
+            Place("thought", 4, last + n * 2 + 1, (5, 6), numbers=every),
+            Place(f"{end} of the thought", 4, last + n * 2 + 2, (5, 6), end),
+        ]
+    answers = frozenset(place.name for place in places)
+    return Language(tuple(places), answers, (low, high), (edge_counts(n - 1),))
 
 
 @dataclass
@@ -126,3 +170,27 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> La
     text.follow(again, no_first, no_next)
     invariants = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
     return Language(tuple(text.places), text.names, (low, high), invariants, COMPARISONS)
+
+
+def searched(language: Language, n: int, *, longer: bool = False) -> Language:
+    """Of the paper's layout of a graph: prompts of up to n − 1 edges, and behind n − 1 a search of up to 2n − 1 vertices from 1 on.
+
+    That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at places of
+    their own.
+    """
+    one = (replace(place, numbers=(1, 1)) if place.name == "thought 1" else place for place in language.places)
+    search = replace(language, places=tuple(one))
+    if search.places[-1].word:
+        return search
+    cut = ending(search, len(search.places) - 1, 5 * n - 3)[0]
+    if not longer:
+        return cut
+    edge, number = search.places[1:4], len(cut.places)
+    before = ((3, number + 2), (number,), (number + 1,))
+    late = (
+        replace(
+            place, name=f"{place.name}{MORE}", low=3 * n - 1 + i, high=search.positions(place).high, after=before[i]
+        )
+        for i, place in enumerate(edge)
+    )
+    return replace(cut, places=(*cut.places, *late))

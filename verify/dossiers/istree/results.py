@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 from constructions.istree.rag import RECORD
 from constructions.language.terms import ZERO, Term
-from verify.programs import turns
-from verify.programs.searches import NUMBER, ByNeighbours
+from verify.dossiers.istree import turns
+from verify.dossiers.istree.steps import NUMBER, ByNeighbours
+from verify.dossiers.istree.turns import Items
 from verify.programs.shorthand import at, back, let, word
-from verify.programs.turns import Items
 
 
 class Found(ByNeighbours):

@@ -8,10 +8,10 @@ from typing import Any
 
 from constructions.istree.graphs import Graph, TokenLayout
 from constructions.language.interpreter import Input
+from verify.dossiers.istree.lemmas.search import MODELS, translation
+from verify.dossiers.istree.runs.graphs import Around
 from verify.induction.evaluation import value
 from verify.induction.place import Place
-from verify.induction.runs.graphs import Around
-from verify.induction.search import MODELS, translation
 from verify.programs.witness import tokens_of
 
 GRAPHS = {

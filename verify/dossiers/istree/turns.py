@@ -66,7 +66,7 @@ TO_FIRST, TO_NEXT = (F, *FIRST, W), (F, *NEXT, W)  # F: the father found, or the
 NO_FIRST, NO_NEXT = (F, *FIRST, FAILED), (F, *NEXT, FAILED)
 END_OF_EITHER = FIRST[-3:]  # of both searches for a neighbour: v, a word and <EndSearch>
 
-# What stands before a piece, and the piece; called as in verify/automata/searches.py, and after the piece before it.
+# What stands before a piece, and the piece; called as in texts.py, and after the piece before it.
 PIECES: Mapping[str, tuple[Items, Items]] = {
     "a turn - behind a record: FAILED": ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
     "a turn ^ behind the first neighbour: FAILED": (NO_FIRST, (V, RETURN, F)),

@@ -1,6 +1,6 @@
 """Algorithm 1's search, as the steps that IsTree says one by one, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt, the edges of a simple graph, and behind it what the defined step of `verify.programs.searches` says, word by
+The text is a prompt, the edges of a simple graph, and behind it what the defined step of `dossiers.istree.steps` says, word by
 word. In the paper's layout (paper.smt2) there are n − 1 edges, and the last vertex says the answer. In the layout eos (eos.smt2)
 the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that.
 
@@ -34,10 +34,17 @@ from typing import TypeAlias
 
 from constructions.language.terms import Answer, Matching, Pick, Term
 from verify.algebra.symbolic import symbol
-from verify.induction.theory import Theory, text_of
+from verify.dossiers.istree.steps import ByCounts, ByNeighbours, definition
+from verify.induction import theory as theories
+from verify.induction.theory import Theory
 from verify.induction.translation import Translation
 from verify.programs.forms import read_alone
-from verify.programs.searches import ByCounts, ByNeighbours, definition
+
+
+def text_of(name: str) -> str:
+    """The text NAME.smt2 beside this file."""
+    return theories.text_of(name, __name__.rpartition(".")[0])
+
 
 Search: TypeAlias = ByNeighbours | ByCounts
 MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}
@@ -58,7 +65,7 @@ def theory(search: Search) -> Theory:
     )
     lemmas.add(text_of("search"))
     model = next(name for name, kind in MODELS.items() if isinstance(search, kind))
-    lemmas.runs = ("search", model, search.layout)
+    lemmas.runs = ("verify.dossiers.istree.runs.search", model, search.layout)
     return lemmas
 
 

@@ -27,8 +27,8 @@ from verify.algebra.polynomial import Polynomial, whole
 from verify.algebra.symbolic import as_weight
 from verify.automata.language import Bound, Language, Place
 
-CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
 FAMILIES = {"hybrid": number_families, "rag": rag.families}
+CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
 
 
 def _bound(value: int) -> Bound:
@@ -98,3 +98,16 @@ def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int
             text.halt(len(task.machine.rows), len(LETTERS) - 1)
     names = frozenset(place.name for place in text.places)
     return Language(tuple(text.places), names, sizes)
+
+
+def copied(language: Language, length: int) -> Language:
+    """Of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the word."""
+    return replace(
+        language,
+        places=tuple(
+            replace(place, numbers=(0, length - 1))
+            if place.name.startswith("a copy") and place.family in (CELL, PLACE)
+            else place
+            for place in language.places
+        ),
+    )

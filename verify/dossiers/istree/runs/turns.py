@@ -12,11 +12,11 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.rag import RECORD, RETURN
 from constructions.language.interpreter import Input
 from constructions.models.search import END_SEARCH, START_SEARCH
+from verify.dossiers.istree.lemmas.turns import defined
+from verify.dossiers.istree.runs.graphs import Around
+from verify.dossiers.istree.turns import FIRST, NEXT
 from verify.induction.evaluation import value
 from verify.induction.place import Place
-from verify.induction.runs.graphs import Around
-from verify.induction.turns import defined
-from verify.programs.turns import FIRST, NEXT
 from verify.programs.witness import tokens_of
 
 BEYOND = 60  # more words than a turn has

@@ -10,10 +10,10 @@ from constructions.language.interpreter import Input, Spoken
 from constructions.turing.configurations import HALT, HALTED, OUT, RUN, START, Code, Task, written
 from constructions.turing.machine import Machine
 from constructions.turing.simulator import steps as simulated
+from verify.dossiers.turing.lemmas.turning import KINDS, translation
+from verify.dossiers.turing.turning import Later
 from verify.induction.evaluation import value
 from verify.induction.place import Place
-from verify.induction.turning import KINDS, translation
-from verify.programs.turning import Later
 from verify.runs.turing_runs import digits_of
 
 NUMBERED = {**KINDS, START: 7, RUN: 8}

@@ -47,7 +47,7 @@ HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
 def definition(task: TaskOfAnySize, place: str) -> Answer | None:
-    """What should be said at this place of a text of `verify.automata.configurations`; None in the prompt."""
+    """What should be said at this place of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
     if place == START or "the prompt" in place or place == "the first head":
         return None
     later = Later(Code(task.machine), task.cells - 1).said

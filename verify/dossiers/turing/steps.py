@@ -47,7 +47,7 @@ WORDS = 5  # of a step
 
 
 def definition(task: TaskOfAnySize, model: str, place: str) -> Answer | None:
-    """What should be said at this place of a text of `verify.automata.tapes`; None where a search is carried out."""
+    """What should be said at this place of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     name, *which = place.split(", ")
     if model == "hybrid":
         step = Step(task)

@@ -1,7 +1,7 @@
 """IsTree's search in frames, as the hybrid says it word by word, ends with YES if and only if the graph is a tree, for every n.
 
 The text is a prompt of n − 1 edges, loops and repetitions among them, and behind it frames whose words are those that are due by
-`verify.programs.frames`, each behind the ones before. P is the prompt's last position, k that of a frame's last word. There:
+`verify.dossiers.istree.frames`, each behind the ones before. P is the prompt's last position, k that of a frame's last word. There:
   what is found behind the base is the next record of the frame's vertex (found-behind), and none is left once the target is far
   enough (none-behind); so a word is due at k (decision), and at each place of the frame behind it (frame-down, frame-up, …);
   these frames are a depth-first walk (walk.smt2): they go down along the next record of the vertex, pass over it if it leads to
@@ -23,10 +23,10 @@ from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, U
 from constructions.language.interpreter import ANYTHING
 from constructions.language.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
 from verify.algebra.symbolic import symbol
-from verify.induction.search import PARTS, head
-from verify.induction.theory import Theory, text_of
+from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
+from verify.dossiers.istree.lemmas.search import PARTS, head, text_of
+from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply
-from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
 from verify.programs.shorthand import back, word
 
 N = symbol(2, 2**64)
@@ -66,7 +66,7 @@ def theory(frames: Frames) -> Theory:
         }
     )
     lemmas.add(text_of("frames"))
-    lemmas.runs = ("frames",)
+    lemmas.runs = ("verify.dossiers.istree.runs.frames",)
     return lemmas
 
 

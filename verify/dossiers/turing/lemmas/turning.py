@@ -1,4 +1,4 @@
-"""A Turing machine's configurations, word by word as `verify.programs.turning` defines it, are the machine's run, for every word on
+"""A Turing machine's configurations, word by word as `turing.turning` defines it, are the machine's run, for every word on
 its tape, every number m of cells and of steps; and what leaves the queue is what entered it m tokens before.
 
 e is the position where a configuration ends. Behind it all words are those that the definition says: the next configuration's
@@ -19,10 +19,10 @@ from __future__ import annotations
 from constructions.language.terms import Above, Answer, If, IsWord, Say, SayNumber, as_term
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, OUTSIDE, RUN, START, TURN, Code
 from constructions.turing.machine import Machine
-from verify.induction.machine import table
-from verify.induction.theory import Theory, text_of
+from verify.dossiers.turing.lemmas.machine import table, text_of
+from verify.dossiers.turing.turning import HAS_BEGUN, HAS_HALTED, Later, leaving
+from verify.induction.theory import Theory
 from verify.induction.translation import Translation, each
-from verify.programs.turning import HAS_BEGUN, HAS_HALTED, Later, leaving
 
 KINDS = {BLANK: 1, CELL: 2, HEAD: 3, HALTED: 4, TURN: 5, OUTSIDE: 6}
 
@@ -48,7 +48,7 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
     terms = [*words.lines, *(f"(define-fun {name} {body})" for name, body in macros.items())]
     lemmas = Theory({"machine": "\n".join([table(machine, code.letters), *numbers]), "defined-terms": "\n".join(terms)})
     lemmas.add(text_of("turning"))
-    lemmas.runs = ("turning", machine)
+    lemmas.runs = ("verify.dossiers.turing.runs.turning", machine)
     return lemmas
 
 

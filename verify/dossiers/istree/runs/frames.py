@@ -10,12 +10,12 @@ from typing import Any
 from constructions.istree.graphs import PAPER
 from constructions.istree.hybrid import DOWN, FURTHER, MARKS, PASS, UP
 from constructions.language.interpreter import Input
+from verify.dossiers.istree.frames import Frames
+from verify.dossiers.istree.lemmas.frames import KINDS, translation
+from verify.dossiers.istree.runs.graphs import Around
+from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, run, tokens_of
 from verify.induction.evaluation import value
-from verify.induction.frames import KINDS, translation
 from verify.induction.place import Place
-from verify.induction.runs.graphs import Around
-from verify.programs.frames import Frames
-from verify.runs.frames import FAMILIES, Edges, run, tokens_of
 
 PROMPTS: list[Edges] = [((2, 3), (1, 2)), ((3, 2), (2, 3)), ((1, 2), (2, 1)), ((4, 3), (3, 1), (1, 2))]
 

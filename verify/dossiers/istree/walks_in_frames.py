@@ -10,7 +10,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import PAPER, Edge
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
 from constructions.language.interpreter import Input, Spoken
-from verify.programs.frames import definition
+from verify.dossiers.istree.frames import definition
 
 FAMILIES = frozenset([VERTEX, PLACE])
 Edges: TypeAlias = tuple[Edge, ...]

@@ -12,10 +12,10 @@ from constructions.turing import hybrid, rag
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import CELL, SYMBOL, TaskOfAnySize
+from verify.dossiers.turing.lemmas.machine import KINDS, NUMBERS, STEPS, translation
+from verify.dossiers.turing.steps import WORDS
 from verify.induction.evaluation import value
-from verify.induction.machine import KINDS, NUMBERS, STEPS, translation
 from verify.induction.place import Place
-from verify.programs.machines import WORDS
 from verify.runs.turing_runs import tokens_of
 
 

@@ -203,7 +203,7 @@ class ByCounts(_Search):
 
     @property
     def counted(self) -> tuple[Term, Term]:
-        """A record's vertex and order, which an invariant is about: verify/induction/counts.smt2 shows it."""
+        """A record's vertex and order, which an invariant is about: lemmas/counts.smt2 shows it."""
         return let("own", self.own), self.order
 
     @property

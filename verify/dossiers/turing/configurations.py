@@ -6,6 +6,8 @@ the invariant: each digit is the one in front of the queue. Behind OUT and HALT 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from constructions.models.program import Family
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
 from constructions.turing.cot import sequence_length
@@ -65,3 +67,11 @@ def _cells(order: Order, name: str, *begin: str) -> tuple[str, ...]:
     for place, kind in zip(places, (BLANK, CELL), strict=True):
         order[place] = (kind, (*begin, *places))
     return (*begin, *places)
+
+
+def spaced(language: Language, cells: int) -> Language:
+    """Of a tape that turns around: prompts of so many cells, and what is written behind them."""
+    run, end = next(i for i, place in enumerate(language.places) if place.word == RUN), cells + 2
+    prompt = [replace(place, high=min(place.high, end - 1)) for place in language.places[:run]]  # type: ignore[type-var]
+    written = [replace(place, low=end + 1) for place in language.places[run + 1 :]]
+    return replace(language, places=(*prompt, replace(language.places[run], low=end), *written))

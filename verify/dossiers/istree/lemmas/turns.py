@@ -1,7 +1,7 @@
 """Algorithm 2, as the Linear RNN writes it turn by turn, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt, the edges of a simple graph, and behind it words that are due by `verify.programs.turns`, each behind those
-before, and behind each search what it finds by `verify.programs.found`. k is where a turn's head ends, `u - v` or `u ^ v`. The
+The text is a prompt, the edges of a simple graph, and behind it words that are due by `istree.turns`, each behind those
+before, and behind each search what it finds by `istree.results`. k is where a turn's head ends, `u - v` or `u ^ v`. The
 words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which place
 which word is due, and which places stand behind that one. So a turn goes one of finitely many ways (`ways`), and lemmas say of it:
   a word is due at each place, and each search is one of those of which it is defined what they find (never-open, root-due);
@@ -27,15 +27,15 @@ from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.language.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.automata.language import Place
-from verify.automata.searches import PROMPT, of_rag
 from verify.dossiers.dossier import LEAST
-from verify.induction.search import PARTS, N, edges_behind, head, macro
-from verify.induction.theory import Theory, text_of
+from verify.dossiers.istree import turns
+from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, head, macro, text_of
+from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.texts import PROMPT, of_rag
+from verify.dossiers.istree.turns import Items, Vertex
+from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply
-from verify.programs import turns
-from verify.programs.found import Found
 from verify.programs.pieces import by_way, copied_from
-from verify.programs.turns import Items, Vertex
 
 Places: TypeAlias = "frozenset[int]"
 Script: TypeAlias = "tuple[tuple[str, str], ...]"  # words from <StartSearch> on, and where each stands
@@ -227,7 +227,7 @@ def theory(text: Text) -> Theory:
         }
     )
     lemmas.add(text_of("search"))
-    lemmas.runs = ("turns",)
+    lemmas.runs = ("verify.dossiers.istree.runs.turns",)
     return lemmas
 
 

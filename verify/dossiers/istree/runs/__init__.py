@@ -1,0 +1,1 @@
+"""Small exact runs, along which what lemmas use is seen to be true."""

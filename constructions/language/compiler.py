@@ -667,6 +667,8 @@ class Compiler:
         gadgets.append(constant("−1 for squares, and a word where nothing is due", constants))
         for forms, leaf, said in made:
             gate = total(forms) - (len(forms) - 1)
+            if not gate.terms and gate.constant <= 0:
+                continue  # never
             if isinstance(leaf, Say):
                 gadgets.append(Gadget(f"say {leaf.word}", (Unit(gate, as_affine(1), {leaf.word: 1}),)))
             else:

@@ -88,6 +88,8 @@ def test_a_count_is_below_a_fraction() -> None:
 )
 def test_one_comparison_has_one_term(one: Value, two: Value) -> None:
     assert (one == two).term == (two == one).term
+    assert (one == two).term == (two * 3 == one * 3).term == (one * Fraction(1, 2) == two * Fraction(1, 2)).term
+    assert (one < two).term == (one * 3 < two * 3).term
     for less in ((one < two, two > one), (~(one >= two), ~(two <= one))):
         assert less[0].term == less[1].term
     assert (one < two).term == (~(one >= two)).term

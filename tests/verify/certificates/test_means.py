@@ -99,10 +99,10 @@ def test_no_position_of_a_text_is_lost_behind_a_mean() -> None:
 @pytest.mark.parametrize(
     ("one", "two"), [(ALL, {"num": LEAD, "s": LEAD}), ({"num": LEAD, "s": LEAD}, {"x": LEAD, "s": LEAD})]
 )
-@pytest.mark.parametrize("p", [17, 13])
+@pytest.mark.parametrize("p", [17, 21])
 def test_shares_of_two_heads_are_compared(one: Weights, two: Weights, p: int) -> None:
     """Position 1 among those of one kind, and among those of another: where as many are of both, the shares are one number."""
-    units = [*threshold({"a": 1.0, "b": -1.0}, 32.0, 0.0), *threshold({"a": -1.0, "b": 1.0}, 32.0, -1.0)]
+    units = [*threshold({"a": 1.0, "b": -1.0}, 64.0, 0.0), *threshold({"a": -1.0, "b": 1.0}, 64.0, -1.0)]
     wired = averaging([one, two], [{"s": 1}, {"s": 1}], units, p, Discipline.FUSED)
     found = judged(wired, SPOKEN)
     assert found.verdict == CERTIFIED

@@ -180,7 +180,7 @@ class Normalizer:
     def _by_bits(self, value: Term, compared: Callable[[Term], Term]) -> Term | None:
         """What is said of a polynomial of a few bits, case by case; None for another one."""
         atoms = sorted(value.atoms, key=lambda a: a.order)
-        if not 1 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
+        if not 0 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
             return None
         off, on = (compared(self.settled(with_value(value, atoms[0], x))) for x in (0, 1))
         bit = as_term(atoms[0])

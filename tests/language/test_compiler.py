@@ -149,7 +149,10 @@ def test_a_model_of_more_texts_takes_no_fewer_bits(n: int, discipline: Disciplin
 
 
 def test_never_said_is_no_unit() -> None:
-    """Two cases that cannot be, with one word, once clashed."""
+    """Cases that cannot be, with one word, once clashed."""
+    never = '(running_sum(word("a")) == -1) | (running_sum(word("b")) < -1)'
+    says = f'choose({never}, choose(running_sum(word("b")) > 1, "x", "y"), "no")'
+    assert gadgets(compiled(says, AB, "rnn"), "say") == 1
     compiler = compiled('choose((word("a") > -1) & (running_sum(word("b")) >= 0), "no", "no")', AB, "rnn")
     assert gadgets(compiler, "say no") == 1
 

@@ -43,6 +43,13 @@ KNOWN = [
     Written("number", NUMBERS),
     Written('choose(select(number, number).count() > 1, "again", "new")', NUMBERS),
     Written('choose(select(number, number).count() > select(number, number.back(1)).count(), "yes", "no")', NUMBERS),
+    *(
+        Written(
+            f'choose(select(number, number).count() {sign} select(number, number.back(1)).count(), "yes", "no")',
+            NUMBERS,
+        )
+        for sign in ("<", ">=", "<=")
+    ),
     Written('choose(select(number, number).count() > number - 2, "yes", "no")', NUMBERS),
     Written(f'choose({HOP}.last({HOP}.last(number)) == 0, "none", {HOP}.last({HOP}.last(number)))', NUMBERS),
     Written('choose(table(number, {1: 2, 2: 3, 3: 1}) == 2, "yes", "no")', NUMBERS),
@@ -71,7 +78,7 @@ def test_known_programs_are_certified_and_say_what_is_due(written: Written, disc
     assert compiled.strays(some_of(texts, 3)) == []
 
 
-@pytest.mark.parametrize("written", KNOWN[::3], ids=lambda written: written.says[:60])
+@pytest.mark.parametrize("written", KNOWN[::4], ids=lambda written: written.says[:60])
 def test_long_texts_of_known_programs(written: Written) -> None:
     """Of n = 9: of one token, of the longest, with one token elsewhere at each place, and any."""
     compiled, n = Compiled(written.program, 9), 9
@@ -86,7 +93,7 @@ def test_long_texts_of_known_programs(written: Written) -> None:
     assert compiled.strays(hard[3:5]) == []
 
 
-TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)], 24) for prompt in PROMPTS}
+TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)], 12) for prompt in PROMPTS}
 
 
 @example(Written('choose(word("a").back(2).back(2), "yes", "no")', AB, "rnn"), Discipline.FUSED)
@@ -96,7 +103,7 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
 )
 @example(Written('choose(select(word("a")).count() < Fraction(5, 2), "yes", "no")', AB), Discipline.FUSED)
 @example(Written('choose(((number == 1) | (position > 2)).back(1), "yes", "no")', NUMBERS), Discipline.SEQUENTIAL)
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(
     written: Written, discipline: Discipline

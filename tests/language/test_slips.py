@@ -25,7 +25,8 @@ EVEN = Written('choose(select(word("a")).count() == select(word("b")).count(), "
 OFTEN = Written('choose(select(number, number).count() > 1, "again", "new")', NUMBERS)
 TWICE = Written('choose(select(number, number).count() == 2, "twice", "no")', NUMBERS)
 RARE = Written('choose(select(number, number).count() < number, "yes", "no")', NUMBERS)
-LESS = Written('choose(select(number, number).count() < select(number, 1).count(), "yes", "no")', NUMBERS)
+LESS = Written('choose(select(number, number).count() < select(number, number.back(1)).count(), "yes", "no")', NUMBERS)
+SAME = Written('choose(select(number, number).count() == select(number, number.back(1)).count(), "yes", "no")', NUMBERS)
 FIRST = Written('choose(select(word("a")).first(word("b").back(1)), "yes", "no")', AB)
 LAST = Written('choose(select(word("a")).last(word("b").back(1)), "yes", "no")', AB)
 BEFORE = Written('choose(word("a").back(2), "yes", "no")', AB)
@@ -179,11 +180,14 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "one farther back": (one_farther_back, {BEFORE: WRONG, KEPT: WRONG, BOTH: WRONG, FIRST: WRONG, OLD: CERTIFIED}),
     "a step for a hat": (
         constant("HAT", compiler.STEP),
-        {EVEN: WRONG, BALANCED: WRONG, EQUAL: WRONG, TWICE: CERTIFIED},
+        {SAME: WRONG, BALANCED: WRONG, EQUAL: WRONG, TWICE: CERTIFIED},
     ),
-    "a hat for a step": (constant("STEP", compiler.HAT), {COUNTS: WRONG, MORE: WRONG, EVEN: CERTIFIED}),
+    "a hat for a step": (constant("STEP", compiler.HAT), {LESS: WRONG, MORE: WRONG, EVEN: CERTIFIED}),
+    "a step for what is past": (constant("PAST", compiler.FALLING), {COUNTS: WRONG, LESS: CERTIFIED}),
+    "a plateau for what is past": (constant("PAST", compiler.PLATEAU), {COUNTS: WRONG, EVEN: CERTIFIED}),
+    "a step for what is 0": (constant("PLATEAU", compiler.STEP), {EVEN: WRONG}),
     "a step one later": (constant("STEP", ((-1, 1), (-2, -1))), {MORE: WRONG, LESS: CERTIFIED, COUNTS: CERTIFIED}),
-    "a wide hat": (constant("HAT", compiler.PLATEAU), {BALANCED: WRONG, EQUAL: WRONG, EVEN: CERTIFIED}),
+    "a wide hat": (constant("HAT", compiler.PLATEAU), {BALANCED: WRONG, EQUAL: WRONG, SAME: CERTIFIED}),
     "rising for falling": (constant("FALLING", compiler.RISING), {OFTEN: WRONG, RARE: WRONG, TWICE: CERTIFIED}),
     "falling early": (constant("FALLING", ((1, -1), (0, 1))), {OFTEN: CERTIFIED, RARE: UNCERTIFIED}),
     "a hat for a plateau": (constant("PLATEAU", compiler.HAT), {TWICE: CERTIFIED}),

@@ -169,7 +169,7 @@ def test_a_mean_over_all_positions_is_a_sum_over_them() -> None:
     assert values(NORMAL.term(some)) == values(some)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(integers)
 def test_sums(summand: Term) -> None:
     """Of what is 1 at position 1 alone, too."""
@@ -188,7 +188,7 @@ sums = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(sums, st.sampled_from([NORMAL, AT_NUMBER]))
 def test_bits_are_compared_case_by_case(value: Term, normal: Normalizer) -> None:
     for atom in (Above(value), Equal(value, Fraction(1)), Equal(value, Fraction(0)), Positive(value)):

@@ -350,6 +350,10 @@ class Compiler:
 
     def _above(self, atom: Atom, of: Term) -> Formed:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
+            shares = [m for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
+            if of.constant == 1 and len(shares) == 2 and self._summand(of) is None:  # m + 1 > m': not m' > m
+                form, ready = self.atom(Above((of - 1) * -1))
+                return as_affine(1) - form, ready
             return self._compared_counts(atom, of, equal=False)
         self._require_whole(of, "a comparison")
         form, ready = self.form(of)
@@ -667,6 +671,8 @@ class Compiler:
         gadgets.append(constant("−1 for squares, and a word where nothing is due", constants))
         for forms, leaf, said in made:
             gate = total(forms) - (len(forms) - 1)
+            if any(not form.terms and form.constant <= 0 for form in forms):
+                continue  # never
             if isinstance(leaf, Say):
                 gadgets.append(Gadget(f"say {leaf.word}", (Unit(gate, as_affine(1), {leaf.word: 1}),)))
             else:

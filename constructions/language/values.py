@@ -122,14 +122,15 @@ class Value:
         return Value(as_term(Read(self.term, Nearest(term_of(target)))))
 
 
-def _times_denominators(difference: Term) -> Term:
-    """With whole coefficients, and the same sign everywhere."""
-    return difference * math.lcm(*(c.denominator for _, c in difference.items))
+def _primitive(difference: Term) -> Term:
+    """With whole coefficients that have no common factor, and the same sign everywhere."""
+    difference = difference * math.lcm(*(c.denominator for _, c in difference.items))
+    return difference * Fraction(1, math.gcd(*(c.numerator for _, c in difference.items)) or 1)
 
 
 def _equal(difference: Term) -> Term:
     """Whether an integer is 0, or a fraction of one; the same term for x = y and y = x."""
-    difference = _times_denominators(difference)
+    difference = _primitive(difference)
     rest = difference - difference.constant
     sign = -1 if rest.items and rest.items[0][1] < 0 else 1
     return as_term(Equal(rest * sign, -difference.constant * sign))
@@ -137,7 +138,7 @@ def _equal(difference: Term) -> Term:
 
 def _above(difference: Term) -> Value:
     """Whether an integer is above 0, or a fraction of one; the same term for x > y and not x ≤ y."""
-    difference = _times_denominators(difference)
+    difference = _primitive(difference)
     first = next((c for monomial, c in difference.items if monomial), Fraction(1))
     if first > 0:
         return Value(as_term(Above(difference)))

@@ -169,16 +169,16 @@ def due(texts: Texts, words: Words) -> list[int]:
     By enumeration of all ways in which pieces can be laid out, and no automaton.
     """
     ends = [i for i in range(1, len(words) + 1) if reads_as(texts.prompt, words[:i])]
-    begun = [*range(ends[0], len(words) + 1)] if texts.thought and ends else []
+    begun = range(ends[0], len(words) + 1) if texts.thought and ends else ()
     return [i + 1 for i in sorted({*ends, *begun})]
 
 
 def reads_as(pieces: Sequence[Piece], words: Sequence[str], limit: int = 10**9) -> bool:
-    """Whether the words are these pieces, at most so many of one that repeats."""
+    """Whether the words are these pieces, for an n up to the limit."""
     if not pieces:
         return not words
     piece, *rest = pieces
-    most = limit if piece.repeats else 1
+    most = limit * piece.times if piece.repeats else 1
     count = 0
     if piece.least == 0 and reads_as(rest, words, limit):
         return True

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from hypothesis import strategies as st
 
 from constructions.language import texts, values
 from constructions.language.program import ARCHITECTURES, Architecture, Program
-from tests.language.compiled import written
+from constructions.language.texts import Texts, as_piece
+from tests.language.compiled import every_text, written
 
-NAMES = {**vars(values), **vars(texts)}
+NAMES = {**vars(values), **vars(texts), "Fraction": Fraction}
 PROMPTS = {
     'some(words("a", "b"))': "a",
     'some(words("a", "b", "c"))': "a",
@@ -27,16 +29,20 @@ SMALL = st.integers(-1, 3).map(str)
 
 @dataclass(frozen=True)
 class Written:
-    """says, prompt: Python."""
+    """says, prompt, thought: Python."""
 
     says: str
     prompt: str
     architecture: Architecture = "transformer"
+    thought: str = ""
 
     @property
     def program(self) -> Program:
-        prompt = eval(f"({self.prompt},)", NAMES)
-        return written(eval(self.says, NAMES), prompt, PROMPTS[self.prompt], architecture=self.architecture)
+        prompt, thought = (eval(f"({text},)" if text else "()", NAMES) for text in (self.prompt, self.thought))
+        example = PROMPTS.get(self.prompt) or next(
+            " ".join(text) for text in every_text(Texts(tuple(map(as_piece, prompt))), 2)
+        )
+        return written(eval(self.says, NAMES), prompt, example, thought=thought, architecture=self.architecture)
 
 
 @st.composite

@@ -62,6 +62,14 @@ def first_mismatch(
         bit = normal.term(due.bit)
         if bit.is_constant:
             return first_mismatch(model, registers, due.then if bit.constant else due.otherwise, normal, cases)
+        if (first := _first_of_several(bit, normal)) is not None:  # what is learnt of a product or a sum is learnt bit by bit
+            for holds in (True, False):
+                branch = _with(normal, first, holds)
+                if not _contradicts(branch):
+                    mismatch = first_mismatch(model, registers, due, branch, (*cases, (first, holds)))
+                    if mismatch is not None:
+                        return mismatch
+            return None
         for holds, answer in ((True, due.then), (False, due.otherwise)):
             branch = _with(normal, bit, holds)
             if not _contradicts(branch):
@@ -85,6 +93,16 @@ def first_mismatch(
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
     return None if output == due or _spelled(output, normal) == _spelled(due, normal) else Mismatch(cases, due, output)
+
+
+def _first_of_several(bit: Term, normal: Normalizer) -> Term | None:
+    """The first one of several bits that it is a polynomial of, if a case says what it is."""
+    atoms = sorted(bit.atoms, key=lambda a: a.order)
+    if len(atoms) < 2 or not all(map(normal.facts.is_bit, atoms)):
+        return None
+    first = as_term(atoms[0])
+    told = all(normal_part.term(first).is_constant for normal_part in (_with(normal, first, x) for x in (True, False)))
+    return first if told else None
 
 
 def _spelled(answer: Answer, normal: Normalizer) -> Answer:

@@ -6,7 +6,7 @@ gets one form is equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -56,6 +56,7 @@ from verify.programs.sizes import is_never_whole, whole
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
 K = as_term(POSITION)
+MOST_BITS = 4  # of which each case is looked at
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,18 @@ class Normalizer:
             return self.term(compared)
         if self._counted(value) is not None:
             return ONE - self.equal(value, Fraction(0))
+        if (cases := self._by_bits(value, self.above)) is not None:
+            return cases
         return self._known(Above(value))
+
+    def _by_bits(self, value: Term, compared: Callable[[Term], Term]) -> Term | None:
+        """What is said of a polynomial of a few bits, case by case; None for another one."""
+        atoms = sorted(value.atoms, key=lambda a: a.order)
+        if not 0 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
+            return None
+        off, on = (compared(self.settled(with_value(value, atoms[0], x))) for x in (0, 1))
+        bit = as_term(atoms[0])
+        return self.reduced((ONE - bit) * off + bit * on)
 
     def equal(self, value: Term, to: Fraction) -> Term:
         """1[value = to]."""
@@ -210,6 +222,8 @@ class Normalizer:
             return body if to == 1 else ONE - body
         if not to and (matching := self._counted(body)) is not None:
             return self._known(Equal(as_term(Count(matching)), to))
+        if (cases := self._by_bits(body - to, lambda rest: self.equal(rest, Fraction(0)))) is not None:
+            return cases
         return self._known(Equal(body, to))
 
     def _counted(self, body: Term) -> Matching | None:

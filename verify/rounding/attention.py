@@ -8,7 +8,8 @@ soundness of rounding, and it needs no word about who wins. Who can win is then 
   by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
   by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
   by count      nearest.py
-Several winners are read only if all values are 0, or all but one that is 1 and surely among them (a count).
+Several winners are read only if all values are 0, or all but one that is 1 and surely among them (a count), or if their scores are
+one number and the values are integers (a mean).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fractions import Fraction
 
 from constructions.wiring.exact import HeadRows
 from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.growing import at_most
+from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
 from verify.automata.language import Apart, Consecutive
 from verify.rounding.candidates import (
@@ -42,6 +43,8 @@ from verify.rounding.nearest import Key, race_of
 from verify.rounding.operators import row_of
 from verify.rounding.scores import Score, lattice
 from verify.rounding.winners import Winners, scored, winning_part
+
+FEW = 3  # positions beside a first one, of which each is looked at where nothing else tells who wins
 
 
 class Reader:
@@ -275,10 +278,14 @@ class Reader:
     # By key
 
     def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
-        winning = max(c.lower for c in candidates if self._sure(query, c))
-        lost: list[Fraction] = []
+        winning, lost = max(c.lower for c in candidates if self._sure(query, c)), list[Fraction]()
         winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
         able = Winners(winners, [self._many(c) for c in winners])
+        surely = max(self._at_known_positions(query, candidates), default=winning)
+        if surely > winning and not able.unique():
+            winning, lost = surely, []
+            winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
+            able = Winners(winners, [self._many(c) for c in winners])
         noise = 2 * max(c.noise for c in candidates)
         lead = lattice([c.exact for c in candidates])
         if lead > 0 and not at_most(needed + noise, lead):
@@ -294,7 +301,33 @@ class Reader:
         if able.unique():
             return [self._reads(c.joint, at) for c in winners], head_lead
         everybody = not lost and len(winners) == len(candidates)
-        return [self._average(query, winners, at, everybody=everybody)], head_lead
+        try:
+            return [self._average(query, winners, at, everybody=everybody)], head_lead
+        except Undecided:
+            first, last = query.position.low, query.position.high
+            if isinstance(first, Growing) or isinstance(last, Growing) or not first < last <= first + FEW:
+                raise
+            return self._at_each_position(query, range(first, last + 1), at)
+
+    def _at_known_positions(self, query: Kind, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
+        """What some key scores at least: of each position before the query at which keys are known to stand, its worst key."""
+        for place in {whole(c.place.constant) for c in candidates if c.place.is_constant}:
+            if place < query.position.low:
+                spans = [(c, c.joint.bounds(c.place)) for c in candidates if not c.is_self]
+                yield min(c.lower for c, (low, high) in spans if low <= place <= high)
+
+    def _at_each_position(self, query: Kind, positions: range, at: int) -> tuple[list[Kind], Lead]:
+        """The query's kind in parts, each of which stands at one position."""
+        self.trace.append(f"each of {positions}")
+        kinds, leads = list[Kind](), list[Lead]()
+        for place in positions:
+            part = query.restricted(atom(POSITION), place, place)
+            if part is not None:
+                parts, lead = self.read(part, at)
+                kinds += parts
+                leads += [lead] if lead is not None else []
+        least = min((lead.lead for lead in leads if lead.lead), default=Fraction(0))
+        return kinds, Lead(least, max(lead.needed for lead in leads), min(lead.winning for lead in leads))
 
     def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
         """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""

@@ -73,11 +73,11 @@ def threshold(form: Weights, slope: float, bias: float) -> Iterator[Unit]:
         yield ({name: slope * w for name, w in form.items()}, bias + off, NONE, 1, {"c": c})
 
 
-@pytest.mark.parametrize(("discipline", "certified"), [(Discipline.FUSED, 24), (Discipline.SEQUENTIAL, 24)])
+@pytest.mark.parametrize(("discipline", "certified"), [(Discipline.FUSED, 15), (Discipline.SEQUENTIAL, 15)])
 def test_a_mean_is_compared(discipline: Discipline, certified: int) -> None:
     """With 0, by a slope that is steep enough; and with what it may be beside that, which is not told."""
-    some = EVERY[:: 9 if discipline is Discipline.FUSED else 13]
-    for keys, value, (slope, bias) in itertools.product(CHOSEN, VALUES, [(16.0, 0.0), (8.0, -4.0)]):
+    some = EVERY[:: 23 if discipline is Discipline.FUSED else 31]
+    for keys, value, (slope, bias) in itertools.product(CHOSEN[:5], VALUES[1:6], [(16.0, 0.0), (8.0, -4.0)]):
         wired = averaging([keys], [value], [*threshold({"a": 1.0}, slope, bias)], 17, discipline)
         found = judged(wired, SPOKEN)
         if found.verdict == CERTIFIED:
@@ -99,10 +99,10 @@ def test_no_position_of_a_text_is_lost_behind_a_mean() -> None:
 @pytest.mark.parametrize(
     ("one", "two"), [(ALL, {"num": LEAD, "s": LEAD}), ({"num": LEAD, "s": LEAD}, {"x": LEAD, "s": LEAD})]
 )
-@pytest.mark.parametrize("p", [17, 13])
+@pytest.mark.parametrize("p", [17, 21])
 def test_shares_of_two_heads_are_compared(one: Weights, two: Weights, p: int) -> None:
     """Position 1 among those of one kind, and among those of another: where as many are of both, the shares are one number."""
-    units = [*threshold({"a": 1.0, "b": -1.0}, 32.0, 0.0), *threshold({"a": -1.0, "b": 1.0}, 32.0, -1.0)]
+    units = [*threshold({"a": 1.0, "b": -1.0}, 64.0, 0.0), *threshold({"a": -1.0, "b": 1.0}, 64.0, -1.0)]
     wired = averaging([one, two], [{"s": 1}, {"s": 1}], units, p, Discipline.FUSED)
     found = judged(wired, SPOKEN)
     assert found.verdict == CERTIFIED

@@ -1,0 +1,106 @@
+"""Bounds of terms, against the interpreter on every text of small sizes: never too narrow; some are as narrow as they can be."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import event, given, settings
+
+from constructions.language.bounds import Bounds, product
+from constructions.language.interpreter import Input
+from constructions.language.terms import Digits, NumberOf, Reciprocal, Sum, as_term
+from constructions.language.values import Value, number, position, positive, running_sum, select, table, word
+from tests.language.compiled import every_text
+from tests.language.programs import NAMES, PROMPTS, Written, programs
+
+N = 3
+SIZES = {prompt: Written('"x"', prompt).program.texts for prompt in PROMPTS}
+TEXTS = {
+    prompt: random.Random(1).sample(every, min(30, len(every)))
+    for prompt, texts in SIZES.items()
+    for every in [[*every_text(texts, N)]]
+}
+
+
+def met(value: Value, prompt: str) -> list[int]:
+    """Its values at every position of these texts."""
+    found = []
+    for words in TEXTS[prompt]:
+        text = Input([("<s>", 0), *(("", int(w)) if w.isdecimal() else (w, 0) for w in words)])
+        found += [int(text.value(value.term, k)) for k in range(1, len(words) + 2)]
+    return found
+
+
+def bounds_of(prompt: str) -> Bounds:
+    texts = SIZES[prompt]
+    largest = max((piece.largest(N) for piece in texts.pieces if piece.numbers), default=0)
+    return Bounds((texts.lowest, largest), texts.length(N))
+
+
+def parts(written: Written) -> list[str]:
+    """What stands in parentheses in it: values and selections."""
+    opened, found = list[int](), list[str]()
+    for i, sign in enumerate(written.says):
+        if sign == "(":
+            opened.append(i)
+        elif sign == ")":
+            found.append(written.says[opened.pop() : i + 1])
+    return found
+
+
+@settings(max_examples=60)
+@given(programs())
+def test_no_value_is_outside(written: Written) -> None:
+    bounds, count = bounds_of(written.prompt), 0
+    for part in parts(written):
+        value = eval(part, NAMES)
+        if isinstance(value, Value):
+            low, high = bounds.term(value.term)
+            values, count = met(value, written.prompt), count + 1
+            assert low <= min(values) <= max(values) <= high, part
+            assert bounds.largest(value.term) >= max(map(abs, values))
+    event(f"{min(count, 5)} values")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        (number, 0, N),
+        (position, 1, N + 1),
+        (number * position * -2 + 1, 1 - 2 * N * (N + 1), 1),
+        (number.back(1) - 3, -3, N - 3),
+        ((number - 5).back(1), -5, 0),
+        ((number + 5).at(position), 5, N + 5),
+        (positive(number - 2), 0, N - 2),
+        (positive(number - 9), 0, 0),
+        (running_sum(number - 1), -(N + 1), (N + 1) * (N - 1)),
+        (select(number).count(), 0, N + 1),
+        (table(number, {1: 4, 2: -2}), -2, 4),
+        ((number == 1) | (position > 2), 0, 1),
+        ((number == 1) & ~(position > 2), 0, 1),
+        ((number == 1) - 2 * (position > 2), -2, 1),
+        (((number == 1) | (position > 2)).back(1), 0, 1),
+        ((number == 1) * (number == 1), 0, 1),
+        (word("a") * number, 0, N),
+        ((number - 2).named("less"), -2, N - 2),
+    ],
+)
+def test_bounds_that_are_as_narrow(value: Value, low: int, high: int) -> None:
+    assert Bounds((1, N), N + 1).term(value.term) == (low, high)
+
+
+def test_products_of_intervals() -> None:
+    ends = [(-3, -1), (-2, 0), (-1, 2), (0, 3), (1, 2)]
+    for a in ends:
+        for b in ends:
+            values = [x * y for x in range(a[0], a[1] + 1) for y in range(b[0], b[1] + 1)]
+            assert product(a, b) == (min(values), max(values))
+
+
+def test_an_atom_that_no_program_has() -> None:
+    term = as_term(NumberOf())
+    for atom in (Reciprocal(term), Digits(term, 2, 3)):
+        with pytest.raises(TypeError, match="no bounds"):
+            Bounds((1, N), N + 1).atom(atom)
+    assert Bounds((1, N), N + 1).atom(Sum(term)) == (0, N * (N + 1))

@@ -1,0 +1,170 @@
+"""What the compiler makes of known programs: how deep, what is shared, what is refused and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from constructions.language.compiler import Compiler
+from constructions.language.program import Architecture, NotCompiled
+from precision.format import Discipline
+from tests.language.compiled import Compiled
+from tests.language.programs import Written
+
+AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
+
+
+def compiled(says: str, prompt: str = NUMBERS, architecture: Architecture = "transformer", n: int = 5) -> Compiler:
+    compiler = Compiler(Written(says, prompt, architecture).program, n)
+    compiler.plan(compiler.setting(Compiled(compiler.program, n).arithmetic.format))
+    return compiler
+
+
+def heads(compiler: Compiler) -> list[int]:
+    """How many there are in each block."""
+    return [len(compiler.blocks[i].heads) if i in compiler.blocks else 0 for i in range(1, compiler.depth + 1)]
+
+
+def gadgets(compiler: Compiler, part: str) -> int:
+    """How many have this in their names."""
+    return sum(part in gadget.name for block in compiler.blocks.values() for gadget in block.gadgets)
+
+
+@pytest.mark.parametrize(
+    ("says", "architecture", "blocks", "in_blocks"),
+    [
+        ('"yes"', "transformer", 1, [0]),
+        ('choose(number == 1, "yes", "no")', "transformer", 2, [0, 0]),
+        ('choose(is_number.back(1), "yes", "no")', "transformer", 2, [0, 1]),
+        ('choose(is_number.back(1), "yes", "no")', "rnn", 1, [0]),
+        ('choose(is_number.back(1).back(2), "yes", "no")', "rnn", 1, [0]),
+        ('choose(is_number.back(1).back(2), "yes", "no")', "transformer", 2, [0, 1]),
+        ('choose(number.back(1) == 1, "yes", "no")', "transformer", 3, [0, 1, 0]),
+        ('choose(select(number, number).count() > 2, "yes", "no")', "transformer", 3, [1, 0, 0]),
+        ('choose(select(number == 1).count() > 2, "yes", "no")', "transformer", 3, [0, 1, 0]),
+        ('choose(select(number.back(1), number).last(number) == 1, "yes", "no")', "transformer", 4, [0, 1, 1, 0]),
+        ('choose(running_sum(number) > 2, "yes", "no")', "rnn", 2, [0, 0]),
+        ('choose(running_sum(running_sum(number)) > 2, "yes", "no")', "rnn", 3, [0, 0, 0]),
+        ('choose(select(number.back(1), number).last(is_number), "yes", "no")', "hybrid", 2, [0, 1]),
+    ],
+)
+def test_depth_is_that_of_the_program(says: str, architecture: Architecture, blocks: int, in_blocks: list[int]) -> None:
+    compiler = compiled(says, architecture=architecture)
+    assert compiler.depth == blocks
+    assert heads(compiler) == in_blocks
+
+
+def test_what_is_equal_is_computed_once() -> None:
+    once = compiled('choose(number == 2, "yes", "no")')
+    for says in (
+        'choose((number == 2) & (2 == number), "yes", "no")',
+        'choose(number == 2, choose(3 * number == 6, "yes", "no"), "no")',
+        'choose((number - 2 == 0) | (number == 2), "yes", "no")',
+    ):
+        compiler = compiled(says)
+        assert gadgets(compiler, "1[") == gadgets(once, "1[") == 1
+        assert compiler.depth == once.depth
+
+
+def test_what_is_read_from_one_place_is_read_by_one_head() -> None:
+    compiler = compiled("choose(select(number, number).last(is_number), select(number, number).last(position) - 1, 1)")
+    assert heads(compiler) == [0, 1]
+    assert heads(compiled('choose(is_number.back(1) & (position > 2).back(1), "yes", "no")')) == [0, 1]
+    two = compiled('choose(is_number.back(1) & is_number.back(2), "yes", "no")')
+    assert heads(two) == [0, 2]
+    mean = compiled('choose((running_sum(number) > 2) & (running_sum(word("<s>") - is_number) == 0), "yes", "no")')
+    assert heads(mean) == [1, 0]
+
+
+def test_a_square_of_what_is_read_is_read() -> None:
+    """One head reads both; no unit squares what stands at one position."""
+    compiler = compiled('choose(select(number.back(1), number).last(is_number), "yes", "no")')
+    assert gadgets(compiler, ")²") == gadgets(compiled('choose(is_number.back(1), "yes", "no")'), ")²") == 1
+
+
+@pytest.mark.parametrize(
+    ("says", "prompt", "architecture", "reason"),
+    [
+        (
+            'choose(word("z"), "yes", "no")',
+            AB,
+            "transformer",
+            "the program asks for 'z', which is no word of its texts",
+        ),
+        ('choose(number, "yes", "no")', NUMBERS, "transformer", "choose asks for a comparison"),
+        ("number", AB, "transformer", "no number stands in the texts"),
+        ("running_sum(number)", NUMBERS, "transformer", "a Transformer has a running sum as a mean"),
+        ('choose(running_sum(number) * number > 2, "yes", "no")', NUMBERS, "transformer", "a count"),
+        (
+            'choose(running_sum(number * Fraction(1, 2)) > 2, "yes", "no")',
+            NUMBERS,
+            "transformer",
+            "a running sum is for integers",
+        ),
+        ('choose((number * Fraction(1, 2)).back(1) > 2, "yes", "no")', NUMBERS, "rnn", "what is read is for integers"),
+        ("number * Fraction(1, 2)", NUMBERS, "rnn", "a number that is said is for integers"),
+        ("select(number, number).count()", NUMBERS, "transformer", r"a count m is known as 1/\(1 \+ m\) only"),
+        ('choose(select(number, number).count() * 2 > 3, "yes", "no")', NUMBERS, "transformer", "a count is compared"),
+        (
+            'choose(select(number, number).count() + select(number, 1).count() > 3, "yes", "no")',
+            NUMBERS,
+            "transformer",
+            "a count is compared",
+        ),
+        (
+            'choose(select(number, number).count() + select(number, number.back(1)).count() > 3, "yes", "no")',
+            NUMBERS,
+            "transformer",
+            "a count is compared",
+        ),
+        ('choose(select(number, number).last(is_number), "yes", "no")', NUMBERS, "rnn", "an RNN has no head"),
+        ('choose(is_number.at(2), "yes", "no")', NUMBERS, "rnn", "an RNN has no head"),
+        (
+            'choose(select(number, number).last(number) == 1, "yes", "no")',
+            NUMBERS,
+            "hybrid",
+            "a hybrid has its heads in the last block: this program reads in block 2 of 3",
+        ),
+        (
+            'choose(select(number, select(number, number).count()).last(is_number), "yes", "no")',
+            NUMBERS,
+            "transformer",
+            "a count m",
+        ),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_with_the_reason(
+    says: str, prompt: str, architecture: Architecture, reason: str
+) -> None:
+    with pytest.raises(NotCompiled, match=reason):
+        compiled(says, prompt, architecture)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("n", [4, 8, 16])
+def test_a_model_of_more_texts_takes_no_fewer_bits(n: int, discipline: Discipline) -> None:
+    for says in ('choose(select(number, number).count() > 2, "yes", "no")', 'choose(number.back(1) == 1, "yes", "no")'):
+        small, large = (Compiler(Written(says, NUMBERS).program, m).least_precision(discipline) for m in (n, 4 * n))
+        assert small % 2 == large % 2 == 1
+        assert small < large
+
+
+def test_never_said_is_no_unit() -> None:
+    """Cases that cannot be, with one word, once clashed."""
+    never = '(running_sum(word("a")) == -1) | (running_sum(word("b")) < -1)'
+    says = f'choose({never}, choose(running_sum(word("b")) > 1, "x", "y"), "no")'
+    assert gadgets(compiled(says, AB, "rnn"), "say") == 1
+    compiler = compiled('choose((word("a") > -1) & (running_sum(word("b")) >= 0), "no", "no")', AB, "rnn")
+    assert gadgets(compiler, "say no") == 1
+
+
+def test_registers_have_names_of_their_own() -> None:
+    """A copy of a copy, and a copy from as far back."""
+    for architecture in ("transformer", "rnn"):
+        says = 'choose((is_number.back(1).named("x")).back(1) & is_number.back(2), "yes", "no")'
+        plan = Compiled(Written(says, NUMBERS, architecture).program, 4).wired  # type: ignore[arg-type]
+        written = [
+            name
+            for block in plan.blocks
+            for name in [*(n for h in block.heads for n in h.reads), *(n for u in block.linear_units for n in u.rows)]
+        ]
+        assert len({*written}) == len(written)

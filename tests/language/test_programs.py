@@ -1,0 +1,151 @@
+"""Known and random programs: compiled, certified, and run on every text of a small n, on hard texts and on random ones."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from constructions.language.program import NotCompiled
+from precision.format import Discipline
+from tests.language.compiled import Compiled, Words, every_text, tokens_of
+from tests.language.programs import PROMPTS, Written, programs
+from verify.rounding.checker import Report
+
+AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
+HOP = "select(number.back(1), number)"
+PAIR = f"{HOP}.first(number)"
+KNOWN = [
+    Written('choose(select(word("a")).count() == select(word("b")).count(), "yes", "no")', AB),
+    Written('choose(select(word("a")).count() > select(word("b")).count(), "yes", "no")', AB),
+    Written('choose(select(word("a")).count() * 2 < 3, "yes", "no")', AB),
+    Written('choose(2 * select(word("a")).count() == 3 * select(word("b")).count(), "yes", "no")', AB),
+    Written('choose(select(word("a")).count() > 2, "yes", "no")', AB),
+    Written('choose(running_sum(position) > 5, "yes", "no")', AB),
+    Written('choose(word("a").at(2), "yes", "no")', AB),
+    Written('choose(word("<s>").back(1), "yes", "no")', AB),
+    Written('choose(word("a").back(2) & word("b").back(1) | ~word("a"), "yes", "no")', AB),
+    Written('choose(word("a").back(1).back(1) & word("a").back(2), "yes", "no")', AB),
+    Written('choose((word("a").back(1).named("x")).back(1) & word("a").back(2), "yes", "no")', AB),
+    Written('choose(word("a").back(1).back(2), "yes", "no")', AB, "rnn"),
+    Written('choose((word("a").back(1).named("x")).back(1), "yes", "no")', AB, "rnn"),
+    Written('choose(running_sum(word("a") - word("b")) == 0, "yes", "no")', AB, "rnn"),
+    Written('choose(running_sum(running_sum(word("a"))) == 3, "yes", "no")', AB, "rnn"),
+    Written('choose(select(word("a")).last(word("b").back(1)), "yes", "no")', AB, "hybrid"),
+    Written('choose(select(number.back(1), number).last(is_number), "old", "new")', NUMBERS, "hybrid"),
+    Written('choose((word("a") > -1) & (running_sum(word("b")) >= 0), "no", "no")', AB, "rnn"),
+    Written('choose(word("a"), "yes", "no")', AB),
+    Written('"yes"', AB),
+    Written("number", NUMBERS),
+    Written('choose(select(number, number).count() > 1, "again", "new")', NUMBERS),
+    Written('choose(select(number, number).count() > select(number, number.back(1)).count(), "yes", "no")', NUMBERS),
+    *(
+        Written(
+            f'choose(select(number, number).count() {sign} select(number, number.back(1)).count(), "yes", "no")',
+            NUMBERS,
+        )
+        for sign in ("<", ">=", "<=")
+    ),
+    Written('choose(select(number, number).count() > number - 2, "yes", "no")', NUMBERS),
+    Written(f'choose({HOP}.last({HOP}.last(number)) == 0, "none", {HOP}.last({HOP}.last(number)))', NUMBERS),
+    Written('choose(table(number, {1: 2, 2: 3, 3: 1}) == 2, "yes", "no")', NUMBERS),
+    Written('choose(number.at(number) == 1, "yes", "no")', NUMBERS),
+    Written('choose(select(number, number).first(position) == position, "new", "old")', NUMBERS),
+    Written('choose((number == 1) | (number.back(1) == 2), "yes", number)', NUMBERS),
+]
+
+
+def some_of(texts: Sequence[Words], count: int) -> list[Words]:
+    """The first, the last, and some between."""
+    step = max(1, len(texts) // count)
+    return [*texts[::step], texts[-1]]
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("written", KNOWN, ids=lambda written: written.says[:60])
+def test_known_programs_are_certified_and_say_what_is_due(written: Written, discipline: Discipline) -> None:
+    """At the least p: every text of n = 3, and some against what is certified of each register."""
+    compiled = Compiled(written.program, 3, discipline)
+    texts = [*every_text(compiled.program.texts, 3)]
+    assert isinstance(compiled.report, Report), compiled.report
+    assert compiled.mismatches == []
+    assert compiled.slips(texts) == []
+    assert compiled.slips(some_of(texts, 2), indexed=True) == []
+    assert compiled.strays(some_of(texts, 3)) == []
+
+
+@pytest.mark.parametrize("written", KNOWN[::4], ids=lambda written: written.says[:60])
+def test_long_texts_of_known_programs(written: Written) -> None:
+    """Of n = 9: of one token, of the longest, with one token elsewhere at each place, and any."""
+    compiled, n = Compiled(written.program, 9), 9
+    assert compiled.certified
+    (piece,) = compiled.program.texts.prompt
+    tokens, rng = tokens_of(piece, n), random.Random(1)
+    hard = [(token,) * n for token in (tokens[0], tokens[-1])]
+    hard += [(*[tokens[0]] * i, tokens[-1], *[tokens[0]] * (n - 1 - i)) for i in (0, n // 2, n - 1)]
+    hard += [tuple(rng.choice(tokens[:3]) for _ in range(n)) for _ in range(4)]
+    assert compiled.slips([*hard, (tokens[0],), (tokens[-1],)]) == []
+    assert compiled.slips(hard[:3], indexed=True) == []
+    assert compiled.strays(hard[3:5]) == []
+
+
+TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)], 12) for prompt in PROMPTS}
+
+
+@example(Written('choose(word("a").back(2).back(2), "yes", "no")', AB, "rnn"), Discipline.FUSED)
+@example(
+    Written('choose(select(number, number).count() + select(number, 1).count() > 2, "yes", "no")', NUMBERS),
+    Discipline.FUSED,
+)
+@example(Written('choose(select(word("a")).count() < Fraction(5, 2), "yes", "no")', AB), Discipline.FUSED)
+@example(Written('choose(((number == 1) | (position > 2)).back(1), "yes", "no")', NUMBERS), Discipline.SEQUENTIAL)
+@settings(max_examples=25)
+@given(programs(), st.sampled_from(Discipline))
+def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(
+    written: Written, discipline: Discipline
+) -> None:
+    """`--fuzz 60` tries thousands."""
+    compiled = Compiled(written.program, 3, discipline)
+    try:
+        compiled.compiler.plan(compiled.compiler.setting(compiled.arithmetic.format))
+    except NotCompiled as refusal:
+        event(str(refusal)[:60])
+        return
+    event(f"certified: {compiled.certified}")
+    texts = TEXTS[written.prompt]
+    if compiled.certified:
+        assert compiled.slips(texts) == []
+        assert compiled.slips(texts[:1], indexed=True) == []
+    if isinstance(compiled.report, Report):
+        assert compiled.strays([texts[0], texts[-1]]) == []
+
+
+CHAINS = [
+    Written(f'choose({PAIR} == 0, "END", {PAIR})', 'some(numbers()), "?"', thought="some(numbers())"),
+    Written('choose(running_sum(is_number) > 3, "END", 1)', "some(numbers())", "rnn", "some(numbers(0))"),
+    Written(
+        'choose(number.at(2 * select(word("?")).first(position) - position - 1) == 0, "END", number.at(2 * select('
+        'word("?")).first(position) - position - 1))',
+        'some(numbers()), "?"',
+        thought="some(numbers())",
+    ),
+]
+
+
+@pytest.mark.parametrize("written", CHAINS, ids=["copying", "four", "reverse"])
+def test_what_is_said_in_a_chain_of_thought_is_read_again(written: Written) -> None:
+    """Texts of n = 3, whatever is said in them."""
+    compiled = Compiled(written.program, 3)
+    texts = [*itertools.islice(every_text(compiled.program.texts, 3), 0, None, 29)]
+    assert compiled.certified
+    assert compiled.slips(some_of(texts, 60)) == []
+    assert compiled.strays(some_of(texts, 4)) == []
+
+
+def test_all_texts_are_tried() -> None:
+    texts = [*every_text(Written('"x"', 'many("a"), "?", numbers(0)').program.texts, 2)]
+    assert texts == [(*["a"] * i, "?", v) for i, v in itertools.product(range(3), "012")]

@@ -75,7 +75,7 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
         variant: entry for (name, of, variant), entry in TRIED.items() if (name, of) == (wired.construction, model)
     }
     if not any(float_name in entry for entry in tried.values()):
-        raise ExportError(_unknown(what, bits, model, float_name))
+        raise ExportError(_unknown(what, bits, model, float_name, wired.variant))
     trial = tried.get(wired.variant, {}).get(float_name)
     if trial is None:
         raise ExportError(f"{what}, the variant {wired.variant}: not tried in {float_name}, so it is not exported")
@@ -97,7 +97,9 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
     return trial.length if wired.model.longest is None else min(wired.model.longest, trial.length)
 
 
-def _unknown(what: str, bits: int, model: str, float_name: str) -> str:
+def _unknown(what: str, bits: int, model: str, float_name: str, variant: str) -> str:
+    if variant == "program":
+        return f"{what}, a program, is tried in {float_name} when it is exported"
     significand = SIGNIFICAND[float_name]
     if model == "cot" and bits > significand:
         return f"{what} keeps its tape in numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"

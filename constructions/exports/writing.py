@@ -82,13 +82,14 @@ def write(
     requests: Sequence[Request],
     float_name: str,
     limit: int,
+    tried: Mapping[str, int] | None = None,
 ) -> tuple[Path, ...]:
     """Writes a model and returns the files, or the folder. sidecar: of a dump. requests: some of what it may be asked.
-    limit: the most tokens behind a prompt.
+    limit: the most tokens behind a prompt. tried: what `try_now` tells of a model that no table is about.
 
     Raises ExportError for a model that was not tried, OSError.
     """
-    longest = longest_sequence(wired, model, float_name)
+    longest = longest_sequence(wired, model, float_name) if tried is None else tried["longest_sequence"]
     module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
     about = {
         "kind": kind,
@@ -96,6 +97,7 @@ def write(
         "longest_sequence": longest,
         "most_written": limit,
         "computes": f"the formulas of `forward` in {float_name}, without any R(…)",
+        **({"tried": dict(tried)} if tried is not None else {}),
         **({"not_carried": NOT_CARRIED} if model == "rag" else {}),
         "heads": _heads(wired, module.weights_of),
     }

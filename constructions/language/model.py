@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import re
 import signal
 import threading
@@ -14,6 +16,7 @@ from types import FrameType
 
 from constructions.language.compiler import Compiler
 from constructions.language.program import Program
+from constructions.language.prompts import drawn_prompt, every_prompt
 from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.models.building import chosen_of, format_of, wired_of
@@ -29,6 +32,10 @@ class FunctionError(ValueError):
     """A function of somebody's file fails or takes too long; the message is one line."""
 
 
+TRIED, FULL = (
+    100,
+    5,
+)  # prompts that an export is tried on: so many short ones, as many drawn ones, and some of full length
 SECONDS = 10  # that code of a file may take at a time
 VARIANT = "program"  # of weights that a program was compiled to
 SIZE_OF_EXAMPLES = 16  # the n at which the blocks of a program are described
@@ -103,6 +110,15 @@ class ProgramModel:
             wired.token[word] for word in (*expected, *([program.stop] if program.stop else ())) if word in wired.token
         ]
         return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess)
+
+    def tried(self, wired: Wired) -> Iterator[Request]:
+        """Hard prompts for the n that a model is wired for: short ones, drawn ones, and some that are as long as can be."""
+        program, n, rng = self.program, wired.n, random.Random(0)
+        short = itertools.islice(every_prompt(program, min(n, 4)), TRIED)
+        drawn = (drawn_prompt(program, n, rng, longest) for longest in [min(n, 24)] * TRIED + [n] * FULL)
+        for tokens in (*short, *drawn):
+            if program.wrong is None or not program.wrong([*tokens]):
+                yield self.request(wired, Prompt(tuple(tokens), n))
 
     def expected(self, given: Prompt) -> str:
         """The right answer. Raises ValueError if the oracle fails or takes too long."""

@@ -1,0 +1,34 @@
+"""A trial of float rounding: an export's tokens beside those of an engine, on hard inputs, before the export is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from constructions.engines import find_engine
+from constructions.exports.program import network
+from constructions.exports.tried import ExportError
+from constructions.exports.writing import Export
+from constructions.models.solver import Request
+from constructions.wiring.wired import Wired
+
+
+def try_now(wired: Wired, requests: Sequence[Request], float_name: str) -> Mapping[str, int]:
+    """How many inputs were tried, and the most tokens of one. Raises ExportError with the first input whose tokens differ."""
+    longest = wired.model.longest or max(len(request.prompt) + request.limit for request in requests)
+    module, most = network(Export(wired, float_name, longest, {}, (), 1)), 0
+    for request in requests:
+        produced = request.run(find_engine("auto")).tokens.tolist()
+        sequence = [*request.prompt, *produced[:-1]]
+        with torch.no_grad():
+            said = module(torch.tensor([sequence]))[0, len(request.prompt) - 1 :].argmax(-1).tolist()
+        for place, (mine, its) in enumerate(zip(produced, said, strict=True)):
+            if mine != its:
+                words = " ".join(wired.spelled(sequence[: len(request.prompt) + place])[:])
+                what = (
+                    f"{wired.construction} in {float_name} says {wired.vocabulary[its]}, not {wired.vocabulary[mine]}"
+                )
+                raise ExportError(f"{what}, behind {words[:200]}; so it is not exported")
+        most = max(most, len(sequence))
+    return {"inputs": len(requests), "longest_sequence": longest, "longest_tried": most}

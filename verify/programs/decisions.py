@@ -62,7 +62,9 @@ def first_mismatch(
         bit = normal.term(due.bit)
         if bit.is_constant:
             return first_mismatch(model, registers, due.then if bit.constant else due.otherwise, normal, cases)
-        if (first := _first_of_several(bit, normal)) is not None:  # what is learnt of a product or a sum is learnt bit by bit
+        if (
+            first := _first_of_several(bit, normal)
+        ) is not None:  # what is learnt of a product or a sum is learnt bit by bit
             for holds in (True, False):
                 branch = _with(normal, first, holds)
                 if not _contradicts(branch):

@@ -75,6 +75,8 @@ def test_no_value_is_outside(written: Written) -> None:
         (positive(number - 2), 0, N - 2),
         (positive(number - 9), 0, 0),
         (running_sum(number - 1), -(N + 1), (N + 1) * (N - 1)),
+        (running_sum(position), 0, (N + 1) ** 2),
+        (running_sum(-position), -((N + 1) ** 2), 0),
         (select(number).count(), 0, N + 1),
         (table(number, {1: 4, 2: -2}), -2, 4),
         ((number == 1) | (position > 2), 0, 1),

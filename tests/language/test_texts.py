@@ -164,4 +164,5 @@ def test_places_have_names_of_their_own_and_the_pieces_bounds(texts: Texts) -> N
     assert language.places[0].word == "<s>"
     for place in language.places:
         assert language.range(place.low)[0] <= language.range(place.high)[1] <= texts.length(3)
+    assert language.places[1].low == 2
     assert language.answers <= {place.name for place in language.places}

@@ -110,6 +110,26 @@ def test_what_is_under_it_is_an_integer() -> None:
     assert top != ZERO
 
 
+def test_the_largest_power_is_under_it() -> None:
+    """Though a smaller one comes later in the polynomial: 3/4² is less than 1/4."""
+    x = NORMAL.term(NUMBER * MEAN * MEAN - MEAN)
+    top, largest = shares.quotient_of(x, NORMAL) or (ZERO, 0)
+    assert largest == 4 * 4
+    assert [value > 0 for value in values(top)] == [value > 0 for value in values(x)]
+
+
+def test_a_difference_of_shares_is_compared_with_0_alone() -> None:
+    """What bounds it away from 0 says nothing of 1."""
+    difference = NORMAL.term(MEAN - SHARE)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shares, "most", lambda a, normal: 4)
+        for at in (1, -1):
+            units = [(Fraction(16), Fraction(-at)), (Fraction(-16), Fraction(-at) - Fraction(1, 16))]
+            found = shares.step(difference, units, NORMAL)
+            due = sum((as_term(Positive(difference + b)) * c for c, b in units), ZERO)
+            assert found is None or values(found) == values(due)
+
+
 corners = st.sampled_from(
     [Fraction(i, 4) for i in (-8, -5, -4, -3, -1, 0, 1, 4, 5)] + [Fraction(1, 16), Fraction(-17, 16)]
 )

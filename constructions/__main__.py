@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from constructions.language.files import load_program, names_of_gallery
+from constructions.language.program import Program
 from constructions.measures import measure
 from constructions.models.construction import Construction
 from constructions.models.registry import find_constructions, find_parts
@@ -41,12 +43,16 @@ def _command(argv: Sequence[str]) -> int:
     all_constructions, parts = find_constructions(), find_parts()
     if args.json:
         constructions = [construction_document(item) for item in all_constructions]
-        cli.write_json({"schema": 1, "constructions": constructions, "parts": [part_document(part) for part in parts]})
+        gallery = [program_document(load_program(name)) for name in names_of_gallery()]
+        documents = [part_document(part) for part in parts]
+        cli.write_json({"schema": 1, "constructions": constructions, "parts": documents, "gallery": gallery})
         return cli.HOLDS
     screen = console()
     print_table(screen, _constructions_table(all_constructions), LEAST_WIDTH)
     screen.print()
     print_table(screen, _parts_table(parts), LEAST_WIDTH)
+    screen.print()
+    print_table(screen, _gallery_table([load_program(name) for name in names_of_gallery()]), LEAST_WIDTH)
     return cli.HOLDS
 
 
@@ -94,6 +100,25 @@ def part_document(part: Part) -> dict[str, object]:
         "statement": part.statement,
         "findings": [finding.id for finding in part.findings],
     }
+
+
+def program_document(program: Program) -> dict[str, object]:
+    """A program of the gallery as JSON."""
+    return {
+        "name": program.name,
+        "source": program.source,
+        "statement": program.statement,
+        "model": program.architecture,
+        "examples": list(program.examples),
+    }
+
+
+def _gallery_table(programs: Sequence[Program]) -> Table:
+    table = _table("Gallery, by `python -m constructions run NAME`", "name", "model", "what it says", "source", "input")
+    for item in programs:
+        name = Text(item.name, style="bold")
+        table.add_row(name, item.architecture, item.statement, item.source, item.examples[0])
+    return table
 
 
 def _constructions_table(all_constructions: Sequence[Construction]) -> Table:

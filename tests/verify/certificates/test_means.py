@@ -124,6 +124,61 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     assert found.verdict != CERTIFIED or deviations(wired, SAME, found) == []
 
 
+PARTLY = Registers(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+PARTLY_WORDS: dict[str, Weights] = {
+    **{v: {"v": int(v), "v²": int(v) ** 2, "num": 1, "one": 1} for v in "123"},
+    "<s>": {"s": 1, "one": 1},
+    "x": {"x": 1, "one": 1},
+}
+
+
+def test_not_all_keys_of_a_kind_win() -> None:
+    """Numbers other than 2 lose, so that fewer than k keys are averaged, though some of each kind are."""
+    scores: list[tuple[Weights, Weights]] = [({"one": 40.0}, {"v": 1}), ({"one": -10.0}, {"v²": 1})]
+    head = PARTLY.head([*scores, ({"one": -40.0}, {"num": 1})], {"one": 1}, "a")
+    blocks = [PARTLY.block(*threshold({"a": 1.0}, 16.0, 0.0), heads=[head]), PARTLY.block()]
+    wired = PARTLY.model(PARTLY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found = judged(wired, SPOKEN)
+    if found.verdict == CERTIFIED:
+        assert found.report is not None
+        assert deviations(wired, SPOKEN, found, EVERY[::29]) == []
+        assert lost(wired, found.report, EVERY[::29], SPOKEN.answers) == []
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        Language(
+            (
+                Place("<s>", 1, 1, (), "<s>"),
+                Place("number", 2, 2, (0,), numbers=(1, 3)),
+                Place("b", 2, 2, (0,), "b"),
+                Place("x", 3, 4, (1, 2, 3), "x"),
+            ),
+            frozenset(["x"]),
+            (4, 4),
+        ),
+        Language(
+            (
+                Place("<s>", 1, 1, (), "<s>"),
+                Place("number", 2, 2, (0,), numbers=(1, 3)),
+                Place("x", 2, 3, (0, 1), "x"),
+            ),
+            frozenset(["x"]),
+            (4, 4),
+        ),
+    ],
+    ids=["something else may stand there", "nothing may stand there"],
+)
+def test_the_best_key_may_not_stand_at_its_only_position(spoken: Language) -> None:
+    """A number wins if there is one; else all tie."""
+    words: dict[str, Weights] = {**WORDS, "b": {"one": 1}}
+    head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
+    wired = OF.model(words, {"k": 1}, [OF.block(heads=[head]), OF.block()], Arithmetic(fixed_point(17)))
+    found = judged(wired, spoken)
+    assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+
+
 # Anything of this form
 
 forms = st.dictionaries(

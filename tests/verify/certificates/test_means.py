@@ -17,6 +17,7 @@ from tests.verify.certificates.points import at, points
 from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from tests.verify.certificates.test_points import kinds, shares
+from tests.verify.certificates.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.language import Language, Place
@@ -174,9 +175,53 @@ def test_the_best_key_may_not_stand_at_its_only_position(spoken: Language) -> No
     """A number wins if there is one; else all tie."""
     words: dict[str, Weights] = {**WORDS, "b": {"one": 1}}
     head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
-    wired = OF.model(words, {"k": 1}, [OF.block(heads=[head]), OF.block()], Arithmetic(fixed_point(17)))
+    blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
+    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
     found = judged(wired, spoken)
     assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+
+
+def test_one_of_two_kinds_stands_at_a_position() -> None:
+    """Behind it, the worse one of both is known to be there: so what scores less than either is never read."""
+    spoken = Language(
+        (
+            Place("<s>", 1, 1, (), "<s>"),
+            Place("number", 2, 2, (0,), numbers=(1, 3)),
+            Place("b", 2, 2, (0,), "b"),
+            Place("x", 3, 4, (1, 2, 3), "x"),
+        ),
+        frozenset(["x"]),
+        (4, 4),
+    )
+    words: dict[str, Weights] = {**WORDS, "b": {"one": 1, "v": 1, "num": 1}}
+    head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
+    blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
+    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found = judged(wired, spoken)
+    assert found.verdict == CERTIFIED
+    assert found.report is not None
+    assert deviations(wired, spoken, found) == []
+    assert found.report.ranges[0, "a"] == (1, 3)
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_each_of_few_positions_is_looked_at(back: int) -> None:
+    """Where every key stands at one position, so that its score is a function of the query's."""
+    spoken = Language(
+        (Place("<s>", 1, 1, (), "<s>"), Place("number", 2, 3, (0, 1), numbers=(1, 2))), frozenset(["number"]), (4, 4)
+    )
+    blocks = [
+        MANY.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
+        MANY.block(heads=[MANY.head(by_position(9.0, back, NONE), {"v": 1.0}, "a")]),
+        MANY.block(({"a": 2}, -1, {"a": 3}, 1, {"b": 1})),
+        MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
+    ]
+    wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found, every = judged(wired, spoken), [*texts(wired, spoken)]
+    assert found.verdict == CERTIFIED
+    assert found.report is not None
+    assert deviations(wired, spoken, found) == []
+    assert lost(wired, found.report, every, spoken.answers) == []
 
 
 # Anything of this form

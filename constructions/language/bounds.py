@@ -46,7 +46,7 @@ class Bounds:
     def term(self, term: Term) -> Interval:
         """The least and the largest value."""
         atoms = sorted(term.atoms, key=lambda atom: atom.order)
-        if 1 < len(atoms) <= MOST_BITS and all(self.atom(atom) == (0, 1) for atom in atoms):
+        if 0 < len(atoms) <= MOST_BITS and all(self.atom(atom) == (0, 1) for atom in atoms):
             choices = [dict(zip(atoms, bits, strict=True)) for bits in itertools.product((0, 1), repeat=len(atoms))]
             values = [sum(c for monomial, c in term.items if all(map(on.__getitem__, monomial))) for on in choices]
             return min(values), max(values)

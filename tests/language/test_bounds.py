@@ -84,6 +84,7 @@ def test_no_value_is_outside(written: Written) -> None:
         ((number == 1) - 2 * (position > 2), -2, 1),
         (((number == 1) | (position > 2)).back(1), 0, 1),
         ((number == 1) * (number == 1), 0, 1),
+        ((number == 1) | (number == 1), 0, 1),
         (word("a") * number, 0, N),
         ((number - 2).named("less"), -2, N - 2),
     ],

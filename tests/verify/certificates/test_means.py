@@ -17,6 +17,7 @@ from tests.verify.certificates.points import at, points
 from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from tests.verify.certificates.test_points import kinds, shares
+from tests.verify.certificates.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.language import Language, Place
@@ -122,6 +123,108 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     found = judged(wired, SAME)
     assert found.verdict == verdict
     assert found.verdict != CERTIFIED or deviations(wired, SAME, found) == []
+
+
+PARTLY = Registers(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+PARTLY_WORDS: dict[str, Weights] = {
+    **{v: {"v": int(v), "v²": int(v) ** 2, "num": 1, "one": 1} for v in "123"},
+    "<s>": {"s": 1, "one": 1},
+    "x": {"x": 1, "one": 1},
+}
+
+
+def test_not_all_keys_of_a_kind_win() -> None:
+    """Numbers other than 2 lose, so that fewer than k keys are averaged, though some of each kind are."""
+    scores: list[tuple[Weights, Weights]] = [({"one": 40.0}, {"v": 1}), ({"one": -10.0}, {"v²": 1})]
+    head = PARTLY.head([*scores, ({"one": -40.0}, {"num": 1})], {"one": 1}, "a")
+    blocks = [PARTLY.block(*threshold({"a": 1.0}, 16.0, 0.0), heads=[head]), PARTLY.block()]
+    wired = PARTLY.model(PARTLY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found = judged(wired, SPOKEN)
+    if found.verdict == CERTIFIED:
+        assert found.report is not None
+        assert deviations(wired, SPOKEN, found, EVERY[::29]) == []
+        assert lost(wired, found.report, EVERY[::29], SPOKEN.answers) == []
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        Language(
+            (
+                Place("<s>", 1, 1, (), "<s>"),
+                Place("number", 2, 2, (0,), numbers=(1, 3)),
+                Place("b", 2, 2, (0,), "b"),
+                Place("x", 3, 4, (1, 2, 3), "x"),
+            ),
+            frozenset(["x"]),
+            (4, 4),
+        ),
+        Language(
+            (
+                Place("<s>", 1, 1, (), "<s>"),
+                Place("number", 2, 2, (0,), numbers=(1, 3)),
+                Place("x", 2, 3, (0, 1), "x"),
+            ),
+            frozenset(["x"]),
+            (4, 4),
+        ),
+    ],
+    ids=["something else may stand there", "nothing may stand there"],
+)
+def test_the_best_key_may_not_stand_at_its_only_position(spoken: Language) -> None:
+    """A number wins if there is one; else all tie."""
+    words: dict[str, Weights] = {**WORDS, "b": {"one": 1}}
+    head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
+    blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
+    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found = judged(wired, spoken)
+    if found.verdict == CERTIFIED:
+        assert found.report is not None
+        assert deviations(wired, spoken, found) == []
+        assert lost(wired, found.report, [*texts(wired, spoken)], spoken.answers) == []
+
+
+def test_one_of_two_kinds_stands_at_a_position() -> None:
+    """Behind it, the worse one of both is known to be there: so what scores less than either is never read."""
+    spoken = Language(
+        (
+            Place("<s>", 1, 1, (), "<s>"),
+            Place("number", 2, 2, (0,), numbers=(1, 3)),
+            Place("b", 2, 2, (0,), "b"),
+            Place("x", 3, 4, (1, 2, 3), "x"),
+        ),
+        frozenset(["x"]),
+        (4, 4),
+    )
+    words: dict[str, Weights] = {**WORDS, "b": {"one": 1, "v": 1, "num": 1}}
+    head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
+    blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
+    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found = judged(wired, spoken)
+    assert found.verdict == CERTIFIED
+    assert found.report is not None
+    assert deviations(wired, spoken, found) == []
+    assert lost(wired, found.report, [*texts(wired, spoken)], spoken.answers) == []
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_each_of_few_positions_is_looked_at(back: int) -> None:
+    """Where every key stands at one position, so that its score is a function of the query's."""
+    spoken = Language(
+        (Place("<s>", 1, 1, (), "<s>"), Place("number", 2, 3, (0, 1), numbers=(1, 2))), frozenset(["number"]), (4, 4)
+    )
+    blocks = [
+        MANY.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
+        MANY.block(heads=[MANY.head(by_position(9.0, back, NONE), {"v": 1.0}, "a")]),
+        MANY.block(({"a": 2}, -1, {"a": 3}, 1, {"b": 1})),
+        MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
+    ]
+    wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    found, every = judged(wired, spoken), [*texts(wired, spoken)]
+    assert found.verdict == CERTIFIED
+    assert found.report is not None
+    assert deviations(wired, spoken, found) == []
+    assert lost(wired, found.report, every, spoken.answers) == []
 
 
 # Anything of this form

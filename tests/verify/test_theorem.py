@@ -318,9 +318,11 @@ def test_what_is_not_covered_cannot_be_told(capsys: pytest.CaptureFixture[str]) 
     assert (document["verdict"], document["what"]) == ("unknown", "not covered")
 
 
-def test_no_file_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_exported_file_is_offered_but_one_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    assert "FILE" not in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "FILE.py" in text
+    assert "safetensors" not in text
 
 
 def test_what_answers_at_once_has_no_lemmas() -> None:

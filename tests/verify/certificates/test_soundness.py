@@ -24,7 +24,8 @@ N = 4
 
 @cache
 def certified(name: str, discipline: Discipline, layout: Layout = "paper", *, lean: bool = False) -> Report:
-    return check(*build(find_subject(name, N, discipline=discipline, layout=layout, lean=lean)))
+    own = {"layout": layout, "lean": lean} if name == "istree" else {}
+    return check(*build(find_subject(name, N, discipline=discipline, **own)))
 
 
 def prompt(wired: Wired, question: Question) -> list[int]:

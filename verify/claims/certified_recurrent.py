@@ -103,14 +103,14 @@ def test_turing(check: Check, model: str) -> None:
 )
 def test_above(check: Check, of: tuple[str, str]) -> None:
     name, model = of
-    machine = str(find("bb2").machine) if name == "turing" else ""
-    subjects = [find_subject(name, LAST, model=model, machine=machine, last=ENDLESS)]
+    own = {"machine": str(find("bb2").machine)} if name == "turing" else {}
+    subjects = [find_subject(name, LAST, model=model, last=ENDLESS, **own)]
     if of != ("istree", "hybrid"):  # its partial sums take minutes
         subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
     above(
         check,
         subjects,
-        "every text of up to n steps of bb2 on a blank tape" if machine else "every simple graph and text of that form",
+        "every text of up to n steps of bb2 on a blank tape" if own else "every simple graph and text of that form",
     )
 
 

@@ -52,7 +52,7 @@ from verify.programs.heads import Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified
 from verify.programs.shares import inverse as as_inverse
 from verify.programs.shares import larger
-from verify.programs.sizes import is_never_whole, whole
+from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
 K = as_term(POSITION)
@@ -260,9 +260,12 @@ class Normalizer:
         if of is not None and offset < 0:
             below = -1 / offset  # 1/t + offset > 0 if and only if t < below
             if below <= MOST_EXCEPTIONS:
-                shares = ((t, Fraction(1, t) + offset) for t in range(1, MOST_EXCEPTIONS + 1))
-                values = [(t, v) for t, v in shares if v > 0]
-                return sum((self.equal(of, Fraction(t)) * as_term(scale * v) for t, v in values), ZERO)
+                if isinstance(below, Growing):  # a quotient that cannot be rounded
+                    times = [t for t in range(1, MOST_EXCEPTIONS + 1) if Fraction(1, t) + offset > 0]
+                else:
+                    times = span(1, ceiling(below) - 1)
+                values = [(t, as_term(scale * (Fraction(1, t) + offset))) for t in times]
+                return sum((self.equal(of, Fraction(t)) * v for t, v in values), ZERO)
         return as_term(Positive(body + offset)) * scale
 
     # Reads

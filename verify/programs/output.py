@@ -195,7 +195,10 @@ def at_corners(value: Term, normal: Normalizer) -> tuple[Fraction, Fraction]:
     """Bounds of a polynomial in which no atom is squared: it is largest and least at corners of its atoms' bounds."""
     atoms = sorted(value.atoms, key=lambda a: a.order)
     ends = [normal.facts.bounds(as_term(a)) for a in atoms]
+    numbers = (end for of in (*ends, *((c,) for _, c in value.items)) for end in of)
     if len(atoms) > MOST_CORNERS or any(len({*monomial}) < len(monomial) for monomial, _ in value.items):
+        return normal.facts.bounds(value)
+    if not all(type(number) in (int, Fraction) for number in numbers):  # a comparison of numbers of n cuts the interval
         return normal.facts.bounds(value)
     values = []
     for corner in itertools.product(*ends):

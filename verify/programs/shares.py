@@ -26,6 +26,7 @@ from constructions.language.terms import (
     as_term,
     term,
 )
+from verify.algebra.symbolic import Size
 from verify.programs.facts import Facts
 from verify.programs.forms import expanded, named, with_value
 from verify.programs.implied import is_zero
@@ -157,7 +158,8 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
     """Σ c·max(0, x + b) for a quotient x of integers: all corners are nearer to one integer than x is, where it is not that."""
     if sum((c for c, _ in units), Fraction(0)):
         return None
-    at = nearest(-units[0][1])
+    first = -units[0][1]
+    at = 0 if isinstance(first, Size) else nearest(first)  # rounded, a number of n is another one at each n
     most_under = _most_under(x, normal) if not at else None
     compared = x
     if most_under is None:

@@ -68,9 +68,6 @@ class Normalizer:
     around: Normalizer | None = None
     same: Mapping[Atom, Term] = field(default_factory=dict)
     inverses: dict[Atom, Term | None] = field(default_factory=dict)
-    normal: dict[Term, Term] = field(default_factory=dict)  # what `term`, `settled` and `reduced` have found
-    settled_forms: dict[Term, Term] = field(default_factory=dict)
-    reduced_forms: dict[Term, Term] = field(default_factory=dict)
 
     @cached_property
     def everywhere(self) -> Normalizer:
@@ -87,27 +84,21 @@ class Normalizer:
 
     def term(self, value: Term) -> Term:
         """The normal form."""
-        if value not in self.normal:
-            total = ZERO
-            for monomial, c in value.items:
-                product = as_term(c)
-                for a in monomial:
-                    product = self.reduced(product * self.atom(a))
-                total = total + product
-            self.normal[value] = self.settled(total)
-        return self.normal[value]
+        total = ZERO
+        for monomial, c in value.items:
+            product = as_term(c)
+            for a in monomial:
+                product = self.reduced(product * self.atom(a))
+            total = total + product
+        return self.settled(total)
 
     def settled(self, value: Term) -> Term:
         """The normal form of a polynomial over atoms that are in normal form."""
-        if value not in self.settled_forms:
-            form = value
-            while True:
-                reduced = self.reduced(form)
-                form = merged(reduced, self)
-                if form == reduced:
-                    break
-            self.settled_forms[value] = form
-        return self.settled_forms[value]
+        while True:
+            reduced = self.reduced(value)
+            value = merged(reduced, self)
+            if value == reduced:
+                return value
 
     def atom(self, a: Atom) -> Term:
         """An atom's normal form."""
@@ -165,12 +156,7 @@ class Normalizer:
 
     def reduced(self, value: Term) -> Term:
         """With what is known of products: bits and their squares, words that exclude each other, numbers that are fixed."""
-        if all(len(monomial) < 2 for monomial, _ in value.items):
-            return value
-        if value not in self.reduced_forms:
-            items = chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items)
-            self.reduced_forms[value] = term(items)
-        return self.reduced_forms[value]
+        return term(chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items))
 
     def inverse(self, a: Atom) -> Term | None:
         """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""

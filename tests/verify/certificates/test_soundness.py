@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ N = 4
 
 @cache
 def certified(name: str, discipline: Discipline, layout: Layout = "paper", *, lean: bool = False) -> Report:
-    own = {"layout": layout, "lean": lean} if name == "istree" else {}
+    own: dict[str, Any] = {"layout": layout, "lean": lean} if name == "istree" else {}
     return check(*build(find_subject(name, N, discipline=discipline, **own)))
 
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from constructions.istree import lean_words
 from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
@@ -100,11 +100,19 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
 
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:
     """The least p of R_p for which the derivation holds, for every simple graph on n vertices."""
+    # A symbol for many n is asked anew: its comparisons say for which of them the answer holds.
+    return (_least_precision_of if type(n) is int else _searched_precision)(n, discipline, layout)
+
+
+def _searched_precision(n: int, discipline: Discipline, layout: Layout) -> int:
     fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline))
     enough = 4
     while not fits(enough):
         enough *= 2
     return 2 * bisect_left(range(enough), True, lo=2, key=fits) + 1
+
+
+_least_precision_of = lru_cache(maxsize=1024)(_searched_precision)
 
 
 def _times(gate: Affine, up: str, into: str) -> Unit:

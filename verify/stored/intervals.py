@@ -38,7 +38,7 @@ from verify.rounding.model import Model, first_difference
 SCHEMA = 1
 FOLDER = Path(__file__).parent
 DIGITS = 16  # of a digest, hexadecimal
-MOST_BUILT = 500  # intervals, whose weights are built anew
+MOST_BUILT = 300  # intervals, whose weights are built anew
 FEW_INTERVALS = 200  # up to which three n of each are compared
 RENEWED = 2  # intervals that are certified anew
 CHECKERS = (

@@ -76,6 +76,8 @@ class Term:
 def _digits(value: Fraction) -> int:
     """The least e with value < 2^e."""
     e = value.numerator.bit_length() - value.denominator.bit_length()
+    if type(value) is Fraction:  # most are; these are compared faster as integers
+        return e + (value.numerator << max(-e, 0) >= value.denominator << max(e, 0))
     return e if value < Fraction(2) ** e else e + 1
 
 
@@ -171,8 +173,10 @@ class Scale:
         mask, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
         factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
         for p in pairs:
-            keys = p.key - c * mask, p.key_squared - 2 * c * p.key + c * c * mask
-            query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
+            keys, query = (p.key, p.key_squared), (p.query, p.query_squared)
+            if c:
+                keys = p.key - c * mask, p.key_squared - 2 * c * p.key + c * c * mask
+                query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
             yield Term(keys[1], most**2, u * u, one, unity, unity, -factor, "−S·x'²")
             for half in ("a half", "the other half"):
                 yield Term(keys[0], most, u, query[0], most, u, factor, f"+2S·x'·x, {half}")

@@ -17,9 +17,10 @@ from circuits.forms import Form, FormBuilder
 from circuits.numbers import NumberBuilder
 from circuits.ranges import Range, Reads, invariant
 from circuits.step import Step, step
-from constructions.layers import Block, FeedForward, Matrix, Transformer
+from constructions.layers import Matrix, Transformer
 from constructions.measures import state_registers
 from constructions.places import name_place
+from constructions.rows import Layer, Row, Sublayer, block_rows
 from precision.format import Arithmetic, Format, Rounding
 from precision.rounding import round_fraction
 
@@ -111,38 +112,34 @@ class _Compiler:
 
     def run(self) -> Iterator[list[Form]]:
         """Block by block its next state; a block's feed-forward runs when the next one is asked for."""
-        for block, state in zip(self.model.blocks, self.states, strict=True):
+        for matrices, state in zip(self.model.blocks, self.states, strict=True):
+            block = block_rows(matrices, self._quanta)
             yield self.recur(block, state)
             self.feed_forward(block.feed_forward)
 
-    def recur(self, block: Block, state: dict[int, Form]) -> list[Form]:
+    def recur(self, block: Layer, state: dict[int, Form]) -> list[Form]:
         """The recurrence; returns the next state."""
         if block.recurrence is None:
             return []
         following = {}
-        for r in state:
-            terms = [(w, state[j]) for j, w in self._row(block.recurrence.carry[r])]
-            terms += [(w, self.stream[j]) for j, w in self._row(block.recurrence.feed[r])]
+        for r, carry, feed in block.recurrence.states():
+            terms = [*((w, state[j]) for j, w in carry), *((w, self.stream[j]) for j, w in feed)]
             following[r] = self.forms.dot(terms, 0)
         for r, value in following.items():
             self.stream[r] = self.forms.add(self.stream[r], value)
         return list(following.values())
 
-    def feed_forward(self, ffn: FeedForward) -> None:
+    def feed_forward(self, sublayer: Sublayer) -> None:
         """The ReGLU units."""
         to, stream = self.forms, self.stream
-        gates = self._rows(ffn.gate, ffn.gate_bias, stream)
-        ups = self._rows(ffn.up, ffn.up_bias, stream)
+        gates = [self._row(unit.gate, unit.gate_bias, stream) for unit in sublayer.units]
+        ups = [self._row(unit.up, unit.up_bias, stream) for unit in sublayer.units]
         hidden = [to.multiply(to.relu(gate), up) for gate, up in zip(gates, ups, strict=True)]
-        for r, change in enumerate(self._rows(ffn.down, ffn.down_bias, hidden)):
-            stream[r] = to.add(stream[r], change)
+        for r, row, bias in sublayer.down:
+            stream[r] = to.add(stream[r], self._row(row, bias, hidden))
 
-    def _rows(self, matrix: Matrix, bias: Matrix, vector: Sequence[Form]) -> list[Form]:
-        rows = zip(matrix, bias, strict=True)
-        return [self.forms.dot([(w, vector[j]) for j, w in self._row(row)], self._quanta(b)) for row, b in rows]
-
-    def _row(self, row: Matrix) -> list[tuple[int, int]]:
-        return [(int(j), self._quanta(row[j])) for j in np.flatnonzero(row)]
+    def _row(self, row: Row, bias: int, vector: Sequence[Form]) -> Form:
+        return self.forms.dot([(w, vector[j]) for j, w in row], bias)
 
     def _quanta(self, weight: float) -> int:
-        return round_fraction(Fraction(float(weight)), self.format).quanta
+        return round_fraction(Fraction(weight), self.format).quanta

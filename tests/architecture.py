@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +33,7 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/layers.py",
         "constructions/engines/protocol.py",
         "constructions/engines/reference.py",
+        "constructions/rows.py",
         "constructions/engines/weights.py",
     ),
     "a rule of the static checker": (
@@ -82,7 +84,12 @@ LEMMAS = ("lemmas/*.py", "lemmas/*.smt2", "runs/*.py")
 SEARCH = ("verify/framework/check.py", "verify/framework/seen.py")
 ORACLES = ("verify/oracles/*.py", "verify/inputs/*.py", "verify/runs/*.py")
 LANGUAGE = tuple(f"constructions/language/{name}.py" for name in ("terms", "values", "texts", "program"))
-WIRING = ("constructions/wiring/exact.py", "verify/certificates/building.py", "verify/certificates/matrices.py")
+WIRING = (
+    "constructions/rows.py",
+    "constructions/wiring/exact.py",
+    "verify/certificates/building.py",
+    "verify/certificates/matrices.py",
+)
 TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     "proved": ("the checkers of proofs", ("verify/trusted/*.py",)),
     "certified": (
@@ -149,11 +156,10 @@ def rooms() -> dict[str, set[str]]:
 
 def levels(graph: Mapping[str, set[str]]) -> dict[str, int]:
     """How many rooms stand below each other under a room."""
+    order = TopologicalSorter(graph).static_order()  # CycleError if rooms import each other in a circle
     found: dict[str, int] = {}
-    while left := graph.keys() - found.keys():
-        for name in left:
-            if graph[name] <= found.keys():
-                found[name] = max((found[end] + 1 for end in graph[name]), default=0)
+    for name in order:
+        found[name] = max((found[end] + 1 for end in graph[name]), default=0)
     return found
 
 

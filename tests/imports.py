@@ -15,9 +15,10 @@ BELOW = {
     "precision": (),
     "constructions.places": (),
     "constructions.layers": ("precision",),
+    "constructions.rows": ("constructions.layers",),
     "constructions.measures": ("precision", "constructions.layers"),
-    "constructions.engines": ("precision", "constructions.places", "constructions.layers"),
-    "constructions.wiring": ("precision", "constructions.places", "constructions.layers"),
+    "constructions.engines": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
+    "constructions.wiring": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
 }
 BELOW["constructions.models"] = tuple(BELOW)

@@ -5,8 +5,6 @@ Source: section 3, definitions 3.1, 3.2 and 3.4. The rounding is that of `refere
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
+from constructions.layers import Matrix, Transformer
+from constructions.rows import Layer, Row, block_rows, matrix_rows
 from precision.format import Arithmetic
 from precision.rounding import round_fraction
 
@@ -30,6 +29,9 @@ class Weight(NamedTuple):
         """The same as one integer."""
         return self.mantissa << self.exponent
 
+    def __bool__(self) -> bool:
+        return self.mantissa != 0
+
 
 def weight_of(integer: int) -> Weight:
     """The integer as an odd mantissa and an exponent."""
@@ -40,46 +42,6 @@ def weight_of(integer: int) -> Weight:
 
 
 ZERO = Weight(0, 0)
-Row = tuple[tuple[int, Weight], ...]  # (coordinate, weight) in the order of coordinates, zeros left out
-
-
-@dataclass(frozen=True)
-class HeadWeights:
-    """One attention head: rows over the registers."""
-
-    query: tuple[Row, ...]
-    key: tuple[Row, ...]
-    value: tuple[Row, ...]
-
-
-class StateRow(NamedTuple):
-    """One register of a recurrence: its row over the states before and the registers now, end to end."""
-
-    register: int
-    row: Row
-
-
-@dataclass(frozen=True)
-class BlockWeights:
-    """One block. gate, up: row over the registers, bias. out: register, row over the heads' outputs end to end.
-
-    down: register, row over the units, bias. What neither `out` nor `recurrence` nor `down` lists is 0.
-    """
-
-    heads: tuple[HeadWeights, ...]
-    out: tuple[tuple[int, Row], ...]
-    recurrence: tuple[StateRow, ...]
-    gate: tuple[tuple[Row, Weight], ...]
-    up: tuple[tuple[Row, Weight], ...]
-    down: tuple[tuple[int, Row, Weight], ...]
-
-    @cached_property
-    def units(self) -> dict[tuple[int, ...], list[int]]:
-        """The feed-forward's units, by the registers that they read."""
-        units: dict[tuple[int, ...], list[int]] = {}
-        for i, ((gate, _), (up, _)) in enumerate(zip(self.gate, self.up, strict=True)):
-            units.setdefault(tuple(coordinates((gate, up))), []).append(i)
-        return units
 
 
 class Weights:
@@ -135,9 +97,9 @@ class Weights:
         return {register: weight.quanta for register, weight in self._rows(self.model.position[None])[0]}
 
     @cached_property
-    def blocks(self) -> tuple[BlockWeights, ...]:
+    def blocks(self) -> tuple[Layer, ...]:
         """The blocks in order."""
-        return tuple(self._block(block) for block in self.model.blocks)
+        return tuple(block_rows(block, self.weight) for block in self.model.blocks)
 
     @cached_property
     def unembed(self) -> tuple[Row, ...]:
@@ -145,41 +107,4 @@ class Weights:
         return self._rows(self.model.unembed)
 
     def _rows(self, matrix: Matrix) -> tuple[Row, ...]:
-        rows: list[list[tuple[int, Weight]]] = [[] for _ in matrix]
-        i, j = np.nonzero(matrix)
-        for row, coordinate, number in zip(i.tolist(), j.tolist(), matrix[i, j].tolist(), strict=True):
-            weight = self.weight(number)
-            if weight.mantissa:
-                rows[row].append((coordinate, weight))
-        return tuple(map(tuple, rows))
-
-    def _biased(self, matrix: Matrix, bias: Matrix) -> tuple[tuple[Row, Weight], ...]:
-        return tuple(zip(self._rows(matrix), map(self.weight, bias.tolist()), strict=True))
-
-    def _present(self, matrix: Matrix) -> Iterator[tuple[int, Row]]:
-        """The rows that are not 0 once they are rounded, with their numbers."""
-        return ((r, row) for r, row in enumerate(self._rows(matrix)) if row)
-
-    def _head(self, head: AttentionHead) -> HeadWeights:
-        return HeadWeights(self._rows(head.query), self._rows(head.key), self._rows(head.value))
-
-    def _recurrence(self, recurrence: Recurrence) -> tuple[StateRow, ...]:
-        joined = np.concatenate([recurrence.carry, recurrence.feed], axis=1)  # (d, 2d)
-        return tuple(StateRow(register, row) for register, row in self._present(joined))
-
-    def _block(self, block: Block) -> BlockWeights:
-        ffn = block.feed_forward
-        down = enumerate(self._biased(ffn.down, ffn.down_bias))
-        return BlockWeights(
-            heads=tuple(self._head(head) for head in block.heads),
-            out=tuple(self._present(np.concatenate([head.out for head in block.heads], axis=1))) if block.heads else (),
-            recurrence=() if block.recurrence is None else self._recurrence(block.recurrence),
-            gate=self._biased(ffn.gate, ffn.gate_bias),
-            up=self._biased(ffn.up, ffn.up_bias),
-            down=tuple((register, row, bias) for register, (row, bias) in down if row or bias.mantissa),
-        )
-
-
-def coordinates(rows: Iterable[Row]) -> list[int]:
-    """Every coordinate that some row reads, in order."""
-    return sorted({j for row in rows for j, _ in row})
+        return matrix_rows(matrix, self.weight)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from constructions.engines.indexed.column import Column
 from constructions.engines.indexed.head import Attended
 from constructions.engines.indexed.winners import Winners
-from constructions.engines.weights import HeadWeights, Row, Weights
+from constructions.engines.weights import Weights
 from constructions.layers import Transformer
+from constructions.rows import HeadRows, Row
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.softmax import softmax
 from precision.winners import winners_share
@@ -127,7 +128,7 @@ class _Row(Sequence[int]):
 class _Head:
     """One head: its weights, the registers before it, and whom the engine found to win."""
 
-    weights: HeadWeights
+    weights: HeadRows
     arithmetic: Arithmetic
     before: Stream
     found: Attended

@@ -1,120 +1,18 @@
 """Exact layers: the one product of a plan. Matrices are filled from them, and they are what is certified, explained and hashed.
 
-A layer has sparse rows over coordinates. A weight is an exact number; in a certificate for many n it may depend on n, so nothing
-here asks more of it than whether it is 0.
+A weight is an exact number; in a certificate for many n it may depend on n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, TypeAlias
 
 from constructions.places import name_part, name_place
+from constructions.rows import HeadRows, Layer, Recurrent, Row, Sublayer, Unit, Weight
 from constructions.wiring.affine import Affine
 from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
-
-Weight: TypeAlias = Any
-"""A number; in a certificate a polynomial of n, too."""
-Row: TypeAlias = tuple[tuple[int, Weight], ...]
-"""(coordinate, weight) in the order of coordinates, zeros left out."""
-Written: TypeAlias = tuple[tuple[int, Row], ...]
-"""Register → what it is made of, in the order of coordinates."""
-Change: TypeAlias = Callable[[Weight], Weight]
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One ReGLU unit."""
-
-    gate: Row
-    gate_bias: Weight
-    up: Row
-    up_bias: Weight
-
-
-@dataclass(frozen=True)
-class Sublayer:
-    """A feed-forward sublayer. down: register, weights over units, bias."""
-
-    units: tuple[Unit, ...]
-    down: tuple[tuple[int, Row, Weight], ...]
-
-    def without(self, registers: frozenset[int]) -> tuple[Sublayer, frozenset[int]]:
-        """What writes to other registers; and the units that nothing is read from then."""
-        down = tuple(item for item in self.down if item[0] not in registers)
-        read = {i for _, row, _ in down for i, _ in row}
-        return Sublayer(self.units, down), frozenset(range(len(self.units))) - read
-
-
-@dataclass(frozen=True)
-class HeadRows:
-    """A head without W_O."""
-
-    query: tuple[Row, ...]
-    key: tuple[Row, ...]
-    value: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
-class Recurrent:
-    """The rows of a linear recurrence: over the states before, and over the registers."""
-
-    carry: Written
-    feed: Written
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A block. out: each register's row over the values that the heads read, in order."""
-
-    heads: tuple[HeadRows, ...]
-    out: Written
-    feed_forward: Sublayer
-    recurrence: Recurrent | None = None
-
-    def weights(self) -> Iterator[Weight]:
-        """Every weight that is not zero, and the zeros among the biases."""
-        weights: list[Weight] = []
-
-        def keep(weight: Weight) -> Weight:
-            weights.append(weight)
-            return weight
-
-        self.changed(keep)
-        yield from weights
-
-    def changed(self, change: Change) -> Layer:
-        """With another weight in place of each, in a fixed order."""
-
-        def row(entries: Row) -> Row:
-            return tuple([(i, change(w)) for i, w in entries])  # a generator takes half as long again
-
-        def written(rows: Written) -> Written:
-            return tuple([(i, row(entries)) for i, entries in rows])
-
-        heads = tuple(
-            HeadRows(tuple(map(row, h.query)), tuple(map(row, h.key)), tuple(map(row, h.value))) for h in self.heads
-        )
-        ffn = self.feed_forward
-        units = tuple(Unit(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
-        down = tuple((i, row(entries), change(bias)) for i, entries, bias in ffn.down)
-        recurrence = self.recurrence and Recurrent(written(self.recurrence.carry), written(self.recurrence.feed))
-        return Layer(heads, written(self.out), Sublayer(units, down), recurrence)
-
-    def read(self, *, feed_forward_only: bool = False) -> frozenset[int]:
-        """Coordinates that it reads or adds to."""
-        ffn = self.feed_forward
-        rows = [row for unit in ffn.units for row in (unit.gate, unit.up)]
-        coordinates = {i for i, _, _ in ffn.down}
-        if not feed_forward_only:
-            rows += [row for head in self.heads for rows in (head.query, head.key, head.value) for row in rows]
-            coordinates |= {i for i, _ in self.out}
-            if self.recurrence is not None:
-                rows += [row for _, row in self.recurrence.feed]
-                coordinates |= {i for i, _ in (*self.recurrence.carry, *self.recurrence.feed)}
-        return frozenset(coordinates.union(i for row in rows for i, _ in row))
 
 
 @dataclass

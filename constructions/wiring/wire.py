@@ -14,8 +14,9 @@ import numpy as np
 
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.places import name_part, name_place
+from constructions.rows import Layer, Row, Sublayer
 from constructions.wiring.affine import Number
-from constructions.wiring.exact import Layer, Row, Sublayer, at, exact_layers
+from constructions.wiring.exact import at, exact_layers
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.plan import (
     BlockPlan,

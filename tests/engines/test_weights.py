@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines.reference import ReferenceEngine, Sparse
-from constructions.engines.weights import Row, Weight, Weights, coordinates, weight_of
+from constructions.engines.weights import Weight, Weights, weight_of
 from constructions.istree.hybrid import build as build_hybrid
 from constructions.istree.transformer import build
 from constructions.layers import Transformer
+from constructions.rows import Row, coordinates
 from precision.format import FP8_E4M3, Arithmetic, Discipline, Rounding, fixed_point
 from precision.rounding import round_fraction
 from tests.engines.cases import FIXED, NARROW, ROUNDINGS, match_like, unstructured
@@ -49,16 +50,18 @@ def assert_same(model: Transformer, arithmetic: Arithmetic) -> None:
                 others.value,
             ]
         assert [(r, *quanta([row])) for r, row in block.out] == [(r, row) for r, row in other.out if row.places]
-        assert [(r, *quanta([row])) for r, row, _ in block.down] == [(r, row) for r, row, _ in other.down]
-        assert [bias.quanta for _, _, bias in block.down] == [bias for _, _, bias in other.down]
-        for rows, weights, biases in ((block.gate, other.gate, other.gate_bias), (block.up, other.up, other.up_bias)):
-            assert quanta(row for row, _ in rows) == weights
-            assert [bias.quanta for _, bias in rows] == biases
+        ffn = block.feed_forward
+        assert [(r, *quanta([row]), bias.quanta) for r, row, bias in ffn.down] == other.down
+        assert quanta(unit.gate for unit in ffn.units) == other.gate
+        assert quanta(unit.up for unit in ffn.units) == other.up
+        assert [unit.gate_bias.quanta for unit in ffn.units] == other.gate_bias
+        assert [unit.up_bias.quanta for unit in ffn.units] == other.up_bias
         ends = [
             (r, Sparse(carry.places + tuple(j + model.width for j in feed.places), carry.weights + feed.weights))
             for r, carry, feed in other.recurrence
         ]
-        assert [(register, *quanta([row])) for register, row in block.recurrence] == ends
+        rows = block.recurrence.end_to_end(model.width) if block.recurrence else ()
+        assert [(register, *quanta([row])) for register, row in rows] == ends
 
 
 @settings(max_examples=25, deadline=None)

@@ -18,7 +18,7 @@ import numpy as np
 
 from constructions.layers import AttentionHead, Block, Matrix
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
-from constructions.wiring.exact import HeadRows, Row, Weight, Written
+from constructions.rows import HeadRows, Row, Weight, Written
 from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired

@@ -24,7 +24,7 @@ from constructions.language.terms import (
     fraction,
 )
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
-from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
+from constructions.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
 from verify.automata.language import Consecutive, Delayed, Language

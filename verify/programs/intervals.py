@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.language.terms import fraction
-from constructions.wiring.exact import Weight
+from constructions.rows import Weight
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Size, symbol

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from constructions.wiring.exact import HeadRows
+from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole

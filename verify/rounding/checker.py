@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
-from constructions.wiring.exact import Row, Written
+from constructions.rows import Row, Written
 from precision.format import Discipline, Rounding
 from verify.algebra.domains import (
     POSITION,

@@ -17,7 +17,8 @@ import numpy as np
 
 from constructions.layers import Transformer
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
-from constructions.wiring.exact import Layer, Row, Weight, exact_layers
+from constructions.rows import Layer, Row, Weight
+from constructions.wiring.exact import exact_layers
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.wire import BlockPlan, Embedding, as_held, refuse_clashes, registers_of
 from precision.format import Arithmetic

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from constructions.places import name_part
-from constructions.wiring.exact import Row, Sublayer, Weight
+from constructions.rows import Row, Sublayer, Weight
 from verify.algebra.domains import Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, combination
 from verify.rounding.kinds import Kind

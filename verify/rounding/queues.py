@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.wiring.exact import Row, Weight
+from constructions.rows import Row, Weight
 from verify.algebra.domains import Integer, Undecided, with_fields
 from verify.algebra.polynomial import Number, Polynomial, atom
 from verify.automata.language import Delayed

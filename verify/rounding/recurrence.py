@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.places import RECURRENCE
-from constructions.wiring.exact import Recurrent, Row, Weight
+from constructions.rows import Recurrent, Row, Weight
 from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
 from verify.automata.language import Delayed, Invariant, Limited

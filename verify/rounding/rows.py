@@ -9,10 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from constructions.layers import Block, FeedForward, Matrix
-from constructions.wiring.exact import HeadRows, Layer, Recurrent, Row, Sublayer, Unit, Weight, Written
+from constructions.layers import Block, Matrix
+from constructions.rows import Layer, Row, Weight, block_rows, matrix_rows
 from verify.algebra.growing import Growing
 from verify.algebra.polynomial import Number, Polynomial, constant
 from verify.algebra.symbolic import Size, as_weight
@@ -42,30 +40,9 @@ def as_polynomial(weight: Weight) -> Polynomial:
 
 def sparse(row: Matrix) -> Row:
     """The entries of a matrix row that are not zero."""
-    return tuple((int(i), exact(float(row[i]))) for i in np.flatnonzero(row))
+    return matrix_rows(row[None], exact)[0]
 
 
 def of_matrices(block: Block) -> Layer:
     """A block's rows."""
-    heads = tuple(
-        HeadRows(*(tuple(map(sparse, matrix)) for matrix in (head.query, head.key, head.value))) for head in block.heads
-    )
-    out = np.concatenate([head.out for head in block.heads], axis=1) if block.heads else np.zeros((0, 0))
-    recurrence = None
-    if block.recurrence is not None:
-        recurrence = Recurrent(_written(block.recurrence.carry), _written(block.recurrence.feed))
-    return Layer(heads, _written(out), _sublayer(block.feed_forward), recurrence)
-
-
-def _written(matrix: Matrix) -> Written:
-    return tuple((int(i), sparse(matrix[i])) for i in np.flatnonzero(matrix.any(axis=1)))
-
-
-def _sublayer(weights: FeedForward) -> Sublayer:
-    units = tuple(
-        Unit(sparse(gate), exact(float(a)), sparse(up), exact(float(b)))
-        for gate, a, up, b in zip(weights.gate, weights.gate_bias, weights.up, weights.up_bias, strict=True)
-    )
-    written = np.flatnonzero(weights.down.any(axis=1) | (weights.down_bias != 0)).tolist()
-    down = tuple((i, sparse(weights.down[i]), exact(float(weights.down_bias[i]))) for i in written)
-    return Sublayer(units, down)
+    return block_rows(block, exact)

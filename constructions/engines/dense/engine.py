@@ -27,8 +27,9 @@ from constructions.engines.dense.recurrence import states
 from constructions.engines.dense.weight_flags import weight_flags
 from constructions.engines.dense.workers import Workers, workers
 from constructions.engines.reference import Flags
-from constructions.engines.weights import ZERO, BlockWeights, Weights
+from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
+from constructions.rows import Layer
 from precision.format import Arithmetic
 
 DEFAULT_TILE = 768  # 4.5 MiB of scores
@@ -245,7 +246,7 @@ class _Run:
             stream[register] = self.operators.sum(stream[register], offset, site[register])
         return stream
 
-    def _attend(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _attend(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
         size = self.batch.size
         outputs: list[Column] = []
         for i, head in enumerate(block.heads):
@@ -262,17 +263,21 @@ class _Run:
             result[register] = self.operators.sum(stream[register], change, residual[register])
         return result
 
-    def _recur(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _recur(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
         result = list(stream)
+        rows = block.recurrence.end_to_end(len(stream)) if block.recurrence else ()
         site, residual = self._site(number, "state"), self._site(number, "recurrence.residual")
-        for register, state in states(self.operators, self.batch, block.recurrence, stream, site).items():
+        for register, state in states(self.operators, self.batch, rows, stream, site).items():
             result[register] = self.operators.sum(stream[register], state, residual[register])
         return result
 
-    def _feed_forward(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _feed_forward(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
         size = self.batch.size
-        gates = self.operators.rows(block.gate, stream, size, self._site(number, "ffn.gate"))
-        ups = self.operators.rows(block.up, stream, size, self._site(number, "ffn.up"))
+        units = block.feed_forward.units
+        gates = self.operators.rows(
+            [(u.gate, u.gate_bias) for u in units], stream, size, self._site(number, "ffn.gate")
+        )
+        ups = self.operators.rows([(u.up, u.up_bias) for u in units], stream, size, self._site(number, "ffn.up"))
         products = self._site(number, "ffn.product")
         hidden = [
             self.operators.product(self.numbers.positive_part(gate), up, products[i])
@@ -280,7 +285,7 @@ class _Run:
         ]
         result = list(stream)
         down, residual = self._site(number, "ffn.down"), self._site(number, "ffn.residual")
-        for register, row, bias in block.down:
+        for register, row, bias in block.feed_forward.down:
             change = self.operators.row(row, bias, hidden, size, down[register])
             result[register] = self.operators.sum(stream[register], change, residual[register])
         return result

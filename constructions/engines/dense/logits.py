@@ -15,7 +15,8 @@ from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.screen import EXACT
-from constructions.engines.weights import ZERO, Row, coordinates
+from constructions.engines.weights import ZERO
+from constructions.rows import Row, coordinates
 
 
 def first_argmax(

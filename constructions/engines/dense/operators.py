@@ -16,7 +16,8 @@ from torch import Tensor
 from constructions.engines.dense.column import ONE, Column, Numbers
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.weights import ZERO, Row, Weight
+from constructions.engines.weights import ZERO, Weight
+from constructions.rows import Row
 from precision.format import Arithmetic, Discipline
 
 

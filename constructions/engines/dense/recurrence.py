@@ -18,11 +18,12 @@ from constructions.engines.dense.batch import Batch
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
-from constructions.engines.weights import ZERO, Row, StateRow, Weight
+from constructions.engines.weights import ZERO, Weight
+from constructions.rows import Row, Written
 
 
 def states(
-    operators: Operators, batch: Batch, rows: Sequence[StateRow], stream: Sequence[Column], site: Site
+    operators: Operators, batch: Batch, rows: Written, stream: Sequence[Column], site: Site
 ) -> dict[int, Column]:
     """The state after each token, by register. site: that of all states together."""
     numbers, width = operators.numbers, len(stream)
@@ -38,24 +39,24 @@ def states(
     return state_of
 
 
-def _groups(rows: Sequence[StateRow]) -> Iterator[list[StateRow]]:
+def _groups(rows: Written) -> Iterator[Written]:
     """Least sets of rows that read no state but their own and earlier ones'."""
-    waiting = {row.register: row for row in rows}
+    waiting = dict(rows)
     while waiting:
-        ready = [r for r, (_, row) in waiting.items() if all(j == r or j not in waiting for j, _ in row)]
+        ready = [r for r, row in waiting.items() if all(j == r or j not in waiting for j, _ in row)]
         if ready:
-            yield from ([waiting.pop(register)] for register in ready)
+            yield from (((register, waiting.pop(register)),) for register in ready)
             continue
         # Every register left reads another one: the least closed set is a cycle.
         smallest = min((_needed(register, waiting) for register in waiting), key=len)
-        yield [waiting.pop(register) for register in sorted(smallest)]
+        yield tuple((register, waiting.pop(register)) for register in sorted(smallest))
 
 
-def _needed(register: int, waiting: dict[int, StateRow]) -> set[int]:
+def _needed(register: int, waiting: dict[int, Row]) -> set[int]:
     """The register with all that have to be known before it, or together with it."""
     needed, fresh = {register}, [register]
     while fresh:
-        for j, _ in waiting[fresh.pop()].row:
+        for j, _ in waiting[fresh.pop()]:
             if j in waiting and j not in needed:
                 needed.add(j)
                 fresh.append(j)
@@ -63,7 +64,7 @@ def _needed(register: int, waiting: dict[int, StateRow]) -> set[int]:
 
 
 def _at_once(
-    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
+    operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
 ) -> dict[int, Column] | None:
     """The states of the group as whole columns; None where they are not known to be right."""
     if len(group) > 1:
@@ -105,16 +106,16 @@ def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:
 
 
 def _by_position(
-    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
+    operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
 ) -> dict[int, Column]:
     """The states of the group by definition. columns: the states known before each token, then the registers."""
     numbers = operators.numbers
     order = torch.argsort(batch.position, stable=True)  # position by position, and in each the sequences in order
     counts = torch.bincount(batch.position).tolist()[1:]
-    used = sorted({j for row in group for j, _ in row.row} - {row.register for row in group})
+    used = sorted({j for _, row in group for j, _ in row} - {register for register, _ in group})
     inputs = {j: numbers.gather(columns[j], order) for j in used}
     given = [numbers.zero(0)] * len(columns)
-    history: dict[int, list[Column]] = {row.register: [] for row in group}
+    history: dict[int, list[Column]] = {register: [] for register, _ in group}
     begin = 0
     for count in counts:
         here = site.at(order[begin : begin + count])
@@ -125,9 +126,9 @@ def _by_position(
             given[register] = (
                 numbers.part(past[-1], slice(len(past[-1]) - count, None)) if past else numbers.zero(count)
             )
-        for row in group:
-            new = numbers.tighten(operators.row(row.row, ZERO, given, count, here[row.register]))
-            history[row.register].append(new)
+        for register, row in group:
+            new = numbers.tighten(operators.row(row, ZERO, given, count, here[register]))
+            history[register].append(new)
         begin += count
     place = torch.empty_like(order)
     place[order] = torch.arange(batch.size, device=numbers.device)

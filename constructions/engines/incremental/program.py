@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from constructions.engines.weights import BlockWeights, Row, StateRow, Weights, coordinates
+from constructions.engines.weights import Weights
+from constructions.rows import Layer, Row, Sublayer, Written, coordinates
 from precision.format import Arithmetic
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD, TIMES = range(10)
@@ -147,9 +148,9 @@ def compile_model(weights: Weights) -> Program:
     rows: list[list[int]] = []
     for number, block in enumerate(weights.blocks, start=1):
         _attention(program, number, block, coefficients, rows)
-        _recurrence(program, block.recurrence)
+        _recurrence(program, block.recurrence.end_to_end(width) if block.recurrence else ())
         program.code += [MARK, 2 * number - 1]
-        _feed_forward(program, block, one)
+        _feed_forward(program, block.feed_forward, one)
         program.code += [MARK, 2 * number]
     program.code += [LOGITS, END]
     for index, (sums, keys) in enumerate(zip(coefficients, rows, strict=True)):
@@ -160,7 +161,7 @@ def compile_model(weights: Weights) -> Program:
 
 
 def _attention(
-    program: Program, number: int, block: BlockWeights, coefficients: list[list[int]], rows: list[list[int]]
+    program: Program, number: int, block: Layer, coefficients: list[list[int]], rows: list[list[int]]
 ) -> None:
     outputs = list[int]()
     for index, head in enumerate(block.heads):
@@ -186,7 +187,7 @@ def _attention(
         program.row(register, ADD, [(outputs[j], weight.quanta) for j, weight in row])
 
 
-def _recurrence(program: Program, rows: Sequence[StateRow]) -> None:
+def _recurrence(program: Program, rows: Written) -> None:
     if not rows:
         return
     width = program.width
@@ -199,10 +200,11 @@ def _recurrence(program: Program, rows: Sequence[StateRow]) -> None:
         program.row(register, ADD, [(state + register, program.unit)])
 
 
-def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
-    hidden = program.reserve(len(block.gate))
-    for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
-        opens, raises = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
+def _feed_forward(program: Program, sublayer: Sublayer, one: int) -> None:
+    hidden = program.reserve(len(sublayer.units))
+    for i, unit in enumerate(sublayer.units):
+        sides = (unit.gate, unit.gate_bias), (unit.up, unit.up_bias)
+        opens, raises = ([*_weighted(row), (one, bias.quanta)] for row, bias in sides)
         if opens == [(one, program.unit)]:
             program.row(hidden + i, STORE, raises)
         elif raises == [(one, program.unit)]:
@@ -210,7 +212,7 @@ def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
         else:
             sums = [number for row in (opens, raises) for number in sum_code(row, program.unit)]
             program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
-    for register, row, bias in block.down:
+    for register, row, bias in sublayer.down:
         program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
 
 

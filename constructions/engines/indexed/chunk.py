@@ -17,7 +17,8 @@ from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.pieces import Joined, Registers, Shared
 from constructions.engines.indexed.repeats import different_rows
 from constructions.engines.indexed.scan import states
-from constructions.engines.weights import ZERO, BlockWeights, HeadWeights
+from constructions.engines.weights import ZERO
+from constructions.rows import HeadRows, Layer
 
 Observer = Callable[[int, str, Sequence[Column]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all registers."""
@@ -145,8 +146,8 @@ class Chunk:
             self._feed_forward(operators, block, part, length, number)
         return self._decode(operators, part, length)
 
-    def _feed_forward(self, operators: Operators, block: BlockWeights, part: Stream, length: int, number: int) -> None:
-        for register, change in list(changes(operators, block, part, length, number)):
+    def _feed_forward(self, operators: Operators, block: Layer, part: Stream, length: int, number: int) -> None:
+        for register, change in list(changes(operators, block.feed_forward, part, length, number)):
             _add(operators, part, register, change, f"{number}.residual[{register}]")
 
     # Sublayers
@@ -167,7 +168,7 @@ class Chunk:
     def _attend(
         self,
         site: str,
-        weights: HeadWeights,
+        weights: HeadRows,
         memory: Memory,
         outputs: Sequence[list[Column]],
         shared: Shared,
@@ -193,7 +194,7 @@ class Chunk:
     def _mix(
         self,
         number: int,
-        block: BlockWeights,
+        block: Layer,
         part: list[Column],
         read: Sequence[Column],
         recurrence: Mapping[int, Fraction],
@@ -203,10 +204,9 @@ class Chunk:
         for register, row in block.out:
             change = self.operators.row(row, read, ZERO, length, f"{number}.out[{register}]")
             _add(self.operators, part, register, change, f"{number}.residual[{register}]")
-        rows, width = {}, self.model.width
-        for register, row in block.recurrence:
-            carry = {j: self.operators.weight(weight) for j, weight in row if j < width}
-            feed = {j - width: self.operators.weight(weight) for j, weight in row if j >= width}
+        rows = {}
+        for register, *both in block.recurrence.states() if block.recurrence else ():
+            carry, feed = ({j: self.operators.weight(weight) for j, weight in row} for row in both)
             rows[register] = (carry, feed)
         state_of, _ = states(rows, part, length, self.arithmetic, recurrence)
         for register, state in state_of.items():

@@ -14,7 +14,7 @@ import numpy as np
 from constructions.engines.indexed.column import Column, multiply, positive_part
 from constructions.engines.indexed.mantissas import Array, Digits
 from constructions.engines.indexed.operators import Operators
-from constructions.engines.weights import BlockWeights
+from constructions.rows import Sublayer, Unit
 
 Registers = Sequence[Column] | Mapping[int, Column]
 MANY_UNITS = 16  # over the same registers; looking their values up costs about as much as two of them
@@ -22,18 +22,18 @@ FEWER_VALUES = 4  # than positions, so many times
 
 
 def changes(
-    operators: Operators, block: BlockWeights, stream: Registers, length: int, number: int
+    operators: Operators, sublayer: Sublayer, stream: Registers, length: int, number: int
 ) -> Iterator[tuple[int, Column]]:
     """What the feed-forward of a block adds to each register. number: of the block, in the names of what saturates."""
     everywhere = _Places(operators, stream, length)
-    places = [everywhere] * len(block.gate)
-    for registers, units in block.units.items():
+    places = [everywhere] * len(sublayer.units)
+    for registers, units in sublayer.readers.items():
         if len(units) >= MANY_UNITS and (few := _looked_up(operators, stream, registers, length)):
             for unit in units:
                 places[unit] = few
     for i, place in enumerate(places):
-        place.add_unit(block, i, number)
-    for register, row, bias in block.down:
+        place.add_unit(sublayer.units[i], i, number)
+    for register, row, bias in sublayer.down:
         readers = {id(places[unit]): places[unit] for unit, _ in row}
         one = next(iter(readers.values())) if len(readers) == 1 else None
         at = everywhere if one is None else one
@@ -52,13 +52,12 @@ class _Places:
     found: Array | None = None
     hidden: dict[int, Column] = field(default_factory=dict)
 
-    def add_unit(self, block: BlockWeights, unit: int, number: int) -> None:
+    def add_unit(self, unit: Unit, i: int, number: int) -> None:
         """Computes ReLU(gate)·up."""
-        (gate_row, gate_bias), (up_row, up_bias) = block.gate[unit], block.up[unit]
         do = self.operators
-        gate = do.row(gate_row, self.stream, gate_bias, self.length, f"{number}.gate[{unit}]")
-        up = do.row(up_row, self.stream, up_bias, self.length, f"{number}.up[{unit}]")
-        self.hidden[unit] = do.round(multiply(positive_part(gate), up), f"{number}.product[{unit}]")
+        gate = do.row(unit.gate, self.stream, unit.gate_bias, self.length, f"{number}.gate[{i}]")
+        up = do.row(unit.up, self.stream, unit.up_bias, self.length, f"{number}.up[{i}]")
+        self.hidden[i] = do.round(multiply(positive_part(gate), up), f"{number}.product[{i}]")
 
     def spread(self, unit: int) -> Column:
         """A unit at every position."""

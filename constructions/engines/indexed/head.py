@@ -37,8 +37,9 @@ from constructions.engines.indexed.pieces import Joined
 from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
 from constructions.engines.indexed.winners import Winners
-from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
+from constructions.engines.weights import ZERO
 from constructions.places import name_part, name_place
+from constructions.rows import HeadRows, Row, coordinates
 from precision.softmax import softmax
 from precision.winners import vanishing_lead, winners_share
 from precision.winners_array import winners_shares
@@ -86,7 +87,7 @@ class Head:
     """
 
     def __init__(
-        self, operators: Operators, head: HeadWeights, site: str, memory: Memory, keys: Joined, length: int
+        self, operators: Operators, head: HeadRows, site: str, memory: Memory, keys: Joined, length: int
     ) -> None:
         self.operators, self.head, self.site, self.memory, self.keys = operators, head, site, memory, keys
         self.scored, self.read = coordinates(head.key), coordinates(head.value)

@@ -9,7 +9,7 @@ import numpy as np
 from constructions.engines.indexed.column import Column, from_floats
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.output_head import OutputHead
-from constructions.engines.weights import Weights, coordinates
+from constructions.engines.weights import Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
@@ -48,10 +48,10 @@ class Loaded:
     @cached_property
     def written_last(self) -> list[int]:
         """The registers that the last feed-forward writes."""
-        return [register for block in self.weights.blocks[-1:] for register, _, _ in block.down]
+        return [register for block in self.weights.blocks[-1:] for register, _, _ in block.feed_forward.down]
 
     @cached_property
     def read_last(self) -> list[int]:
         """The registers on which these depend, and those that the output head reads: themselves included."""
-        rows = [row for block in self.weights.blocks[-1:] for row, _ in (*block.gate, *block.up)]
-        return sorted({*coordinates(rows), *self.written_last, *self.vocabulary[0]})
+        read = (registers for block in self.weights.blocks[-1:] for registers in block.feed_forward.readers)
+        return sorted({*self.written_last, *self.vocabulary[0]}.union(*read))

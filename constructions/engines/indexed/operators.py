@@ -10,7 +10,8 @@ import numpy as np
 
 from constructions.engines.indexed.column import Column, linear, rounded, zeros
 from constructions.engines.indexed.mantissas import Array
-from constructions.engines.weights import Row, Weight
+from constructions.engines.weights import Weight
+from constructions.rows import Row
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_shifted
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from constructions.wiring.exact import Sublayer, Unit
+from constructions.rows import Sublayer, Unit
 from precision.format import fixed_point
 from precision.rounding import round_fraction
 from tests.verify.certificates.points import Number, contents

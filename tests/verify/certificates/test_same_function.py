@@ -7,7 +7,7 @@ import itertools
 from collections import defaultdict
 
 from constructions.layers import AttentionHead, Transformer
-from constructions.wiring.exact import HeadRows, Layer, Row, Sublayer
+from constructions.rows import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.polynomial import atom, constant

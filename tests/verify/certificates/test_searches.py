@@ -9,7 +9,7 @@ import pytest
 
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS
-from constructions.wiring.exact import Sublayer
+from constructions.rows import Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions

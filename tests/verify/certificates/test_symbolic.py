@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS
-from constructions.wiring.exact import Weight
+from constructions.rows import Weight
 from precision.format import Discipline
 from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Size, symbol

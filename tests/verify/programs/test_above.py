@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Term, fraction
-from constructions.wiring.exact import Weight
+from constructions.rows import Weight
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed

@@ -14,6 +14,8 @@ from verify.dossiers.written import find_program
 from verify.theorem import main
 
 FAULTS = {
+    "addition": [("pair > 8", "pair > 9"), (' & ~word("?")', ""), ("(i == plus) & (carry == 0)", "i == plus")],
+    "automaton": [("- (state == 2)", ""), ('+ word("?")  #', "  #"), ("(position) + 2", "(position) + 1")],
     "balanced": [("==", ">"), ('word("b")', 'word("a")'), ('"YES", "NO"', '"NO", "YES"')],
     "copying": [
         ("number.back(1), number)", "number.back(1), number.back(1))"),
@@ -21,12 +23,14 @@ FAULTS = {
         ('* ~word("?")', ""),
     ],
     "dyck": [("depth < 0", "depth < -1"), (" & (closed_too_early == 0)", ""), ('- word(")")', "")],
+    "dyck_bounded": [("height > DEPTH", "height >= DEPTH"), (".back(1)", ".back(2)"), ("[)", "[]")],
     "first": [("START = 2", "START = 3"), ("== 1", "== 0"), ("number.at(START)", "number")],
     "histogram": [("twin - 1", "twin"), (".last(position) - 1", ".first(position) - 1"), (" & select(asked, 0)", "")],
     "induction": [(".last(number)", ".first(number)"), ("number.back(1)", "number.back(2)"), ("followed == 0", "followed == 1")],
     "khop": [("hop.last(once)", "hop.first(once)"), ("twice == 0", "once == 0"), ("hop.last(number)", "hop.last(number.back(1))")],
     "majority": [("2 * number", "3 * number"), ("> 0", "> 1"), ("- is_number", "")],
     "parity": [("- 2 * number * bit", ""), ("number + bit", "bit"), ("mark + 2)  #", "mark + 1)  #")],
+    "post": [("2: 3, 3: 4", "2: 4, 3: 3"), ("position + 2", "position + 3"), ("number == 1", "number == 2")],
     "reverse": [("- 1)", ")"), ("2 * mark", "2 * mark + 1"), ("following == 0", "following == 1")],
     "sorting": [("often >", "often + 1 >"), ("mark - 2", "mark - 3"), ("value + 1", "value + 2")],
 }  # fmt: skip

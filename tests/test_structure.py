@@ -13,6 +13,9 @@ import circuits
 import verify
 from constructions.models.registry import find_constructions
 from tests.imports import BELOW, ROOT, UPWARDS, dotted, floor, imported, modules
+from verify.automata.language import State
+from verify.dossiers.dossier import Subject
+from verify.dossiers.registry import find_dossiers
 
 
 def upward(graph: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
@@ -89,6 +92,70 @@ def test_a_name_that_is_compared_is_seen() -> None:
     )
     assert names_compared(ast.parse(text), {"rag", "hybrid"}) == {1, 2, 3}
     assert names_compared(ast.parse("match a:\n    case 'rag':\n        pass"), {"rag"}) == {2}
+
+
+PARSERS = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix"}
+PARSERS |= {"match", "fullmatch", "search"}
+
+
+def is_about_a_state(node: ast.AST) -> bool:
+    """Whether it is one, what it is made of, or its text; by name, but for the state of a machine's rule."""
+    match node:
+        case ast.Attribute(ast.Name("rule")):
+            return False
+        case ast.Name("state") | ast.Attribute(attr="state"):
+            return True
+        case ast.Attribute(of, name):
+            return name in State.__dataclass_fields__ and is_about_a_state(of)
+        case ast.Call(ast.Name("str"), [of]) | ast.Subscript(of) | ast.FormattedValue(of):
+            return is_about_a_state(of)
+        case ast.JoinedStr(parts) | ast.Tuple(parts):
+            return any(map(is_about_a_state, parts))
+    return False
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether it is a string that is written there, or several."""
+    items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+    return any(isinstance(one, ast.JoinedStr) or isinstance(getattr(one, "value", None), str) for one in items)
+
+
+def states_parsed(tree: ast.AST) -> set[int]:
+    """The lines that compare a state, or what it is made of, with a string, or take its text apart."""
+    lines = set[int]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left, _, others):
+                parsed = any(map(is_text, [left, *others])) and any(map(is_about_a_state, [left, *others]))
+            case ast.Call(ast.Attribute(of, name), arguments):
+                parsed = name in PARSERS and any(map(is_about_a_state, [of, *arguments]))
+            case _:
+                continue
+        lines |= {node.lineno} if parsed else set()
+    return lines
+
+
+def test_nobody_takes_the_text_of_a_state_apart() -> None:
+    """Nobody compares it with a string either: states are values (verify/automata/language.py)."""
+    subjects = [Subject(dossier, 6) for dossier in find_dossiers().values()]
+    languages = [subject.dossier.compared_texts(subject, subject.dossier.texts(subject)) for subject in subjects]
+    texts = {str(place.state) for language in languages for place in language.places}
+    assert {"second endpoint", "a step, 3, cell", "a turn - behind second endpoint, 1", "result FAILED"} <= texts
+    texts = {text for text in texts if " " in text} - {"query 1", "query 2"}  # registers are called so too
+    known = set[str]()
+    for path in (ROOT / "verify").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known |= {f"{path.relative_to(ROOT)}:{line}" for line in states_parsed(tree) | names_compared(tree, texts)}
+    assert known == set()
+
+
+def test_a_state_that_is_parsed_is_seen() -> None:
+    text = (
+        "state.part == 'a step'\nstr(place.state).startswith('a')\nstate in ('x', y)\nf'{state}'.split(', ')\n"
+        "'turn' in state\nre.search('a', str(state))\nplace.state == f'a {i}'\nstate.part == STEP\nf(state, 'x').word == y"
+    )
+    assert states_parsed(ast.parse(text)) == {1, 2, 3, 4, 5, 6, 7}
+    assert names_compared(ast.parse("place == 'a step, 1'"), {"a step, 1"}) == {1}
 
 
 def test_a_forbidden_import_is_seen() -> None:

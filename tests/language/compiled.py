@@ -109,12 +109,12 @@ class Compiled:
         try:
             read = extract(self.model, self.language)
             for i, place in enumerate(self.language.places):
-                if place.name in self.language.answers:
+                if place.state in self.language.answers:
                     normal = Normalizer(read.facts.ending(i))
                     registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
                     mismatch = first_mismatch(self.model, registers, self.compiler.answer, normal)
                     if mismatch is not None:
-                        wrong.append(f"{place.name}: {mismatch.text(Teller(), normal)}")
+                        wrong.append(f"{place.state}: {mismatch.text(Teller(), normal)}")
         except Undecided as undecided:
             wrong.append(f"{undecided.where}: {undecided.what}")
         return wrong

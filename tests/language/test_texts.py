@@ -8,6 +8,7 @@ import pytest
 
 from constructions.language.texts import Piece, Texts, either, many, numbers, optional, some, words
 from tests.language.compiled import due, reads_as, tokens_of
+from verify.automata.language import State
 from verify.automata.written import of_texts
 
 A = words("a", "b")
@@ -108,8 +109,8 @@ def test_sizes_of_texts() -> None:
 # The automaton
 
 
-def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[str] | None:
-    """The names of the last places of a text, None if it is none of the language; each place as it says itself."""
+def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[State] | None:
+    """The states of the last token of a text, None if it is none of the language; each place as it says itself."""
     language = of_texts(texts, n, (n, n))
     now = {0}
     for position, token in enumerate(tokens, start=2):
@@ -124,7 +125,7 @@ def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[str] | None:
                 else token.isdecimal() and place.numbers[0] <= int(token) <= place.numbers[1]  # type: ignore[operator]
             )
         }
-    return {language.places[i].name for i in now} if now else None
+    return {language.places[i].state for i in now} if now else None
 
 
 def begins(pieces: tuple[Piece, ...], tokens: tuple[str, ...], n: int = 10**9) -> bool:
@@ -160,9 +161,9 @@ def test_the_automaton_accepts_each_text_and_nothing_that_no_n_has(texts: Texts)
 @pytest.mark.parametrize("texts", [*SHAPES, *THOUGHTS], ids=str)
 def test_places_have_names_of_their_own_and_the_pieces_bounds(texts: Texts) -> None:
     language = of_texts(texts, 3, (3, 3))
-    assert len({place.name for place in language.places}) == len(language.places)
+    assert len({str(place.state) for place in language.places}) == len(language.places)
     assert language.places[0].word == "<s>"
     for place in language.places:
         assert language.range(place.low)[0] <= language.range(place.high)[1] <= texts.length(3)
     assert language.places[1].low == 2
-    assert language.answers <= {place.name for place in language.places}
+    assert language.answers <= {place.state for place in language.places}

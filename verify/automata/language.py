@@ -1,12 +1,12 @@
 """Which token sequences a certificate speaks of: places in a sequence, and which place may stand behind which.
 
 A place is a state of a finite automaton, with bounds of its position and of its token's number. This is all that is assumed of an
-input; it is part of the certificate.
+input; it is part of the certificate. Code compares states as values; their texts are for people and documents.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verify.algebra.domains import SIZE, Integer
 from verify.algebra.polynomial import Polynomial, constant, whole
@@ -15,14 +15,40 @@ Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic wit
 
 
 @dataclass(frozen=True)
+class State:
+    """Where a token stands in a text. part: the token, or of several the piece that it is in. which: of parts that are alike.
+
+    result: what ended the part. behind: the part before, where this matters. number: of the token in its part, from 1.
+    case: which of the tokens that may stand there.
+    """
+
+    part: str
+    which: str | int = ""
+    number: int = 0
+    case: str = ""
+    result: str = ""
+    behind: State | None = None
+
+    def __str__(self) -> str:
+        which, result = self.which and f" {self.which}", self.result and f": {self.result}"
+        part = f"{self.part}{which}{result}" + (f" behind {self.behind}" if self.behind else "")
+        return ", ".join(str(item) for item in (part, self.number, self.case) if item)
+
+    @property
+    def piece(self) -> State:
+        """The part, without the token's number in it."""
+        return replace(self, number=0)
+
+
+@dataclass(frozen=True)
 class Place:
-    """Positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
+    """A state, with positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
 
     family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
     this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
     """
 
-    name: str
+    state: State
     low: Bound
     high: Bound
     after: tuple[int, ...]
@@ -91,15 +117,17 @@ Invariant = Consecutive | Delayed | Apart | Limited
 class Language:
     """Places, and the invariants that the runs of these inputs are known to keep.
 
-    answers: names of the places where the next token matters; behind the last block nothing else is read.
-    sizes: n lies in this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on.
+    answers: states in which the next token matters; behind the last block nothing else is read. sizes: n lies in this interval.
+    loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are told that no rule
+    tells of all states.
     """
 
     places: tuple[Place, ...]
-    answers: frozenset[str]
+    answers: frozenset[State]
     sizes: tuple[int, int]
     invariants: tuple[Invariant, ...] = ()
     loose: frozenset[str] = frozenset()
+    shown: State | None = None
 
     def positions(self, place: Place) -> Integer:
         """Where such a token can stand."""

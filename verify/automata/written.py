@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
+
 from constructions.language.texts import Texts
 from constructions.language.values import START
-from verify.automata.language import Bound, Language, Place
+from verify.automata.language import Bound, Language, Place, State
 
 
 def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
@@ -13,7 +16,7 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
     An answer is due where a prompt may end, and behind all that is said.
     """
     pieces, prompt = texts.pieces, len(texts.prompt)
-    places, of_piece = [Place(START, 1, 1, (), START)], {-1: [0]}
+    places, of_piece = [Place(State(START), 1, 1, (), START)], {-1: [0]}
     low: Bound = 2
     high: Bound = 1
     spans = []
@@ -29,23 +32,18 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
     for i, piece in enumerate(pieces):
         of_piece[i] = []
         for word in (*piece.words, *[""] * piece.numbers):
-            name = _name(piece.name or word or "number", {place.name for place in places})
+            state = _state(piece.name or word or "number", {str(place.state) for place in places})
             numbers = (0, 0) if word else (piece.low, piece.largest(n))
             of_piece[i].append(len(places))
-            places.append(Place(name, *spans[i], (), word, numbers))
+            places.append(Place(state, *spans[i], (), word, numbers))
     for i in range(len(pieces)):
         after = tuple(sorted(place for j in before[i] for place in of_piece[j]))
         for place in of_piece[i]:
-            old = places[place]
-            places[place] = Place(old.name, old.low, old.high, after, old.word, old.numbers)
+            places[place] = replace(places[place], after=after)
     ends = {i for i in range(-1, prompt) if prompt in texts.behind(i, thought=False)} | {*range(prompt, len(pieces))}
-    return Language(tuple(places), frozenset(places[j].name for i in ends for j in of_piece[i]), sizes)
+    return Language(tuple(places), frozenset(places[j].state for i in ends for j in of_piece[i]), sizes)
 
 
-def _name(name: str, taken: set[str]) -> str:
-    """A name that no place has yet."""
-    return (
-        name
-        if name not in taken
-        else next(f"{name} {i}" for i in range(2, len(taken) + 3) if f"{name} {i}" not in taken)
-    )
+def _state(part: str, taken: set[str]) -> State:
+    """One whose text no place has yet."""
+    return next(state for i in count(1) if str(state := State(part, i if i > 1 else "")) not in taken)

@@ -149,7 +149,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         "precision_bits": model.arithmetic.format.significand_bits + 1,
         "weights_sha256": model.digest,
         "inputs": inputs_of(language),
-        "answers": sorted(language.answers),
+        "answers": sorted(map(str, language.answers)),
     }
     if judged.report is not None:
         report = judged.report
@@ -175,10 +175,10 @@ def inputs_of(language: Language) -> list[Json]:
     """The places of the inputs that are meant."""
     return [
         {
-            "place": place.name,
+            "place": str(place.state),
             "positions": [f"{place.low}", f"{place.high}"],
             "token": place.word or [f"{end}" for end in place.numbers],
-            "after": [language.places[i].name for i in place.after],
+            "after": [str(language.places[i].state) for i in place.after],
             **({"every": place.every} if place.every > 1 else {}),
             **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
         }

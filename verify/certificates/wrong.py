@@ -5,11 +5,11 @@ Each has a text on which a register ends more than a step from its ideal value; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.document import CERTIFIED
 from verify.certificates.small import Registers, Weights, judged
 
@@ -22,8 +22,9 @@ def keys_that_tie() -> tuple[Wired, Language]:
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"v": 1}, "?": {"?": 1, "one": 1}}
     head = of.head([({"?": 40}, {"one": 1, "?": -1})], {"v": 1}, "read")
     block = of.block(({"read": -12, "?": 20}, 0, {"?": 8}, 0, {"v": 1}), heads=[head])
-    spoken = Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 3)), Place("?", 3, 5, (1,), "?")
-    return of.model(words, NONE, [block], Arithmetic(fixed_point(17))), Language(spoken, frozenset("?"), (4, 4))
+    numbers, asked = Place(State("x"), 2, 4, (0, 1), numbers=(1, 3)), Place(State("?"), 3, 5, (1,), "?")
+    spoken = Language((Place(State("s"), 1, 1, (), "s"), numbers, asked), frozenset([asked.state]), (4, 4))
+    return of.model(words, NONE, [block], Arithmetic(fixed_point(17))), spoken
 
 
 def a_sum_that_saturates() -> tuple[Wired, Language]:
@@ -31,8 +32,7 @@ def a_sum_that_saturates() -> tuple[Wired, Language]:
     of = Registers(("a", "b", "c", "sum"))
     recurrence = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
     wired = of.model({w: {w: 1} for w in "abc"}, NONE, [of.block(recurrence=recurrence)], Arithmetic(fixed_point(9)))
-    spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1))
-    return wired, Language(spoken, frozenset("c"), (4, 4))
+    return wired, _in_order("abc")
 
 
 def a_runner_up_that_is_near() -> tuple[Wired, Language]:
@@ -40,9 +40,14 @@ def a_runner_up_that_is_near() -> tuple[Wired, Language]:
     of = Registers(("score", "v", "?", "read"))
     words = {"a": {"score": 40, "v": 1}, "b": {"score": 39, "v": 9}, "c": {"v": 5}, "?": {"?": 1}}
     head = of.head([({"?": 1}, {"score": 1})], {"v": 1}, "read")
-    spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(17)))
-    return wired, Language(spoken, frozenset("?"), (4, 4))
+    return wired, _in_order(words)
+
+
+def _in_order(words: Iterable[str]) -> Language:
+    """The words, one behind the other, with an answer behind the last."""
+    spoken = tuple(Place(State(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
+    return Language(spoken, frozenset([spoken[-1].state]), (4, 4))
 
 
 WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)

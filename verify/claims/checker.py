@@ -11,7 +11,7 @@ from constructions.wiring.affine import reg
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, linear
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.document import CERTIFIED, judge
 from verify.certificates.ideal import IdealModel
 from verify.framework.check import Check
@@ -46,11 +46,11 @@ def _wired(case: Tied) -> Wired:
 
 def _language(keys: int) -> Language:
     places = (
-        Place(BEGIN, 1, 1, (), BEGIN),
-        Place(KEY, 2, keys + 1, (0, 1), KEY),
-        Place(ASK, FEWEST + 2, keys + 2, (1,), ASK),
+        Place(State(BEGIN), 1, 1, (), BEGIN),
+        Place(State(KEY), 2, keys + 1, (0, 1), KEY),
+        Place(State(ASK), FEWEST + 2, keys + 2, (1,), ASK),
     )
-    return Language(places, frozenset([ASK]), (keys, keys))
+    return Language(places, frozenset([State(ASK)]), (keys, keys))
 
 
 def _certified(case: Tied) -> Counterexample | None:

@@ -7,6 +7,7 @@ from itertools import chain, product
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
+from verify.automata.language import State
 from verify.claims.certified import BEYOND, LAST, every_n, listed
 from verify.claims.induction import RANKS
 from verify.claims.program import above
@@ -14,7 +15,8 @@ from verify.claims.program_turns import on_small_graphs
 from verify.dossiers.dossier import ENDLESS, LEAST
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
-from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, places, run, step, tokens_of
+from verify.dossiers.istree.texts import SECOND
+from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, run, states, step, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
@@ -31,11 +33,11 @@ def as_defined(graph: Graph) -> Counterexample | None:
     words, right = PAPER.vocabulary(graph.n), hybrid.expected_sequence(graph)
     prompt = [words[token] for token in PAPER.prompt(graph)]
     read = Input(tokens_of([*prompt, *right]), FAMILIES)
-    last = "second endpoint" if graph.edges else PAPER.start
-    for k, (place, word) in enumerate(
-        zip([last, *places(right[:-1])], tokens_of(right), strict=True), start=len(prompt)
+    last = SECOND if graph.edges else State(PAPER.start)
+    for k, (state, word) in enumerate(
+        zip([last, *states(right[:-1])], tokens_of(right), strict=True), start=len(prompt)
     ):
-        due = step(graph.n, place)
+        due = step(graph.n, state)
         if due is None or read.spoken(due, k) != word:
             found = "nothing" if due is None else str(read.spoken(due, k))
             return Counterexample(position=k, expected=str(word), due=found)

@@ -11,9 +11,11 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
+from verify.automata.language import State
 from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.istree.steps import definition as defined_step
+from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
@@ -140,11 +142,11 @@ class Wiring:
             [words[t] for t in tokens] for tokens in (layout.prompt(graph), expected_answer(graph, layout))
         )
         read, end = Input(tokens_of([*prompt, *right])), layout.end_of_prompt
-        last = f"{end} of the prompt" if end else "second endpoint" if graph.edges else layout.start
+        last = State(end, IN_PROMPT) if end else SECOND if graph.edges else State(layout.start)
         for k, word in enumerate(right, start=len(prompt)):
             said = right[k - len(prompt) - 1] if k > len(prompt) else ""
-            place = last if not said else f"{end} of the thought" if said == end else "thought"
-            due = step(graph.n, layout, place, by_counts=not self.lean)
+            state = last if not said else State(said, IN_THOUGHT) if said == end else THOUGHT
+            due = step(graph.n, layout, state, by_counts=not self.lean)
             if due is None or read.said(due, k) != word:
                 found = due and read.said(due, k)
                 return Counterexample(layout=layout.name, position=k, expected=word, due=found)

@@ -44,7 +44,7 @@ def compared(n: int) -> tuple[Language, tuple[Answer | None, ...]]:
     """The texts that are compared, and what is due at their places."""
     subject = find_subject("istree", n, model="rag")
     texts = subject.dossier.compared_texts(subject, language_of(subject))
-    return texts, tuple(subject.dossier.definition(subject, place.name) for place in texts.places)
+    return texts, tuple(subject.dossier.definition(subject, place.state) for place in texts.places)
 
 
 def behind(texts: Language, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:

@@ -12,6 +12,7 @@ from constructions.language.terms import Answer
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
+from verify.automata.language import State
 from verify.certificates.above import ALONE
 from verify.certificates.building import every_cells
 from verify.claims.certified import answered
@@ -43,9 +44,9 @@ RUN = (
 
 
 @cache
-def due(subject: Subject, place: str) -> Answer | None:
+def due(subject: Subject, state: State) -> Answer | None:
     """What should be said there."""
-    return subject.dossier.definition(subject, place)
+    return subject.dossier.definition(subject, state)
 
 
 def as_the_machine(case: SpaceCase) -> Counterexample | None:
@@ -55,7 +56,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     subject = find_subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
-        answer = due(subject, read.tokens[k - 1][0])  # places of one word or kind have one definition
+        answer = due(subject, State(read.tokens[k - 1][0]))  # states of one word or kind have one definition
         said = None if answer is None else read.spoken(answer, k)
         if said != read.tokens[k]:
             return Counterexample(position=k + 1, expected=word, due=str(said))

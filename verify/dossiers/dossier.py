@@ -20,7 +20,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.rounding.model import Listed, Model, planned
 
 LEAST = 4  # the first n that the rules of the checker cover
@@ -201,8 +201,8 @@ class Dossier:
         """What should be said at the end of a prompt, as a program that a person wrote."""
         return None
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
-        """What should be said at this place of the texts; None if nothing is due there."""
+    def definition(self, subject: Subject, state: State) -> Answer | None:
+        """What should be said in this state of the texts' automaton; None if nothing is due there."""
         return self.answer(subject)
 
     def is_defined(self, subject: Subject) -> bool:

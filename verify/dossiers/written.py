@@ -19,7 +19,7 @@ from constructions.language.values import START
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import Dossier, Subject, Trial
@@ -101,8 +101,8 @@ class ProgramDossier(Dossier):
     def answer(self, subject: Subject) -> Answer | None:
         return self.written.output(subject.n)
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
-        return self.answer(subject) if place in self.texts(subject).answers else None
+    def definition(self, subject: Subject, state: State) -> Answer | None:
+        return self.answer(subject) if state in self.texts(subject).answers else None
 
     def is_stepwise(self, subject: Subject) -> bool:
         return True

@@ -63,8 +63,8 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     except Undecided as undecided:
         return {**document, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
-    thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
-    normal = Normalizer(program.facts.ending(thought)) if thought and dossier.is_stepwise(subject) else None
+    shown = next((i for i, place in enumerate(language.places) if place.state == language.shown), 0)
+    normal = Normalizer(program.facts.ending(shown)) if shown and dossier.is_stepwise(subject) else None
     listing = Told(program, normal)
     document["program"] = [{"where": where, "writes": written} for where, written in listing.stages]
     document["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
@@ -89,12 +89,12 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
     due: Json = {}
     where, what = "", ""
     for i, place in enumerate(language.places):
-        defined = subject.dossier.definition(subject, place.name) if place.name in language.answers else None
+        defined = subject.dossier.definition(subject, place.state) if place.state in language.answers else None
         if defined is None:
             continue
         normal = Normalizer(program.facts.at(frozenset([i])))
         expected = normal_answer(defined, normal)
-        due[place.name] = told_answer(expected)
+        due[str(place.state)] = told_answer(expected)
         registers = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
         try:
             answer = answer_of(model, registers, normal)
@@ -102,9 +102,9 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
             if not where:
                 where, what = _unresolved(registers) or (undecided.where, undecided.what)
             continue
-        answers[place.name] = told_answer(answer)
+        answers[str(place.state)] = told_answer(answer)
         if answer != expected and not where:
-            where, what = f"the answer at {place.name}", "the program is not seen to be the task"
+            where, what = f"the answer at {place.state}", "the program is not seen to be the task"
     verdict = CERTIFIED if due and not where else UNKNOWN
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
@@ -119,20 +119,20 @@ def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Js
     last = {j: value for j, value in program.stages[-1].registers.items() if j in output_registers}
     heads = any(layer.heads for layer in model.layers)
     for i, place in enumerate(program.facts.language.places):
-        defined = subject.dossier.definition(subject, place.name)
+        defined = subject.dossier.definition(subject, place.state)
         if defined is None:
             continue
         normal = Normalizer(program.facts.ending(i))
         teller = listing.teller
         if listing.normal is None or normal.facts != listing.normal.facts:
             teller = Teller(listing.names, here=_found(program, normal) if heads else {})
-        due[place.name] = teller.answer(normal_answer(defined, normal))
+        due[str(place.state)] = teller.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)
         if mismatch is None:
-            answers[place.name] = due[place.name]
+            answers[str(place.state)] = due[str(place.state)]
         elif not where:
-            where, what = f"the answer at {place.name}", mismatch.text(teller, normal)
+            where, what = f"the answer at {place.state}", mismatch.text(teller, normal)
             where, what = _unresolved(here) or (where, what)
     odd = [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
     odd += [passed.name for passed in program.queues if not _is_passed(passed, subject, program)]

@@ -7,35 +7,36 @@ from dataclasses import replace
 
 from constructions.language.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
 from verify.algebra.growing import Growing
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 
 
 def by_way(language: Language) -> Language:
     """The same texts, with a piece of their own for each piece that a piece may stand behind.
 
-    A place of a piece is called `PIECE, NUMBER`, and then `PIECE behind OTHER, NUMBER` where it may stand behind several.
+    The state of a piece that may stand behind several says behind which.
     """
     places = language.places
-    pieces = [place.name.rpartition(", ")[0] or place.name for place in places]
-    ways: list[set[str]] = [set() for _ in places]
+    pieces = [place.state.piece for place in places]
+    ways: list[set[State]] = [set() for _ in places]
     while True:
         new_ways = [
-            set[str]().union(*(ways[j] if pieces[j] == pieces[i] else {pieces[j]} for j in place.after))
+            set[State]().union(*(ways[j] if pieces[j] == pieces[i] else {pieces[j]} for j in place.after))
             for i, place in enumerate(places)
         ]
         if new_ways == ways:
             break
         ways = new_ways
     place_ways = [
-        sorted(way) if ", " in place.name and len(way) > 1 else [""] for way, place in zip(ways, places, strict=True)
+        sorted(way, key=str) if place.state.number and len(way) > 1 else [None]
+        for way, place in zip(ways, places, strict=True)
     ]
     number = {key: new for new, key in enumerate((i, way) for i, every in enumerate(place_ways) for way in every)}
 
-    def copy(i: int, way: str) -> Place:
-        place, (piece, _, item) = places[i], places[i].name.rpartition(", ")
+    def copy(i: int, way: State | None) -> Place:
+        place = places[i]
         after = [j for j in place.after if not way or pieces[j] in (pieces[i], way)]
         behind = (number[j, w] for j in after for w in place_ways[j] if not way or pieces[j] != pieces[i] or w == way)
-        return replace(place, name=f"{piece} behind {way}, {item}" if way else place.name, after=tuple(behind))
+        return replace(place, state=replace(place.state, behind=way), after=tuple(behind))
 
     return _reached(replace(language, places=tuple(copy(*key) for key in number)))
 
@@ -60,15 +61,15 @@ def _reached(language: Language) -> Language:
     return replace(language, places=places)
 
 
-def as_due(language: Language, prompt: int, due: Callable[[str], Answer | None]) -> Language:
+def as_due(language: Language, prompt: int, due: Callable[[State], Answer | None]) -> Language:
     """Those whose numbers are what was due before them, where that is one number for all of them, or one that stood before.
 
     So what holds behind all of these holds in a run of which each word is due: by induction it is one of them.
-    prompt: how many places are of the prompt, of which nothing is due. due: at a place.
+    prompt: how many places are of the prompt, of which nothing is due. due: in a state.
     """
 
     def copied(place: Place) -> Place:
-        said = {due(language.places[j].name) for j in place.after}
+        said = {due(language.places[j].state) for j in place.after}
         if (
             place.word
             or len(said) != 1

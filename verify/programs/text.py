@@ -278,9 +278,9 @@ class Told:
 
     @property
     def place(self) -> str:
-        """The name of that place."""
+        """The state there."""
         facts = self.normal.facts if self.normal is not None else self.program.facts
-        return facts.language.places[max(facts.places)].name
+        return str(facts.language.places[max(facts.places)].state)
 
     @property
     def teller(self) -> Teller:

@@ -37,7 +37,7 @@ from verify.rounding.candidates import (
     needed_lead,
     steps_back,
 )
-from verify.rounding.kinds import Kind
+from verify.rounding.kinds import NOWHERE, Kind
 from verify.rounding.merging import Pool, by_order, wide_first
 from verify.rounding.nearest import Key, race_of
 from verify.rounding.operators import row_of
@@ -85,7 +85,7 @@ class Reader:
             if upper > query.space.largest:
                 raise Refused(
                     self.where,
-                    f"saturates: a score of {query.name} reaches {shown(upper)}, above the largest number",
+                    f"saturates: a score of {query.state} reaches {shown(upper)}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
         if any(self._inexact(c.exact, c.joint) for c in rivals):
@@ -106,7 +106,7 @@ class Reader:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
                 projection = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
-                self.projected[i] = with_fields(projection, name="", parents=frozenset([i]))
+                self.projected[i] = with_fields(projection, state=NOWHERE, parents=frozenset([i]))
             pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
                 members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
@@ -182,12 +182,12 @@ class Reader:
         lead: None if no two scores differ.
         """
         if lead is not None and lead < needed:
-            raise Refused(self.where, f"scores of {query.name} may differ by {shown(lead)} only; {needed} is needed")
+            raise Refused(self.where, f"scores of {query.state} may differ by {shown(lead)} only; {needed} is needed")
         largest = query.space.largest
         if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"saturates: the largest score of {query.name} can be {shown(winning)}, and others are below "
+                f"saturates: the largest score of {query.state} can be {shown(winning)}, and others are below "
                 f"−{shown(largest)}",
             )
         return Lead(lead or Fraction(0), needed, winning)
@@ -372,11 +372,11 @@ class Reader:
             parts = [self._reads(joint, at) for joint in outcome.winners]
             if outcome.tied:
                 if any(joint.register(VALUES - j).terms for joint in outcome.tied for j in values):
-                    raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are not 0")
+                    raise Undecided(self.where, f"several keys of {query.state} can tie, whose values are not 0")
                 parts.append(self._reads(query, at, [ZERO for _ in values]))
             lowest = min(race.lowest())
             return parts, self._check(query, outcome.winning, outcome.lead or None, needed, lowest)
-        raise Undecided(self.where, f"scores of {query.name} are no integer polynomials: {candidates[0].exact}")
+        raise Undecided(self.where, f"scores of {query.state} are no integer polynomials: {candidates[0].exact}")
 
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
@@ -418,12 +418,12 @@ class Reader:
                 self.trace.append(f"sum {[f'{c.value(i)} of {c.told}' for c in winners]}")
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in nonzero)
-                raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
+                raise Undecided(self.where, f"several keys of {query.state} can tie, whose values are {shown}")
         if not self.fused and any(value.terms for value in values):
             if most > query.space.largest:
                 raise Refused(self.where, f"{most} keys are more than the largest number")
             if any(c.noise for c in winners):
-                raise Undecided(self.where, f"equal scores of {query.name} may be rounded differently")
+                raise Undecided(self.where, f"equal scores of {query.state} may be rounded differently")
         box = {**query.box, **sums, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
         if constant_scores and everybody:  # as many as there are positions
             box[share] = Reciprocal(POSITION, 0)
@@ -438,7 +438,7 @@ class Reader:
         return not self._inexact(value, candidate.joint) and all(map(is_whole, value.terms.values()))
 
     def _name(self, candidate: Candidate) -> str:
-        return "itself" if candidate.is_self else self.keys.kinds[min(candidate.ids)].name
+        return "itself" if candidate.is_self else str(self.keys.kinds[min(candidate.ids)].state)
 
     def _multiplicity(self, candidate: Candidate) -> int:
         if not candidate.place.atoms & candidate.own or (len(candidate.ids) == 1 and candidate.ids <= self.keys.single):

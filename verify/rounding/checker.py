@@ -192,10 +192,10 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             values = dict(model.families[place.family].rows)
             box[NUMBER] = Integer(language.range(place.numbers[0])[0], language.range(place.numbers[1])[1])
             limits.append((atom(NUMBER), *place.numbers))
-        kind = Kind(space, values, box, {}, place.name, frozenset([index]), frozenset(place.after))
+        kind = Kind(space, values, box, {}, place.state, frozenset([index]), frozenset(place.after))
         for i, value in kind.registers.items():
             if not kind.on_grid(value):
-                raise Undecided("the embedding", f"{value} is no multiple of the step at {place.name}")
+                raise Undecided("the embedding", f"{value} is no multiple of the step at {place.state}")
             kind, settled = kind.settle(value, "the embedding")
             kind = kind.with_registers({i: settled})
         narrowed: Kind | None = kind
@@ -206,7 +206,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
         if narrowed is not None and place.behind is not None:
             narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
         if narrowed is None:
-            raise ValueError(f"no token can stand at {place.name}")
+            raise ValueError(f"no token can stand at {place.state}")
         kinds += _placed(narrowed.simplified(), model.position)
     return linked(kinds)
 
@@ -226,7 +226,7 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
             if (beyond := part.restricted(atom(POSITION), last + 1, None)) is not None:
                 if part.register(i).terms:  # the word and the position are one sum, under `fused` rounded once
                     raise Undecided(
-                        "the embedding", f"a position of {kind.name} beyond {largest} is added to a word's number"
+                        "the embedding", f"a position of {kind.state} beyond {largest} is added to a word's number"
                     )
                 error = max(map(abs, beyond.bounds(offset - largest)))
                 name = kind.space.fresh("z")
@@ -258,13 +258,13 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     kinds = [
         with_fields(_limited(kind, counted_groups, report), parents=frozenset([i])) for i, kind in enumerate(kinds)
     ]
-    parts = [kind for kind in kinds if answers is None or kind.name in answers]
+    parts = [kind for kind in kinds if answers is None or kind.state in answers]
     if layer.recurrence is not None:
         report.trace.append((name_place(number + 1, RECURRENCE), str(layer.recurrence)))
         keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, language.invariants)
         report.invariants |= {item.name: item.statement for item in keeper.used}
         every = [part for number in range(len(kinds)) for part in keeper.parts(number)]  # a sum may saturate anywhere
-        parts = [part for part in every if answers is None or part.name in answers]
+        parts = [part for part in every if answers is None or part.state in answers]
         report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     if layer.heads:
@@ -316,7 +316,7 @@ def _told(kind: Kind) -> str:
     """All that is known of a kind, ideally."""
     registers = {i: str(kind.ideal(p)) for i, p in sorted(kind.registers.items())}
     box = [(name, str(domain)) for name, domain in sorted(kind.box.items()) if not isinstance(domain, Rounded)]
-    return f"{kind.name} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
+    return f"{kind.state} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
 
 
 def _limited(kind: Kind, counted_groups: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:
@@ -331,7 +331,7 @@ def _limited(kind: Kind, counted_groups: Sequence[tuple[Consecutive, int, int]],
             limited = limited and limited.restricted(limited.fixed(place - most), None, Fraction(1))
             report.invariants[item.name] = item.statement
             if limited is None:
-                raise Undecided("the input", f"no {kind.name} keeps the invariant {item.name!r}")
+                raise Undecided("the input", f"no {kind.state} keeps the invariant {item.name!r}")
             kind = limited
     return kind
 

@@ -38,21 +38,23 @@ from verify.algebra.polynomial import (
     whole,
 )
 from verify.algebra.quotients import Unanswered
+from verify.automata.language import State
 from verify.rounding.bounds import Bounded
 from verify.rounding.scores import complete_squares
 
 FEW = 8
+NOWHERE = State("")  # of no automaton
 
 
 @dataclass(frozen=True)
 class Kind(Bounded):
     """Some positions of a run.
 
-    name: of the place in the sequence. parents: kinds of the block's entry that this one is part of. before: kinds of the block's
-    entry that the position before may have.
+    state: of the automaton that reads texts. parents: kinds of the block's entry that this one is part of. before: kinds of it that
+    the position before may have.
     """
 
-    name: str = ""
+    state: State = NOWHERE
     parents: frozenset[int] = frozenset()
     before: frozenset[int] = frozenset()
 
@@ -76,7 +78,7 @@ class Kind(Bounded):
             top = f"{shown(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.name} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
+                f"saturates: {self.state} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -112,7 +114,7 @@ class Kind(Bounded):
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
         if not parts or any(same):
-            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.name}"
+            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.state}"
             raise Undecided(where, what)
         return parts
 

@@ -89,7 +89,7 @@ def general(kinds: Sequence[Kind]) -> list[Kind]:
     groups: dict[object, list[Kind]] = {}
     for kind in sorted(kinds, key=lambda kind: -len(kind.box)):
         skeleton = tuple((i, _skeleton(kind, p)) for i, p in kind.registers.items())
-        group = groups.setdefault((kind.name, kind.position.high == 1, skeleton), [])
+        group = groups.setdefault((kind.state, kind.position.high == 1, skeleton), [])
         for place, other in enumerate(group):
             view = instance(other, kind)
             if view is not None:
@@ -206,7 +206,7 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
     called = kind.called(by_order(kind))
     domains = frozenset((name, _type(domain)) for name, domain in called.box.items())
     registers = tuple((i, None if p.atoms <= SHARED else _terms(p)) for i, p in called.registers.items())
-    return called, (kind.name, registers, domains, comparisons(called), kind.position.high == 1)
+    return called, (kind.state, registers, domains, comparisons(called), kind.position.high == 1)
 
 
 def _type(domain: Domain) -> object:

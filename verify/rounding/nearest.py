@@ -155,11 +155,11 @@ class Race:
             outcome.tied = [e.key.joint for e in others]
             outcome.told += [f"tied {e.key.told}" for e in others]
         else:
-            raise Undecided(where, f"who wins at {self.query.name} is not known")
+            raise Undecided(where, f"who wins at {self.query.state} is not known")
         outcome.lead = min(leads, default=Fraction(0))
         if leads and outcome.lead < needed:
             raise Refused(
-                where, f"scores of {self.query.name} may differ by {shown(outcome.lead)} only; {needed} is needed"
+                where, f"scores of {self.query.state} may differ by {shown(outcome.lead)} only; {needed} is needed"
             )
         return outcome
 
@@ -193,7 +193,7 @@ class Race:
         upper = self._upper(e)
         joint, squares = e.key.joint, e.squares.squares
         if e.squares.rest.terms or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
-            raise Undecided(where, f"a key of {self.query.name} may win though it differs")
+            raise Undecided(where, f"a key of {self.query.state} may win though it differs")
         form = squares[0].form if squares else constant(0)
         # What equal keys share must be the invariant's number, the same for all of them, and at least 1.
         for sought in (e.key.group - form, e.key.group + form):
@@ -204,7 +204,7 @@ class Race:
                 shared.append(sought)
                 break
         else:
-            raise Undecided(where, f"what is compared at {self.query.name} is not the invariant's number")
+            raise Undecided(where, f"what is compared at {self.query.state} is not the invariant's number")
         if not squares:
             return joint
         leads.append(winning - (upper - squares[0].cost))
@@ -220,7 +220,7 @@ class Race:
     ) -> None:
         noise = 2 * max(e.noise for e, _ in equal)
         if len(others) > 1 or any(e.key.many or self._upper(e) != self._lower(e) for e in others):
-            raise Undecided(where, f"several keys of {self.query.name} may be the default")
+            raise Undecided(where, f"several keys of {self.query.state} may be the default")
         for e in others:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
             outcome.winners.append(e.key.joint)
@@ -240,7 +240,7 @@ class Race:
         name = next(iter(names))
         domain = self.query.box[name]
         if len(names) != 1 or not isinstance(domain, Reciprocal):
-            raise Undecided(where, f"the target of {self.query.name} is no function of one count: {self.target}")
+            raise Undecided(where, f"the target of {self.query.state} is no function of one count: {self.target}")
         index = self.query.index_of(domain)
         if index.low == index.high:
             fixed = self.target.substitute({name: constant(quotient(1, index.low))})
@@ -279,7 +279,7 @@ class Race:
         if bounds is None:
             raise Undecided(
                 where,
-                f"the target of {self.query.name} is not seen to lie between the next two counts, or the lead to be bounded",
+                f"the target of {self.query.state} is not seen to lie between the next two counts, or the lead to be bounded",
             )
         leads += [self.scale * bound - noise for bound in bounds]
         m = atom(domain.of) + constant(domain.shift)

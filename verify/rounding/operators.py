@@ -141,7 +141,7 @@ def loosened(
         values = [(part, part.register(register)) for part in parts]
         for part, value in values:
             if not part.is_integer_affine(value) or any(c.denominator != 1 for c in value.terms.values()):
-                raise Undecided(where, f"register {names[register]} of {kind.name} may be no whole number: {value}")
+                raise Undecided(where, f"register {names[register]} of {kind.state} may be no whole number: {value}")
         ends = [part.bounds(value) for part, value in values]
         name = kind.space.fresh("w")
         domain = Integer(int(min(low for low, _ in ends)), int(max(high for _, high in ends)))

@@ -45,7 +45,7 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     logits = {word: logit.exact for word, logit in logit_of.items()}
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if of_numbers.intersection(inexact):
-        raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
+        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact")
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
@@ -77,13 +77,13 @@ def _refuse_cut(kind: Kind, logits: Sequence[Logit]) -> None:
     if cuts and not any(kind.bounds(logit)[0] > max(cuts) for logit in sure):
         for logit in logits:
             _exact(kind, logit.exact)
-        raise Undecided(WHERE, f"a partial sum of a logit of {kind.name} may saturate")
+        raise Undecided(WHERE, f"a partial sum of a logit of {kind.state} may saturate")
 
 
 def _exact(kind: Kind, value: Polynomial) -> None:
     _, settled = kind.settle(value, WHERE)
     if settled != value:
-        raise Undecided(WHERE, f"a logit of {kind.name} is rounded")
+        raise Undecided(WHERE, f"a logit of {kind.state} is rounded")
 
 
 def _is_inexact(kind: Kind, value: Polynomial) -> bool:
@@ -115,7 +115,7 @@ def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) ->
             differ = (rounded > 0, rounded < 0) != (ideal > 0, ideal < 0)
             if differ and one is not None and one.restricted(one.fixed(form), Fraction(a), Fraction(a)) is not None:
                 raise Refused(
-                    where, f"the logits of {kind.name} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
+                    where, f"the logits of {kind.state} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
                 )
 
 

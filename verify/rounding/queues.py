@@ -33,7 +33,7 @@ class Queue:
         for kind in kinds:
             entering = kind.register(self.early)
             if any(kind.integer(name) is None for name in entering.atoms) or not _is_whole(entering):
-                raise Undecided(where, f"{entering}, which enters the queue at {kind.name}, is no whole number")
+                raise Undecided(where, f"{entering}, which enters the queue at {kind.state}, is no whole number")
             ends += map(Fraction, kind.bounds(entering))
         digits = (self.base**self.invariant.by - 1) // (self.base - 1)
         return Integer(int(min(ends)) * digits, int(max(ends)) * digits)

@@ -168,7 +168,7 @@ class Keeper:
             exact = all(kind.integer(name) is not None for name in share.atoms)
             if not exact or not all(map(is_whole, share.terms.values())):
                 raise Undecided(
-                    self._place(register), f"{share}, which {kind.name} adds to the sum, is no whole number"
+                    self._place(register), f"{share}, which {kind.state} adds to the sum, is no whole number"
                 )
             shares.append(Share(*kind.bounds(share)))
         return Total(self.kinds, shares)

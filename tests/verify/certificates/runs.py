@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
 from tests.verify.certificates.points import contents
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.certificates.ideal import IdealModel
 from verify.rounding.checker import Report
 from verify.rounding.kinds import Kind
@@ -52,24 +52,24 @@ def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers:
 
 
 def lost(
-    wired: Wired, report: Report, texts: Iterable[Sequence[tuple[int, str]]], answers: frozenset[str]
+    wired: Wired, report: Report, texts: Iterable[Sequence[tuple[int, State]]], answers: frozenset[State]
 ) -> list[str]:
-    """Positions of texts, tokens and the names of their places, that no kind behind a block has with what is read of them there.
+    """Positions of texts, tokens and their states, that no kind behind a block has with what is read of them there.
 
     In both readings; in the format that `points` rounds to.
     """
-    behind: dict[tuple[int, str], tuple[list[Kind], list[int]]] = {}
+    behind: dict[tuple[int, State], tuple[list[Kind], list[int]]] = {}
     for block, kind, live in report.behind:
-        behind.setdefault((block, kind.name), ([], sorted(live)))[0].append(kind)
+        behind.setdefault((block, kind.state), ([], sorted(live)))[0].append(kind)
     held = {where: (contents(kinds, live), live) for where, (kinds, live) in behind.items()}
     n, step, blocks, found = 4, wired.arithmetic.format.quantum, len(wired.model.blocks), []
     for text in texts:
         tokens, engine = [token for token, _ in text], ReferenceEngine(wired.model, wired.arithmetic)
         steps, (exact, _) = [engine.append(token) for token in tokens], IdealModel(wired.model).run(tokens)
-        for k, (mine, his, (_, name)) in enumerate(zip(steps, exact, text, strict=True), start=1):
-            for block in range(blocks if name in answers else blocks - 1):
-                known, live = held.get((block, name), (set(), []))
+        for k, (mine, his, (_, state)) in enumerate(zip(steps, exact, text, strict=True), start=1):
+            for block in range(blocks if state in answers else blocks - 1):
+                known, live = held.get((block, state), (set(), []))
                 rows = mine.registers[2 * block + 2], his[2 * block + 2]
                 if ((k, k), (n, n), *((rows[0][i] * step, rows[1][i]) for i in live)) not in known:
-                    found.append(f"position {k}, block {block + 1}, {name}: {tokens}")
+                    found.append(f"position {k}, block {block + 1}, {state}: {tokens}")
     return found

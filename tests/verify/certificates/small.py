@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from constructions.wiring.wired import Wired
 from tests.verify.certificates.runs import contradictions
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.certificates.document import Judged
 from verify.certificates.small import Registers, Unit, Weights, judged
 
 __all__ = ["Registers", "Text", "Unit", "Weights", "deviations", "judged", "texts"]
-Text = tuple[tuple[int, str], ...]  # tokens, and the names of their places
+Text = tuple[tuple[int, State], ...]  # tokens, and their states
 
 
 def texts(wired: Wired, language: Language) -> Iterator[Text]:
@@ -20,7 +20,7 @@ def texts(wired: Wired, language: Language) -> Iterator[Text]:
     def behind(text: Text, place: int) -> Iterator[Text]:
         here = language.places[place]
         for token in (here.word,) if here.word else map(str, range(here.numbers[0], here.numbers[1] + 1)):
-            longer = (*text, (wired.token[token], here.name))
+            longer = (*text, (wired.token[token], here.state))
             following = [
                 i
                 for i, one in enumerate(language.places)
@@ -39,6 +39,6 @@ def deviations(wired: Wired, language: Language, found: Judged, some: Sequence[T
     assert found.report is not None
     wrong: list[str] = []
     for text in some or texts(wired, language):
-        tokens, answers = [t for t, _ in text], {k for k, (_, name) in enumerate(text, 1) if name in language.answers}
+        tokens, answers = [t for t, _ in text], {k for k, (_, state) in enumerate(text, 1) if state in language.answers}
         wrong += contradictions(wired, found.report, tokens, answers)
     return wrong

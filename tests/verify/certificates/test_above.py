@@ -85,7 +85,7 @@ def inputs_at(inputs: Language, n: int) -> list[object]:
     """What a text may be."""
     return [
         (
-            place.name,
+            place.state,
             place.word,
             place.after,
             place.every,

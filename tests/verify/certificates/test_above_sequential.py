@@ -19,6 +19,7 @@ from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
 from verify.algebra.growing import n_of
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.walks import Walk
+from verify.automata.language import State
 from verify.certificates.above import Survey
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
@@ -119,7 +120,7 @@ def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int
     def program(walk: Walk) -> tuple[Kind, Polynomial]:
         size = n_of(walk)
         places = {SIZE: Integer(size, size), "a": Integer(1, size), "m": Integer(2, size + 1)}
-        kind = Kind(Space(format_of(size)), {}, {**places, "r": Reciprocal("m", 0)}, name="test")
+        kind = Kind(Space(format_of(size)), {}, {**places, "r": Reciprocal("m", 0)}, state=State("test"))
         return dot(kind, [(weight(w, size), VALUES[i]) for w, i in row], weight(bias, size), "here", fused=False)
 
     kind, result = walk_of(n, program)[1]

@@ -15,6 +15,7 @@ from tests.verify.certificates.points import STEPS, Number, Point, at, points
 from tests.verify.certificates.test_points import affine, anything, few, integers, kinds
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.automata.language import State
 from verify.rounding.candidates import SCORE, Candidate, Keys, steps_back
 from verify.rounding.kinds import Kind
 from verify.rounding.nearest import Key, Race, race_of
@@ -125,7 +126,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "rest": constant(0),
         }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
-        joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, name="test")
+        joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, state=State("test"))
         empty = Score((), constant(0))
         found.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty)))
     return found
@@ -202,7 +203,7 @@ def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
     for f, near, more in itertools.product(range(4, 25), range(2, 7), (-2, Fraction(-1, 8), 0, Fraction(1, 8), 2)):
         off = atom("p") - Fraction(f, 4)
         score = off * off * -2 + 40 * (near % 2)  # which all keys share
-        line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, name="test")
+        line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
         default = at(line.register(SCORE), {"p": near}) + more
         one = line.with_registers({SCORE: constant(Fraction(default)), SCORE - 1: constant(1)})
         some = [scored(Candidate(frozenset([0]), line, frozenset("p"), empty))]
@@ -232,7 +233,7 @@ def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
         scored(
             Candidate(
                 frozenset([i]),
-                Kind(SPACE, {SCORE: score, SCORE - 1: place}, box, name="test"),
+                Kind(SPACE, {SCORE: score, SCORE - 1: place}, box, state=State("test")),
                 frozenset(own),
                 Score((), constant(0)),
             )
@@ -261,19 +262,19 @@ def races(draw: st.DrawFn) -> tuple[Race | None, list[Key], Integer, Integer, Fr
             [r, r - r * r, r - r * r * Fraction(1, 2), *map(constant, (Fraction(2, 5), Fraction(1, 4), 0, 2))]
         )
     )
-    query = Kind(SPACE, {}, box, name="query")
+    query = Kind(SPACE, {}, box, state=State("query"))
     last, cost = draw(st.integers(2, 6)), Fraction(draw(st.sampled_from([0, 1, 8000, 8000])))
     own: dict[str, Domain] = {"w": Integer(2, last), "y": Reciprocal("w", 0)}
     own |= {"g": draw(integers(1, 3))} if cost else {}
     held = {0: atom("m"), 1: atom("q")}
-    joint = Kind(SPACE, {**held, 2: atom("w")}, {**box, **own}, name="query")
+    joint = Kind(SPACE, {**held, 2: atom("w")}, {**box, **own}, state=State("query"))
     away, y = atom("g") - atom("q"), atom("y")
     score = away * away * -cost + (target * y * 2 - y * y) * scale
     group = atom("g") if cost else atom("q")
     found = [Key(joint, score, draw(st.booleans()), frozenset(own), False, group, y, True, "equal")]
     default, several = draw(st.sampled_from([None, -600, -600, -30, 1])), draw(st.integers(0, 3)) == 0
     zero = constant(0)
-    one = Kind(SPACE, held, {**box, "i": Integer(1, 1)}, name="query")
+    one = Kind(SPACE, held, {**box, "i": Integer(1, 1)}, state=State("query"))
     if default is not None:
         found.append(Key(one, constant(default), True, frozenset("i"), True, zero, zero, several, "the default"))
     else:
@@ -370,7 +371,7 @@ def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: fro
 def test_a_default_wins_alone(several: bool) -> None:
     """No key has the number 1: for it the default wins, of which there must be one only."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "m": Integer(1, 1), "q": Integer(1, 2)}
-    query = Kind(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, name="query")
+    query = Kind(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, state=State("query"))
     joint = replace(query, box={**query.box, "g": Integer(2, 3), "w": Integer(2, 5), "y": Reciprocal("w", 0)})
     away, y, zero = atom("g") - atom("q"), atom("y"), constant(0)
     score = away * away * -8000 + (atom("r") * y * 2 - y * y) * 1000

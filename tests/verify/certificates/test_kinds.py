@@ -14,6 +14,7 @@ from precision.format import fixed_point
 from verify.algebra.domains import Integer, Reciprocal, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
+from verify.automata.language import State
 from verify.rounding.candidates import SCORE, Candidate, needed_lead
 from verify.rounding.kinds import Kind
 from verify.rounding.scores import complete_squares
@@ -30,7 +31,7 @@ ends = st.tuples(st.integers(-3, 3), st.integers(0, 3)).map(lambda pair: Integer
 
 def kind(a: Integer, b: Integer, m: int) -> Kind:
     box = {"k": Integer(1, 1), "a": a, "b": b, "m": Integer(m, m + 4), "r": Reciprocal("m", 1)}
-    return Kind(SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box, name="test")
+    return Kind(SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box, state=State("test"))
 
 
 def values(part: Kind, a: int, b: int, m: int, *, ideal: bool) -> dict[str, Polynomial]:
@@ -137,7 +138,7 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
 
     def candidate(at: Polynomial) -> Candidate:
         score = (at - 6) * (at - 6) * -1
-        joint = Kind(SPACE, {SCORE: score, SCORE - 1: at}, box, name="test")
+        joint = Kind(SPACE, {SCORE: score, SCORE - 1: at}, box, state=State("test"))
         return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
 
     assert Winners([candidate(place), candidate(constant(other))], [True, False]).unique() is unique

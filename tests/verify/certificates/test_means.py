@@ -20,7 +20,7 @@ from tests.verify.certificates.test_points import kinds, shares
 from tests.verify.certificates.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.rounding.kinds import Kind
 
@@ -32,11 +32,11 @@ WORDS: dict[str, Weights] = {
 }
 SPOKEN = Language(
     (
-        Place("<s>", 1, 1, (), "<s>"),
-        Place("number", 2, 5, (0, 1, 2), numbers=(1, 3)),
-        Place("x", 2, 5, (0, 1, 2), "x"),
+        Place(State("<s>"), 1, 1, (), "<s>"),
+        Place(State("number"), 2, 5, (0, 1, 2), numbers=(1, 3)),
+        Place(State("x"), 2, 5, (0, 1, 2), "x"),
     ),
-    frozenset(["number", "x"]),
+    frozenset([State("number"), State("x")]),
     (4, 4),
 )
 EVERY = list(texts(OF.model(WORDS, {}, [], Arithmetic(fixed_point(17))), SPOKEN))
@@ -110,7 +110,9 @@ def test_shares_of_two_heads_are_compared(one: Weights, two: Weights, p: int) ->
     assert deviations(wired, SPOKEN, found, EVERY[::5]) == []
 
 
-SAME = Language((Place("<s>", 1, 1, (), "<s>"), Place("x", 2, 6, (0, 1), "x")), frozenset(["x"]), (4, 4))
+SAME = Language(
+    (Place(State("<s>"), 1, 1, (), "<s>"), Place(State("x"), 2, 6, (0, 1), "x")), frozenset([State("x")]), (4, 4)
+)
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(5.0, CERTIFIED), (15.0, REFUSED)])
@@ -151,21 +153,21 @@ def test_not_all_keys_of_a_kind_win() -> None:
     [
         Language(
             (
-                Place("<s>", 1, 1, (), "<s>"),
-                Place("number", 2, 2, (0,), numbers=(1, 3)),
-                Place("b", 2, 2, (0,), "b"),
-                Place("x", 3, 4, (1, 2, 3), "x"),
+                Place(State("<s>"), 1, 1, (), "<s>"),
+                Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
+                Place(State("b"), 2, 2, (0,), "b"),
+                Place(State("x"), 3, 4, (1, 2, 3), "x"),
             ),
-            frozenset(["x"]),
+            frozenset([State("x")]),
             (4, 4),
         ),
         Language(
             (
-                Place("<s>", 1, 1, (), "<s>"),
-                Place("number", 2, 2, (0,), numbers=(1, 3)),
-                Place("x", 2, 3, (0, 1), "x"),
+                Place(State("<s>"), 1, 1, (), "<s>"),
+                Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
+                Place(State("x"), 2, 3, (0, 1), "x"),
             ),
-            frozenset(["x"]),
+            frozenset([State("x")]),
             (4, 4),
         ),
     ],
@@ -188,12 +190,12 @@ def test_one_of_two_kinds_stands_at_a_position() -> None:
     """Behind it, the worse one of both is known to be there: so what scores less than either is never read."""
     spoken = Language(
         (
-            Place("<s>", 1, 1, (), "<s>"),
-            Place("number", 2, 2, (0,), numbers=(1, 3)),
-            Place("b", 2, 2, (0,), "b"),
-            Place("x", 3, 4, (1, 2, 3), "x"),
+            Place(State("<s>"), 1, 1, (), "<s>"),
+            Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
+            Place(State("b"), 2, 2, (0,), "b"),
+            Place(State("x"), 3, 4, (1, 2, 3), "x"),
         ),
-        frozenset(["x"]),
+        frozenset([State("x")]),
         (4, 4),
     )
     words: dict[str, Weights] = {**WORDS, "b": {"one": 1, "v": 1, "num": 1}}
@@ -211,7 +213,9 @@ def test_one_of_two_kinds_stands_at_a_position() -> None:
 def test_each_of_few_positions_is_looked_at(back: int) -> None:
     """Where every key stands at one position, so that its score is a function of the query's."""
     spoken = Language(
-        (Place("<s>", 1, 1, (), "<s>"), Place("number", 2, 3, (0, 1), numbers=(1, 2))), frozenset(["number"]), (4, 4)
+        (Place(State("<s>"), 1, 1, (), "<s>"), Place(State("number"), 2, 3, (0, 1), numbers=(1, 2))),
+        frozenset([State("number")]),
+        (4, 4),
     )
     blocks = [
         MANY.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),

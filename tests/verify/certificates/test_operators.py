@@ -16,6 +16,7 @@ from tests.verify.certificates.points import Number, contents
 from tests.verify.certificates.points import rounded as cut
 from verify.algebra.domains import Integer, Reciprocal, Refused, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.automata.language import State
 from verify.rounding.kinds import Kind
 from verify.rounding.operators import added, dot, feed_forward, loosened
 
@@ -69,7 +70,7 @@ def test_a_row_and_a_residual_addition(
 ) -> None:
     a = Integer(ends[0], min(6, ends[0] + ends[1]))
     box = {"n": Integer(4, 4), "k": Integer(1, 1), "a": a, "m": Integer(SHARES[0], SHARES[-1]), "r": Reciprocal("m", 0)}
-    kind = Kind(Space(FORMAT), {0: VALUES[old]}, box, name="test")
+    kind = Kind(Space(FORMAT), {0: VALUES[old]}, box, state=State("test"))
     try:
         after, change = dot(kind, [(w, VALUES[i]) for w, i in row], bias, "here", fused)
         after = added(after, 0, change, "here")
@@ -146,7 +147,7 @@ def test_a_sublayer_loses_no_input(
     """In both readings, whatever parts it is taken apart in; and with a register of which only the bounds are kept."""
     box = {"n": Integer(4, 4), "k": Integer(1, 2), "a": Integer(ends[0], sum(ends)), "b": Integer(0, 2)}
     box |= {"m": Integer(counts[0], sum(counts))}
-    kind = Kind(Space(FORMAT), SHARED, {**box, "r": Reciprocal("m", 0)}, name="test")
+    kind = Kind(Space(FORMAT), SHARED, {**box, "r": Reciprocal("m", 0)}, state=State("test"))
     due = set()
     for place in contents([kind], range(7)):
         columns = [*zip(*place[2:], strict=True)]

@@ -13,6 +13,7 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.points import rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import atom, constant
+from verify.automata.language import State
 from verify.rounding.kinds import Kind
 from verify.rounding.model import NUMBER, Model, Numbers
 from verify.rounding.output import settle_output
@@ -101,7 +102,7 @@ def test_a_share_in_a_logit(
     registers |= {beside: rounded(steps) + Fraction(more, 256)}  # where both are one register, the share is in it
     box: dict[str, Domain] = {"k": one, "n": one, "m": Integer(least, least + shares - 1), "r": Reciprocal("m", 0)}
     forms = {i: constant(value) for i, value in registers.items()} | {share_in: atom("r") * factor}
-    kind = Kind(Space(fixed_point(17)), forms, box, name="test")
+    kind = Kind(Space(fixed_point(17)), forms, box, state=State("test"))
     words = {"w": ((3, 1),), "u": ((4, 1),)}
     names = ("v", "v²", "own", "w", "u")
     model = Model(names, {"": Numbers(0, 2, FAMILY)}, words, (), (), Arithmetic(fixed_point(17)))

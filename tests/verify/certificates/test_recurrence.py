@@ -21,14 +21,14 @@ from tests.verify.certificates.points import contents
 from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Integer, Refused, Space
 from verify.algebra.polynomial import atom
-from verify.automata.language import Language, Limited, Place
+from verify.automata.language import Language, Limited, Place, State
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant
 from verify.certificates.slack import Surveyor
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS
+from verify.dossiers.retrieval.tasks import MODELS, SEARCH
 from verify.rounding.checker import check, embedded
 from verify.rounding.kinds import Kind
 from verify.rounding.model import Listed, described
@@ -78,7 +78,7 @@ def test_the_language_has_what_a_search_writes_and_returns() -> None:
         words = [*asked.words(), *retriever.thoughts(asked, frozenset())]
         places = build(find_subject(name, N, model="rag"))[1].places
         assert len(words) == places[-1].high - N + len(asked.sequence)
-        spelled = [place.word for place in places if place.name.startswith("search")]
+        spelled = [place.word for place in places if place.state.part == SEARCH]
         behind = words[len(asked.words()) : -1]
         assert all(word in ("", said) for word, said in zip(spelled, behind, strict=True))
         assert retrieve(words[:-1]) == words[-1:]
@@ -144,12 +144,12 @@ class Case:
 
 CYCLE = Language(
     (
-        Place("a", 1, 1, (), "a"),
-        Place("number", 2, LONGEST, (0, 1, 2, 3), numbers=(1, N)),
-        Place("b", LATE, LONGEST, (0, 1), "b"),
-        Place("small", LATE + 1, LONGEST, (2,), numbers=(1, 2)),
+        Place(State("a"), 1, 1, (), "a"),
+        Place(State("number"), 2, LONGEST, (0, 1, 2, 3), numbers=(1, N)),
+        Place(State("b"), LATE, LONGEST, (0, 1), "b"),
+        Place(State("small"), LATE + 1, LONGEST, (2,), numbers=(1, 2)),
     ),
-    frozenset(["number"]),
+    frozenset([State("number")]),
     (N, N),
 )
 NEXT = {"a": ("number", "b"), "number": ("number", "b"), "b": ("number", "small"), "small": ("number",)}
@@ -230,7 +230,7 @@ def test_a_sum_that_is_limited() -> None:
     model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)])
     limit = Limited("few", "x", 7, "")
     for known in (limit, replace(limit, most=atom("n") + 3)):
-        report = check(model, replace(CYCLE, answers=frozenset("b"), invariants=(known,)))
+        report = check(model, replace(CYCLE, answers=frozenset([State("b")]), invariants=(known,)))
         assert (report.ranges[0, "x"], list(report.invariants)) == ((0, 7), ["few"])
     for wrong in (replace(limit, most=16), replace(limit, sum="y")):
         with pytest.raises(Refused, match="recurrence, register x: saturates"):
@@ -245,8 +245,8 @@ def test_a_sum_before_anything_is_added() -> None:
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )
     none, one = Share(Fraction(0), Fraction(0)), Share(Fraction(1), Fraction(1))
-    total = Total(kinds, [one if kind.name == "b" else none for kind in kinds])
-    (number,) = (i for i, kind in enumerate(kinds) if kind.name == "number")
+    total = Total(kinds, [one if kind.state == State("b") else none for kind in kinds])
+    (number,) = (i for i, kind in enumerate(kinds) if kind.state == State("number"))
     kind = total.at(kinds[number], STATE, number)
     assert kind is not None
     assert (kind.position.low, kind.bounds(kind.register(STATE))) == (2, (0, LONGEST - LATE + 1))

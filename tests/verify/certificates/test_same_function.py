@@ -11,7 +11,7 @@ from constructions.rows import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.building import build, families_of
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
@@ -94,12 +94,12 @@ def test_which_of_two_kinds_of_keys_leads() -> None:
         names = ("number", "<s>", "A", "B", "one", "read")
         model = Model(names, {"": numbers}, specials, (), (layer,), arithmetic)
         places = (
-            Place("<s>", 1, 1, (), "<s>"),
-            Place("A", 2, 2, (0,), "A"),
-            Place("B", 2, 3, (0, 1), "B"),
-            Place("number", 2, 4, (0, 1, 2), numbers=(1, 4)),
+            Place(State("<s>"), 1, 1, (), "<s>"),
+            Place(State("A"), 2, 2, (0,), "A"),
+            Place(State("B"), 2, 3, (0, 1), "B"),
+            Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 4)),
         )
-        return check(model, Language(places, frozenset(["number"]), (4, 4))).ideal
+        return check(model, Language(places, frozenset([State("number")]), (4, 4))).ideal
 
     assert told(180) == told(190)
     assert told(180) != told(20)

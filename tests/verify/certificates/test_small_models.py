@@ -19,7 +19,7 @@ from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -38,7 +38,7 @@ NONE: Weights = {}
 
 
 def language(*chosen: Place, answers: str) -> Language:
-    return Language(chosen, frozenset([answers]), (4, 4))
+    return Language(chosen, frozenset([State(answers)]), (4, 4))
 
 
 def strays(wired: Wired, spoken: Language) -> bool:
@@ -95,7 +95,9 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
     kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
     words = {"a": {"a": 1}, "b": {"b": 1}, "c": {"c": 1}}
     wired = of.model(words, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9), discipline))
-    spoken = language(*(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c")
+    spoken = language(
+        *(Place(State(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c"
+    )
     assert strays(wired, spoken)
     found = judged(wired, spoken)
     assert (found.verdict, found.where) == (REFUSED, "block 1, recurrence, register sum")
@@ -106,7 +108,7 @@ def test_numbers_that_no_text_has_are_words_too() -> None:
     of = Registers(("square",))
     words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
     wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
-    spoken = language(Place("a", 1, 1, (), "a"), answers="a")
+    spoken = language(Place(State("a"), 1, 1, (), "a"), answers="a")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
     assert (found.verdict, found.where) == (REFUSED, "the embedding of numbers")
@@ -122,7 +124,9 @@ def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None
     ]
     words = {"a": {"a": 1, "late": 1}, "b": {"b": 2, "k": -3}}
     wired = of.model(words, {"k": 1}, [of.block(*units)], Arithmetic(fixed_point(7)))
-    found = judged(wired, language(Place("a", 1, 1, (), "a"), Place("b", 2, 12, (0, 1), "b"), answers="b"))
+    found = judged(
+        wired, language(Place(State("a"), 1, 1, (), "a"), Place(State("b"), 2, 12, (0, 1), "b"), answers="b")
+    )
     assert (found.verdict, found.where) == (UNKNOWN, "the embedding")
 
 
@@ -151,7 +155,10 @@ def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
     words = {"a": {"a": 1}, "b": {"b": 1, "read": 0.5}, "?": {"?": 1}}
     wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
     spoken = language(
-        Place("a", 1, 1, (), "a"), Place("b", 2, 3, (0, 1), "b"), Place("?", 3, 4, (1,), "?"), answers="?"
+        Place(State("a"), 1, 1, (), "a"),
+        Place(State("b"), 2, 3, (0, 1), "b"),
+        Place(State("?"), 3, 4, (1,), "?"),
+        answers="?",
     )
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict == UNKNOWN
@@ -168,7 +175,7 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
         ({"gated": 1}, 0, {"gated": 1}, 0, {"square": 1}),
     ]
     wired = of.model({"a": {"a": 1}, "y": {"square": 2}}, NONE, list(map(of.block, units)), Arithmetic(fixed_point(17)))
-    spoken = language(Place("a", 1, 1, (), "a"), answers="a")
+    spoken = language(Place(State("a"), 1, 1, (), "a"), answers="a")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
     assert (found.verdict, found.where) == (UNKNOWN, "block 4, feed-forward, unit 1, gate")
@@ -189,7 +196,11 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
         of.block(({"bump": 100}, 0, NONE, 1, {"grown": 1})),
     ]
     wired = of.model(words, NONE, blocks, Arithmetic(fixed_point(17)))
-    some = Place("s", 1, 1, (), "s"), Place("x", 2, 3, (0, 1), "x"), Place("v", 2, 4, (0, 1), numbers=(1, 3))
+    some = (
+        Place(State("s"), 1, 1, (), "s"),
+        Place(State("x"), 2, 3, (0, 1), "x"),
+        Place(State("v"), 2, 4, (0, 1), numbers=(1, 3)),
+    )
     spoken = language(*some, answers="v")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
@@ -202,11 +213,11 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     head = of.head([({"?": 12}, {"x": 1})], {"number": 1}, "read")
     words = {**{v: {"number": int(v)} for v in "12"}, "x": {"x": 1}, "?": {"?": 1}}
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(13)))
-    begins = Place("number", 1, 3, (0,), numbers=(1, 2))
-    spoken = language(begins, Place("x", 2, 4, (0,), "x"), Place("?", 3, 5, (0, 1), "?"), answers="?")
+    begins = Place(State("number"), 1, 3, (0,), numbers=(1, 2))
+    spoken = language(begins, Place(State("x"), 2, 4, (0,), "x"), Place(State("?"), 3, 5, (0, 1), "?"), answers="?")
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict == UNKNOWN
-    spoken = language(begins, Place("x", 2, 4, (0,), "x"), Place("?", 3, 5, (1,), "?"), answers="?")
+    spoken = language(begins, Place(State("x"), 2, 4, (0,), "x"), Place(State("?"), 3, 5, (1,), "?"), answers="?")
     found = judged(wired, spoken)
     assert found.verdict == CERTIFIED
     assert deviations(wired, spoken, found) == []
@@ -236,7 +247,7 @@ def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> No
         of.block(({"grown": 1}, 0, NONE, 127, {"large": 1})),
     ]
     wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(19)))
-    spoken = language(Place("number", 1, 3, (0,), numbers=(1, 3)), answers="number")
+    spoken = language(Place(State("number"), 1, 3, (0,), numbers=(1, 3)), answers="number")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
     assert (found.verdict, found.where) == (UNKNOWN, "the output head, y against number v")
@@ -254,10 +265,10 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
         "k": Integer(9, 9),
         "z": Rounded(constant(-40), constant(-8), *2 * [Fraction(-40)], Fraction(32)),
     }
-    query = Kind(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, name="query")
+    query = Kind(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, state=State("query"))
     count, target = atom("y"), atom("r")
     joint = Kind(
-        space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, name="query"
+        space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, state=State("query")
     )
     score = (target * count * 2 - count * count) * 64
     key = Key(joint, score, False, frozenset("jwy"), True, constant(1), count, True, "equal")
@@ -285,7 +296,10 @@ def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
     grows: list[Unit] = [({"?": 1}, 0, {name: 8}, 0, {"grown": 1}) for name in "ab"]
     wired = of.model(words, NONE, [of.block(heads=[head]), of.block(*grows)], Arithmetic(fixed_point(17)))
     spoken = language(
-        Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 2)), Place("?", 2, 5, (0, 1), "?"), answers="?"
+        Place(State("s"), 1, 1, (), "s"),
+        Place(State("x"), 2, 4, (0, 1), numbers=(1, 2)),
+        Place(State("?"), 2, 5, (0, 1), "?"),
+        answers="?",
     )
     found = judged(wired, spoken)
     assert found.verdict == CERTIFIED
@@ -299,7 +313,10 @@ def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
 OF = Registers(("number", "x", "?", "k", "read"))
 WORDS = {**{v: {"number": float(v)} for v in "12"}, "x": {"x": 1.0}, "?": {"?": 1.0}}
 SPOKEN = language(
-    Place("x", 1, 1, (), "x"), Place("number", 2, 5, (0, 1), numbers=(1, 2)), Place("?", 2, 6, (0, 1), "?"), answers="?"
+    Place(State("x"), 1, 1, (), "x"),
+    Place(State("number"), 2, 5, (0, 1), numbers=(1, 2)),
+    Place(State("?"), 2, 6, (0, 1), "?"),
+    answers="?",
 )
 
 
@@ -378,7 +395,7 @@ def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: flo
 @pytest.mark.parametrize("discipline", Discipline)
 def test_shares_down_to_half_a_step(discipline: Discipline) -> None:
     """Of 8 keys each has 1/8, a tie of 0 and 1/4; under `sequential` 4 keys are more than the largest number, 3.75."""
-    spoken = language(Place("x", 1, 1, (), "x"), Place("?", 2, 12, (0, 1), "?"), answers="?")
+    spoken = language(Place(State("x"), 1, 1, (), "x"), Place(State("?"), 2, 12, (0, 1), "?"), answers="?")
     wired = reading([({"?": 1}, {"k": 1})], {"x": 1}, 5, discipline)
     found = judged(wired, spoken)
     assert found.verdict == (CERTIFIED if discipline is Discipline.FUSED else REFUSED)
@@ -391,7 +408,7 @@ def test_a_register_at_the_largest_number(high: float, verdict: str, discipline:
     """At the number 2: 8 and what is left."""
     block = OF.block(({"number": 4}, 0, NONE, 1, {"read": 1}), ({"number": 1}, -1, NONE, 1, {"read": high - 8}))
     wired = OF.model(WORDS, NONE, [block], Arithmetic(fixed_point(9), discipline))
-    spoken = replace(SPOKEN, answers=frozenset(["number"]))
+    spoken = replace(SPOKEN, answers=frozenset([State("number")]))
     found = judged(wired, spoken)
     assert found.verdict == verdict
     assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
@@ -403,12 +420,12 @@ MANY = Registers(("v", "v²", "num", "s", "?", "k", "k²", "a", "b", "c"))
 MANY_WORDS = {**{v: {"v": int(v), "v²": int(v) ** 2, "num": 1.0} for v in "12"}, "<s>": {"s": 1.0}, "?": {"?": 1.0}}
 ANSWERED = Language(
     (
-        Place("<s>", 1, 1, (), "<s>"),
-        Place("number", 2, 4, (0, 1), numbers=(1, 2)),
-        Place("?", 2, 5, (0, 1), "?"),
-        Place("behind", 3, 6, (2,), numbers=(1, 2)),
+        Place(State("<s>"), 1, 1, (), "<s>"),
+        Place(State("number"), 2, 4, (0, 1), numbers=(1, 2)),
+        Place(State("?"), 2, 5, (0, 1), "?"),
+        Place(State("behind"), 3, 6, (2,), numbers=(1, 2)),
     ),
-    frozenset(["?", "behind"]),
+    frozenset([State("?"), State("behind")]),
     (4, 4),
 )
 names, written = st.sampled_from(MANY), st.sampled_from("abc")
@@ -530,11 +547,11 @@ def test_what_heads_read_on_every_text(discipline: Discipline) -> None:
 
 BEGINS = Language(
     (
-        Place("number", 1, 3, (0, 1), numbers=(1, 2)),
-        Place("<s>", 2, 3, (0, 1), "<s>"),
-        Place("?", 2, 4, (0, 1), "?"),
+        Place(State("number"), 1, 3, (0, 1), numbers=(1, 2)),
+        Place(State("<s>"), 2, 3, (0, 1), "<s>"),
+        Place(State("?"), 2, 4, (0, 1), "?"),
     ),
-    frozenset(["number", "?"]),
+    frozenset([State("number"), State("?")]),
     (4, 4),
 )
 

@@ -15,7 +15,7 @@ from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
-from verify.automata.language import Delayed
+from verify.automata.language import Delayed, State
 from verify.certificates.building import build, families_of, language_of, model_of, sized
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -24,6 +24,7 @@ from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.configurations import queue
 from verify.dossiers.turing.models import walk
+from verify.dossiers.turing.tapes import STEP
 from verify.rounding.checker import check
 from verify.rounding.kinds import Kind
 from verify.rounding.model import described
@@ -105,7 +106,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
 def test_steps_between_two_numbers_of_them() -> None:
     """For n from 7 to 9 a text is one of at most 9 steps, and the cells are those from −n to n."""
     _, texts, _ = sized(find_subject("turing", 7, model="rag", machine=BB2), 9)
-    cell = next(place for place in texts.places if place.name == "a step, 3, cell")
+    cell = next(place for place in texts.places if place.state == State(STEP, number=3, case="cell"))
     assert [texts.range(end) for end in cell.numbers] == [(-9, -7), (7, 9)]
     assert texts.range(cell.high)[1] == 5 + 13 * 8 + 3
 

@@ -16,7 +16,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.bits.search import search
 from verify.bits.subjects import Subject as InVariant
 from verify.certificates.ranges import certificates
@@ -50,12 +50,12 @@ class Own(Dossier):
     def texts(self, subject: Subject) -> Language:
         n = subject.n
         places = (
-            Place("<s>", 1, 1, (), "<s>"),
-            Place("sequence", 2, n + 1, (0, 1), numbers=(1, n)),
-            Place("?", 3, n + 2, (1,), "?"),
-            Place("query", 4, n + 3, (2,), numbers=(1, n), behind=3),
+            Place(State("<s>"), 1, 1, (), "<s>"),
+            Place(State("sequence"), 2, n + 1, (0, 1), numbers=(1, n)),
+            Place(State("?"), 3, n + 2, (1,), "?"),
+            Place(State("query"), 4, n + 3, (2,), numbers=(1, n), behind=3),
         )
-        return Language(places, frozenset(["query"]), (n, n))
+        return Language(places, frozenset([State("query")]), (n, n))
 
     def answer(self, subject: Subject) -> Answer:
         return SayNumber(as_term(Read(NUMBER, At(NUMBER + 1 + self.behind))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 
 import networkx
 import pytest
@@ -14,7 +15,8 @@ from constructions.istree.rag import RECORD, RETURN
 from constructions.language.terms import ONE, Answer, If, Say, SayNumber, Term
 from constructions.models.search import START_SEARCH
 from tests.verify.induction.another_solver import answers_of_another_solver
-from verify.dossiers.istree import turns
+from verify.automata.language import State
+from verify.dossiers.istree import texts, turns
 from verify.dossiers.istree.lemmas.search import N, text_of
 from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
 from verify.dossiers.istree.results import Found
@@ -95,12 +97,13 @@ def test_another_solver_finds_that_all_follow() -> None:
     assert {name: said for name, said in answers_of_another_solver(MADE).items() if said != "unsat"} == {}
 
 
-def due_but(place: str, said: Callable[[Answer], Answer]) -> Text:
-    """The definition, with something else at the places that begin so."""
+def due_but(like: State, said: Callable[[Answer], Answer]) -> Text:
+    """The definition, with something else in the states that are like this one, where it says more than nothing."""
 
-    def due(name: str) -> Answer | None:
-        right = turns.definition(N, name)
-        return said(right) if right is not None and name.startswith(place) else right
+    def due(state: State) -> Answer | None:
+        right, said_of = turns.definition(N, state), {field.name: getattr(like, field.name) for field in fields(State)}
+        is_like = all(getattr(state, name) == value for name, value in said_of.items() if value)
+        return said(right) if right is not None and is_like else right
 
     return Text(due, Found(N, PAPER))
 
@@ -134,34 +137,41 @@ def verdict(change: Callable[[If], Answer]) -> Callable[[Answer], Answer]:
     return said
 
 
-KNOWN, HEAD = "a record behind the next neighbour: a vertex, ", f"a turn {RETURN}"
+KNOWN, HEAD = replace(texts.KNOWN, behind=turns.A_NEXT), turns.UP
 WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that follows no longer
-    "NO whatever stands in the prompt": (due_but("second endpoint", say(PAPER.no)), "root-due"),
-    "no first record": (due_but("a turn - behind second endpoint, 1", say(RETURN)), "root-due"),
+    "NO whatever stands in the prompt": (due_but(texts.SECOND, say(PAPER.no)), "root-due"),
+    "no first record": (due_but(replace(turns.DOWN, behind=texts.SECOND, number=1), say(RETURN)), "root-due"),
     "it never looks for another neighbour": (
-        due_but("a record behind the first neighbour: a vertex, 1", other),
+        due_but(replace(texts.KNOWN, behind=turns.A_FIRST, number=1), other),
         "never-open",
     ),
     "past neighbours that are not the father": (
         Text(
-            lambda name: other(said) if isinstance(said := turns.definition(N, name), If) and ", 1" in name else said,
+            lambda state: (
+                other(said) if isinstance(said := turns.definition(N, state), If) and state.number == 1 else said
+            ),
             Found(N, PAPER),
         ),
         "never-open",
     ),
     "a record of the father is searched for": (
-        due_but(KNOWN + "2", lambda right: SayNumber(back(NUMBER, 17), rag.VERTEX)),
+        due_but(replace(KNOWN, number=2), lambda right: SayNumber(back(NUMBER, 17), rag.VERTEX)),
         "never-open",
     ),
-    "NO where no record is found": (due_but("a record: FAILED", say(PAPER.no)), "turn-no"),
-    "YES where a cycle is closed": (due_but("a record: a vertex", say(PAPER.yes)), "turn-yes"),
-    "no word where a cycle is closed": (due_but("a record: a vertex", say(START_SEARCH)), "never-open"),
-    "back to the root": (due_but(f"{HEAD} behind the next neighbour: FAILED, 2", at_root), "turn-up"),
+    "NO where no record is found": (due_but(turns.NOT_KNOWN, say(PAPER.no)), "turn-no"),
+    "YES where a cycle is closed": (due_but(replace(texts.KNOWN, result=texts.A_VERTEX), say(PAPER.yes)), "turn-yes"),
+    "no word where a cycle is closed": (
+        due_but(replace(texts.KNOWN, result=texts.A_VERTEX), say(START_SEARCH)),
+        "never-open",
+    ),
+    "back to the root": (due_but(replace(HEAD, behind=turns.NO_NEXT_ONE, number=2), at_root), "turn-up"),
     "down to where it is": (
-        due_but("a turn - behind a record: FAILED, 2", lambda right: SayNumber(back(NUMBER, 1), rag.VERTEX)),
+        due_but(
+            replace(turns.DOWN, behind=turns.NOT_KNOWN, number=2), lambda right: SayNumber(back(NUMBER, 1), rag.VERTEX)
+        ),
         "turn-down",
     ),
-    "a way back as a record": (due_but(f"{HEAD} behind the next neighbour: FAILED, 1", say(RECORD)), "never-open"),
+    "a way back as a record": (due_but(replace(HEAD, behind=turns.NO_NEXT_ONE, number=1), say(RECORD)), "never-open"),
     "YES wherever it comes back": (due_but(HEAD, say(PAPER.yes)), "turn-yes"),
     "YES whatever is recorded": (due_but(HEAD, verdict(lambda right: right.then)), "turn-yes"),
     "YES if vertices are missing": (due_but(HEAD, verdict(other)), "turn-yes"),

@@ -27,7 +27,7 @@ from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from tests.verify.patterns.told import seen_behind
-from verify.automata.language import Place
+from verify.automata.language import Place, State
 from verify.dossiers.istree import searches as of_istree
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
 from verify.dossiers.istree.steps import NUMBER
@@ -304,6 +304,6 @@ def test_texts_that_cannot_be_compared() -> None:
     right = RIGHT["a cell"]
     with pytest.raises(ValueError, match="no text goes on with the search"):
         replace(right, spelled=SPELLED, reading=RIGHT[RECORD].reading)
-    places = (*right.texts.places, Place("", 1, 1, (), "x1"))
+    places = (*right.texts.places, Place(State(""), 1, 1, (), "x1"))
     with pytest.raises(ValueError, match="a word of the texts has digits"):
         replace(right, texts=replace(right.texts, places=places))

@@ -16,7 +16,7 @@ from verify import explain
 from verify.algebra.domains import Integer
 from verify.algebra.growing import n_of, told_apart
 from verify.algebra.walks import Walk
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN
@@ -75,8 +75,8 @@ def test_where_a_token_may_stand_far_back(
     after: list[set[int]], cells: int, near: set[int], far: set[int], data: st.DataObject
 ) -> None:
     """All places that are found step by step are among those that are found where steps grow."""
-    places = [Place("start", 1, 1, (), "s")]
-    places += [Place(f"{i}", 2, 10**6, tuple(sorted(before)), f"{i}") for i, before in enumerate(after)]
+    places = [Place(State("start"), 1, 1, (), "s")]
+    places += [Place(State(f"{i}"), 2, 10**6, tuple(sorted(before)), f"{i}") for i, before in enumerate(after)]
     texts = Language(tuple(places), frozenset(), (1, 1))
     some = st.frozensets(st.sampled_from(range(len(places))), min_size=1)
     allowed = {step: data.draw(some) for step in near}, {step: data.draw(some) for step in far}
@@ -96,7 +96,7 @@ def test_where_a_token_may_stand_far_back(
 def test_steps_that_may_be_few_are_not_followed() -> None:
     """Of 2^(B − 2) steps, which are fewer than are followed where B is 3."""
     bits = n_of(Walk(root(2, 0))).bit_length()
-    texts = Language((Place("a", 1, 1, (), "a"), Place("b", 2, 9, (0, 1), "b")), frozenset(), (1, 1))
+    texts = Language((Place(State("a"), 1, 1, (), "a"), Place(State("b"), 2, 9, (0, 1), "b")), frozenset(), (1, 1))
     with pytest.raises(TypeError):
         ways.earlier(texts, frozenset([1]), bits)
 

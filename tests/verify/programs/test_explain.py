@@ -22,12 +22,13 @@ from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.automata.language import State
 from verify.certificates.building import build, families_of, language_of, model_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
-from verify.dossiers.istree.texts import MORE, searched
+from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
@@ -124,7 +125,7 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     ids=["at once", "steps"],
 )
 def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(subject.dossier), "definition", lambda dossier, subject, place: None)
+    monkeypatch.setattr(type(subject.dossier), "definition", lambda dossier, subject, state: None)
     assert explanation(subject)["verdict"] == UNKNOWN
 
 
@@ -145,8 +146,8 @@ def test_every_prompt_is_among_the_inputs() -> None:
                     and language.positions(place).low <= k <= language.positions(place).high
                     and (place.word or 1 <= int(token) <= language.range(place.numbers[1])[1])
                 }
-            ends = {language.places[i].name for i in at}
-            assert ends == {("second endpoint" + MORE * (edges >= n)) if edges else "<s>"}
+            ends = {language.places[i].state for i in at}
+            assert ends == {replace(SECOND, case=MORE * (edges >= n)) if edges else State("<s>")}
 
 
 @pytest.mark.parametrize("changed", ["key", "count"])
@@ -164,7 +165,7 @@ def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
     model = model_of(replace(subject, printed=("edge-count",)))
     found = explained(subject, model, language_of(subject))
     assert (found["verdict"], found["where"]) == (UNKNOWN, "the answer at second endpoint")
-    assert set(found["task"]) - set(found["answers"]) == {"second endpoint", f"second endpoint{MORE}"}
+    assert set(found["task"]) - set(found["answers"]) == {str(SECOND), str(replace(SECOND, case=MORE))}
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
@@ -173,9 +174,9 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     model, language = build(subject)
     language = searched(language, subject.n)
     program = extract(model, language, naming=True)
-    same = dict[str, int]()
+    same = dict[State, int]()
     for i, place in enumerate(language.places):
-        if (due := subject.dossier.definition(subject, place.name)) is not None:
+        if (due := subject.dossier.definition(subject, place.state)) is not None:
             normal = Normalizer(program.facts.ending(i))
             here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
@@ -183,8 +184,13 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
                 first_mismatch(model, here, wrong, normal) is None
                 for wrong in with_one_wrong_word(due, ("TRUE", "FALSE"))
             ]
-            same[place.name] = sum(found)
-    assert same == {"[EOS] of the prompt": 0, "thought 1": 5, "thought": 1, "[EOS] of the thought": 0}
+            same[place.state] = sum(found)
+    assert same == {
+        State("[EOS]", IN_PROMPT): 0,
+        FIRST_THOUGHT: 5,
+        THOUGHT: 1,
+        State("[EOS]", IN_THOUGHT): 0,
+    }
 
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:

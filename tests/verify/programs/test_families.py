@@ -32,7 +32,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.programs.decisions import _contradicts, _with
 from verify.programs.facts import Facts
 from verify.programs.forms import named
@@ -42,12 +42,12 @@ FAMILIES = {"a": (-1, 1), "b": (0, 2)}
 LONGEST = 4
 LANGUAGE = Language(
     (
-        Place("<s>", 1, 1, (), "<s>"),
-        Place("a", 2, LONGEST, (0, 1, 3), numbers=FAMILIES["a"], family="a"),
-        Place("b", 2, LONGEST, (0, 1, 2), numbers=FAMILIES["b"], family="b"),
-        Place("x", 3, LONGEST, (2,), "x"),
+        Place(State("<s>"), 1, 1, (), "<s>"),
+        Place(State("a"), 2, LONGEST, (0, 1, 3), numbers=FAMILIES["a"], family="a"),
+        Place(State("b"), 2, LONGEST, (0, 1, 2), numbers=FAMILIES["b"], family="b"),
+        Place(State("x"), 3, LONGEST, (2,), "x"),
     ),
-    frozenset(["a", "b", "x"]),
+    frozenset([State("a"), State("b"), State("x")]),
     (1, 1),
 )
 NORMAL = Normalizer(Facts.everywhere(LANGUAGE))

@@ -17,7 +17,7 @@ from constructions.istree.hybrid import PLACE, VERTEX
 from constructions.language.interpreter import ANYTHING, Input, Spoken
 from constructions.language.terms import ZERO, Answer
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.automata.language import Apart
+from verify.automata.language import Apart, State
 from verify.certificates import mutants
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
@@ -25,7 +25,8 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
 from verify.dossiers.istree.frames import OWN, definition
-from verify.dossiers.istree.walks_in_frames import FAMILIES, places, tokens_of
+from verify.dossiers.istree.texts import FIRST_FRAME, SECOND
+from verify.dossiers.istree.walks_in_frames import FAMILIES, states, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
@@ -98,24 +99,24 @@ def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
     return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.expected_sequence(graph))
 
 
-def places_of(tokens: Sequence[Spoken]) -> list[str]:
-    """The names of the places where they stand: those of the search are behind the vertex before the first position."""
+def states_of(tokens: Sequence[Spoken]) -> list[State]:
+    """Their states: those of the search are behind the vertex before the first position."""
     search = next((i for i, (family, _) in enumerate(tokens) if family == PLACE), len(tokens) + 1) - 1
-    edges = itertools.cycle(("first endpoint", "~", "second endpoint"))
+    edges = itertools.cycle((State("first endpoint"), State("~"), SECOND))
     said = [f"@{number}" if family == PLACE else family for family, number in tokens[search:]]
-    return [PAPER.start, *itertools.islice(edges, min(search, len(tokens)) - 1), *places(said)]
+    return [State(PAPER.start), *itertools.islice(edges, min(search, len(tokens)) - 1), *states(said)]
 
 
 @cache
-def due_at(place: str) -> Answer | None:
-    return definition(SMALL.n, place)
+def due_at(state: State) -> Answer | None:
+    return definition(SMALL.n, state)
 
 
 def test_terms_and_words_of_an_exact_run() -> None:
     """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
     wired, found, language = wired_of(SMALL), program(), language_of(SMALL)
     names = [wired.registers.index(name) for name in found.names]
-    number = {place.name: i for i, place in enumerate(language.places)}
+    number = {place.state: i for i, place in enumerate(language.places)}
     normals = [Normalizer(found.facts.ending(i)) for i in range(len(language.places))]
     told = cache(lambda place, term: normals[place].term(term))  # the same at each position of a place
     due_words = left_open = 0
@@ -123,8 +124,8 @@ def test_terms_and_words_of_an_exact_run() -> None:
         history, following = IdealModel(wired.model).run(tokens)
         words = tokens_of([wired.vocabulary[token] for token in tokens])
         read = Input(words, FAMILIES)
-        for k, name in enumerate(places_of(words), start=1):
-            due = due_at(name)
+        for k, state in enumerate(states_of(words), start=1):
+            due = due_at(state)
             if due is not None and read.said(due, k) != ANYTHING:
                 due_words += 1
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
@@ -133,7 +134,7 @@ def test_terms_and_words_of_an_exact_run() -> None:
                 for i in range(len(names)):
                     term, value = stage.registers.get(i, ZERO), history[k - 1][layer][names[i]]
                     assert read.value(term, k) == value
-                    assert read.value(told(number[name], term), k) == value
+                    assert read.value(told(number[state], term), k) == value
     assert due_words > 300
     assert left_open > 30
 
@@ -163,9 +164,9 @@ def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no prompt ends at its start, and no vertex has a father, or is the last one, before all frames."""
     (model, language), found = build(SMALL), program()
-    same = dict[str, int]()
+    same = dict[State, int]()
     for i, place in enumerate(language.places):
-        due, normal = due_at(place.name), Normalizer(found.facts.ending(i))
+        due, normal = due_at(place.state), Normalizer(found.facts.ending(i))
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
@@ -174,5 +175,5 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
                 for wrong in with_one_wrong_word(due, ("-", ">"), (VERTEX, PLACE))
             ]
             if any(told):
-                same[place.name] = sum(told)
-    assert same == {"<s>": 2, "the first frame, 3": 2}
+                same[place.state] = sum(told)
+    assert same == {State("<s>"): 2, replace(FIRST_FRAME, number=3): 2}

@@ -33,7 +33,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.programs import implied
 from verify.programs.facts import Facts
 from verify.programs.forms import named
@@ -42,13 +42,13 @@ from verify.programs.normal import Normalizer
 START = "<s>"
 LANGUAGE = Language(
     (
-        Place(START, 1, 1, (), START),
-        Place("number", 2, 4, (0, 1, 2), numbers=(1, 2)),
-        Place("x", 2, 4, (0, 1), "x"),
-        Place("?", 3, 5, (1, 2), "?"),
-        Place("asked", 4, 6, (3,), numbers=(0, 1), family="asked"),
+        Place(State(START), 1, 1, (), START),
+        Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 2)),
+        Place(State("x"), 2, 4, (0, 1), "x"),
+        Place(State("?"), 3, 5, (1, 2), "?"),
+        Place(State("asked"), 4, 6, (3,), numbers=(0, 1), family="asked"),
     ),
-    frozenset(["asked"]),
+    frozenset([State("asked")]),
     (4, 4),
 )
 FACTS = Facts.everywhere(LANGUAGE)

@@ -111,7 +111,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
         read = Input(words, FAMILIES)
         for k, place in enumerate(places_of(language, words), start=1):
             here = told(subject, language.places.index(place))
-            due = subject.dossier.definition(subject, place.name)
+            due = subject.dossier.definition(subject, place.state)
             if due is not None:
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
             for layer, stage in enumerate(found.stages):
@@ -149,12 +149,12 @@ def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -
     """But in a case that is met nowhere."""
     (model, _), found = build(subject), program(subject)
     for i, place in enumerate(found.facts.language.places):
-        due, normal = subject.dossier.definition(subject, place.name), Normalizer(found.facts.ending(i))
+        due, normal = subject.dossier.definition(subject, place.state), Normalizer(found.facts.ending(i))
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
             for wrong in with_one_wrong_word(normal_answer(due, normal), ("→", "←"), ("symbol", "state")):
-                assert first_mismatch(model, here, wrong, normal) is not None, (place.name, wrong)
+                assert first_mismatch(model, here, wrong, normal) is not None, (place.state, wrong)
 
 
 # Rules

@@ -34,7 +34,7 @@ from constructions.language.terms import (
 from constructions.retrieval.task import ASK, START
 from tests.language.compiled import Compiled
 from tests.language.programs import Written
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.programs import shares
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
@@ -44,11 +44,11 @@ from verify.programs.units import merged
 
 SPOKEN = Language(
     (
-        Place(START, 1, 1, (), START),
-        Place("number", 2, 4, (0, 1, 2), numbers=(1, 3)),
-        Place("?", 2, 4, (0, 1, 2), ASK),
+        Place(State(START), 1, 1, (), START),
+        Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 3)),
+        Place(State("?"), 2, 4, (0, 1, 2), ASK),
     ),
-    frozenset(["number", "?"]),
+    frozenset([State("number"), State("?")]),
     (4, 4),
 )
 TEXTS = [

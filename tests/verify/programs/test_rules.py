@@ -32,7 +32,7 @@ from constructions.language.terms import (
     term,
 )
 from constructions.retrieval.task import ASK, START
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.building import language_of
 from verify.dossiers.registry import find_subject
 from verify.programs import shares
@@ -290,7 +290,9 @@ def test_the_nearest_match_is_told_where_position_1_is_between_matches_and_misma
 
 
 SHORT = Language(
-    (Place(START, 1, 1, (), START), Place("number", 2, 4, (0, 1), numbers=(1, 3))), frozenset(["number"]), (4, 4)
+    (Place(State(START), 1, 1, (), START), Place(State("number"), 2, 4, (0, 1), numbers=(1, 3))),
+    frozenset([State("number")]),
+    (4, 4),
 )
 PREFIXES = [
     Input([(START, 0), *(("", v) for v in numbers)])

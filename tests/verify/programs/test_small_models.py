@@ -12,7 +12,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.verify.certificates.small import Registers, Unit, Weights, texts
 from verify.algebra.domains import Undecided
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
@@ -34,11 +34,11 @@ def languages() -> st.SearchStrategy[Language]:
     """<s>, numbers and x in some order, and ? behind them or not."""
 
     def language(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> Language:
-        start = Place("<s>", 1, 1, (), "<s>")
-        number = Place("number", 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 3))
-        mark = Place("x", 2 + (0 not in begin), longest, begin, "x")
-        places = (start, number, mark, *([Place("?", 3, longest + 1, (1, 2), "?")] if asked else []))
-        return Language(places, frozenset(place.name for place in places), (4, 4))
+        start = Place(State("<s>"), 1, 1, (), "<s>")
+        number = Place(State("number"), 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 3))
+        mark = Place(State("x"), 2 + (0 not in begin), longest, begin, "x")
+        places = (start, number, mark, *([Place(State("?"), 3, longest + 1, (1, 2), "?")] if asked else []))
+        return Language(places, frozenset(place.state for place in places), (4, 4))
 
     return st.builds(language, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(3, 4), st.booleans(), st.booleans())
 
@@ -124,7 +124,7 @@ def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, n
     except Undecided:
         event("undecided")
         return
-    ideal, places = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
+    ideal, places = IdealModel(wired.model), {place.state: i for i, place in enumerate(language.places)}
     at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in places.items()}
     last = program.stages[-1].registers
     here = {name: {i: normal.term(value) for i, value in last.items()} for name, normal in at.items()}

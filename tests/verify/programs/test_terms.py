@@ -40,10 +40,11 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.retrieval.task import ASK, START, Question
+from verify.automata.language import State
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
-from verify.dossiers.istree.texts import MORE, searched
+from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.programs.extraction import Program, extract
@@ -78,7 +79,7 @@ def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]
         history, _ = ideal.run(wired.tokens(words))
         told = Input(tokens_of(words))
         last = next(
-            i for i, p in enumerate(language.places) if p.name in language.answers and p.word in ("", words[-1])
+            i for i, p in enumerate(language.places) if p.state in language.answers and p.word in ("", words[-1])
         )
         here = at_place(subject, last if words[-1] != "0" else len(language.places) - 1)
         for k, layer in itertools.product(range(1, len(words) + 1), range(len(found.stages))):
@@ -153,24 +154,24 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
     model, language = build(subject)
     language = searched(language, N, longer=not is_lean)
     found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
-    ideal, last = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
-    at = {name: cache(Normalizer(found.facts.ending(i)).term) for name, i in last.items()}
+    ideal, last = IdealModel(wired.model), {place.state: i for i, place in enumerate(language.places)}
+    at = {state: cache(Normalizer(found.facts.ending(i)).term) for state, i in last.items()}
     for graph in [*GRAPHS[: 1 + (is_lean and layout == "paper")], *([] if is_lean else [LONG])]:
         prompt = words.prompt(graph)
         tokens = [words.vocabulary(N)[token] for token in [*prompt, *expected_answer(graph, words)[:-1]]]
         history, _ = ideal.run(wired.tokens(tokens))
         run = Input(tokens_of(tokens))
         for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
-            place = "thought" if k > len(prompt) + 1 else "thought 1"
+            state = THOUGHT if k > len(prompt) + 1 else FIRST_THOUGHT
             if k == len(prompt) or tokens[k - 1] == words.end_of_prompt:
-                of = "prompt" if k == len(prompt) else "thought"
-                place = f"{words.end_of_prompt} of the {of}" if words.end_of_prompt else "second endpoint"
-                place += MORE if graph == LONG else ""
-            here = at.get(place) if k >= len(prompt) else None
+                of = IN_PROMPT if k == len(prompt) else IN_THOUGHT
+                state = State(words.end_of_prompt, of) if words.end_of_prompt else SECOND
+                state = replace(state, case=MORE) if graph == LONG else state
+            here = at.get(state) if k >= len(prompt) else None
             for i, name in enumerate(found.names):
                 term, value = stage.registers.get(i, as_term(0)), history[k - 1][layer][wired.registers.index(name)]
                 assert (at and unresolved(term) is not None) or run.value(term, k) == value, (k, stage.where, name)
-                assert here is None or run.value(here(term), k) == value, (k, place, stage.where, name)
+                assert here is None or run.value(here(term), k) == value, (k, state, stage.where, name)
 
 
 LANGUAGE = language_of(find_subject("counting", N))
@@ -235,7 +236,7 @@ def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
     normal, run = Normalizer(facts).term(value), Input(tokens_of(words))
     for k in range(1, len(words) + 1):
         assert run.value(normal, k) == run.value(value, k)
-    last = next(i for i, p in enumerate(LANGUAGE.places) if p.name == f"threshold{' 0' * (words[-1] == '0')}")
+    last = next(i for i, p in enumerate(LANGUAGE.places) if p.state == State("threshold", "0" * (words[-1] == "0")))
     here = facts.at(frozenset([last]))
     k = len(words)
     assert run.value(Normalizer(here).term(value), k) == run.value(value, k)
@@ -280,7 +281,7 @@ def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
     facts = Facts.everywhere(LANGUAGE)
     read, run = as_term(Read(value, best)), Input(tokens_of(words))
     told = Normalizer(facts).term(read)
-    last = next(i for i, p in enumerate(LANGUAGE.places) if p.name == f"threshold{' 0' * (words[-1] == '0')}")
+    last = next(i for i, p in enumerate(LANGUAGE.places) if p.state == State("threshold", "0" * (words[-1] == "0")))
     event("kept" if any(isinstance(getattr(a, "where", None), Best) for a in told.atoms) else "told")
     assert all(run.value(told, k) == run.value(read, k) for k in range(1, len(words) + 1))
     here = Normalizer(facts.at(frozenset([last]))).term(read)

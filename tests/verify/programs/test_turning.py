@@ -34,17 +34,19 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.turing.__main__ import main as dump
-from constructions.turing.configurations import HALT, HALTED, OUT
+from constructions.turing.configurations import HALT, HALTED, OUT, TURN
 from tests.verify.programs.wrong import with_one_wrong_word
 from tests.verify.subjects import of_machine
 from verify.algebra.domains import Undecided
 from verify.algebra.symbolic import symbol
+from verify.automata.language import State
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.configurations import BEFORE_HEAD, LAST_TURN
 from verify.explain import main
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import _contradicts, _with, first_mismatch
@@ -122,7 +124,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     read = input_of(subject, tokens)
     for k, place in enumerate(places_of(found.facts.language, read.tokens[:-1]), start=1):
         due, at = (
-            subject.dossier.definition(subject, place.name),
+            subject.dossier.definition(subject, place.state),
             found.facts.at(frozenset([found.facts.language.places.index(place)])),
         )
         if due is not None:
@@ -172,8 +174,8 @@ def test_many_cells_and_steps() -> None:
     """A cell so far back is read as any other; elsewhere rules follow up to 64 steps one by one."""
     subject = subject_of("1RA0LA", 66, 10**6)
     found, (model, _) = program(subject), build(subject)
-    (i,) = (i for i, place in enumerate(found.facts.language.places) if place.name == "turn")
-    due, normal = subject.dossier.definition(subject, "turn"), Normalizer(found.facts.ending(i))
+    (i,) = (i for i, place in enumerate(found.facts.language.places) if place.state == State(TURN))
+    due, normal = subject.dossier.definition(subject, State(TURN)), Normalizer(found.facts.ending(i))
     assert due is not None
     assert first_mismatch(model, found.stages[-1].registers, due, normal) is None
 
@@ -201,9 +203,9 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But in a case that is met nowhere: behind `:` no cell has halted."""
     subject = subject_of("1RA1LZ", 2)
     (model, _), found, same = build(subject), program(subject), 0
-    for name in (":", "the last turn"):
-        (i,) = (i for i, place in enumerate(found.facts.language.places) if place.name == name)
-        due, normal = subject.dossier.definition(subject, name), Normalizer(found.facts.ending(i))
+    for state in (State(":"), State(LAST_TURN)):
+        (i,) = (i for i, place in enumerate(found.facts.language.places) if place.state == state)
+        due, normal = subject.dossier.definition(subject, state), Normalizer(found.facts.ending(i))
         assert due is not None
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         for wrong in with_one_wrong_word(normal_answer(due, normal), (HALT, ":"), ("cell", "head")):
@@ -297,13 +299,13 @@ def test_terms_of_any_text_by_what_is_given_of_its_tokens(
     assert facts.bounds(value)[0] <= due <= facts.bounds(value)[1]
     assert not _contradicts(normal)
     for steps in range(k):
-        place = LANGUAGE.places[text[k - 1 - steps][0]].name
-        assert place in {facts.language.places[i].name for i in facts.places_back(steps)}
+        state = LANGUAGE.places[text[k - 1 - steps][0]].state
+        assert state in {facts.language.places[i].state for i in facts.places_back(steps)}
 
 
 def test_nothing_is_told_of_tokens_that_there_may_not_be() -> None:
     """At position 2 no token is 3 steps back, so that what is read there is 0 and says nothing of others."""
-    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.name == "cell, the prompt, left of the head")
+    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.state == State("cell", case=BEFORE_HEAD))
     facts = Facts.everywhere(LANGUAGE).ending(place)
     bit = Read(as_term(IsNumber("cell")), Back(3))
     known = facts.knowing(bit, Fraction(0), Fraction(0))
@@ -327,8 +329,11 @@ def test_a_number_is_0_at_all_other_tokens(kind: str, number: int) -> None:
 def test_what_stands_once_is_counted_once() -> None:
     facts = Facts.everywhere(LANGUAGE)
     halted = as_term(Count(Matching(((as_term(IsNumber(HALTED)), ONE),))))
-    ends = {place.name: facts.ending(i).bounds(halted) for i, place in enumerate(LANGUAGE.places)}
-    assert {ends["turn"], ends["the last turn"], ends["cell, right of the halted"]} == {(0, 0), (1, 1)}
+    ends = {place.state: facts.ending(i).bounds(halted) for i, place in enumerate(LANGUAGE.places)}
+    assert {ends[State(TURN)], ends[State(LAST_TURN)], ends[State("cell", case="right of the halted")]} == {
+        (0, 0),
+        (1, 1),
+    }
 
 
 @settings(max_examples=20)
@@ -353,7 +358,7 @@ def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() ->
     """Entering are digits up to 10; with 8 for 16 those behind the first may add up to more than 1."""
     subject = subject_of("bb2", 3, 3)
     found, (model, _) = program(subject), build(subject)
-    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.name == ":")
+    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.state == State(":"))
     normal = Normalizer(found.facts.ending(place))
     normal = normal.knowing(Read(as_term(NumberOf("head")), Back(3)), Fraction(3), Fraction(3))
     number, square = (found.names.index(name) for name in ("number", "number_squared"))

@@ -24,16 +24,17 @@ from constructions.language.terms import (
     SayNumber,
     as_term,
 )
-from constructions.models.search import END_SEARCH
+from constructions.models.search import END_SEARCH, FAILED
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.domains import Integer
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
 from verify.dossiers.istree import turns
+from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
@@ -67,8 +68,8 @@ def normal_at(i: int) -> Normalizer:
     return Normalizer(program()[2].facts.ending(i))
 
 
-def due(place: str) -> Answer | None:
-    return turns.definition(N, place)
+def due(state: State) -> Answer | None:
+    return turns.definition(N, state)
 
 
 @st.composite
@@ -96,14 +97,16 @@ def stands(language: Language, tokens: list[Spoken]) -> bool:
 
 def test_each_piece_is_defined() -> None:
     texts = by_way(language_of(SUBJECT))
-    pieces = {place.name.rpartition(", ")[0] for place in texts.places} - {""}
-    heads = {piece for piece in pieces if piece.startswith("a turn - behind") and "FAILED" not in piece}
-    dead_ends = {piece for piece in pieces if piece.startswith("the father") and piece.endswith(": FAILED")}
+    pieces = {place.state.piece for place in texts.places if place.state.number}
+    heads = {
+        piece for piece in pieces if piece.part == TURN and piece.which == rag.RECORD and piece.behind in PROMPT_ENDS
+    }
+    dead_ends = {piece for piece in pieces if piece.part == FATHER and piece.result == FAILED}
     assert (len(heads), len(dead_ends)) == (2, 2)
     assert pieces == {*turns.PIECES, *turns.RESULTS, *heads, *dead_ends}
-    undefined = [place for place in texts.places if due(place.name) is None]
+    undefined = [place for place in texts.places if due(place.state) is None]
     assert {place.word for place in undefined} == {"", PAPER.joint, "FAILED", END_SEARCH}
-    assert {place.name for place in undefined if not place.word} == {"first endpoint"}
+    assert {place.state for place in undefined if not place.word} == {State("first endpoint")}
 
 
 @given(st.data())
@@ -135,13 +138,13 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     model, texts, found = program()
     refused = 0
     for i, place in enumerate(texts.places):
-        if (right := due(place.name)) is None:
+        if (right := due(place.state)) is None:
             continue
         normal = normal_at(i)
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         assert first_mismatch(model, here, right, normal) is None
         for wrong in with_one_wrong_word(right, (PAPER.no, PAPER.yes), exchanged=True):
-            assert first_mismatch(model, here, wrong, normal) is not None, place.name
+            assert first_mismatch(model, here, wrong, normal) is not None, place.state
             refused += 1
     assert refused > len(texts.places)
 
@@ -183,20 +186,22 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_number_is_a_copy_only_if_all_texts_have_it_so() -> None:
-    start, two = Place("s", 1, 1, (), "s"), (1, 2)
-    one, other = (Place(name, 2, 2, (0,), numbers=two, family="v") for name in ("one, 1", "other, 1"))
-    texts = Language((start, one, other, Place("both, 1", 3, 3, (1, 2), numbers=two, family="v")), frozenset(), (4, 4))
+    start, two = Place(State("s"), 1, 1, (), "s"), (1, 2)
+    one, other = (Place(State(name, number=1), 2, 2, (0,), numbers=two, family="v") for name in ("one", "other"))
+    texts = Language(
+        (start, one, other, Place(State("both", number=1), 3, 3, (1, 2), numbers=two, family="v")), frozenset(), (4, 4)
+    )
     number = as_term(NumberOf("v"))
     again, no_copy = SayNumber(number, "v"), SayNumber(number + 1, "v")
 
     def same(at_one: Answer | None, at_other: Answer | None) -> Place:
-        return as_due(texts, 1, {"one, 1": at_one, "other, 1": at_other}.get).places[3]
+        return as_due(texts, 1, {one.state: at_one, other.state: at_other}.get).places[3]
 
     assert same(again, again).same == 1
     back = SayNumber(as_term(Read(number, Back(1))), "v")
     assert same(back, back).same == 2
-    other = SayNumber(ONE, "w")
-    for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy), (other, other)):
+    of_none = SayNumber(ONE, "w")
+    for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy), (of_none, of_none)):
         assert same(at_one, at_other) == texts.places[3]
     assert same(SayNumber(ONE, "v"), SayNumber(ONE, "v")).numbers == (1, 1)
 
@@ -211,10 +216,10 @@ def test_nothing_is_counted_where_nothing_can_be() -> None:
 def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
     """Where a number of another family stands, this one has none."""
     places = (
-        Place("s", 1, 1, (), "s"),
-        Place("first", 2, 2, (0,), numbers=(1, 2), family="w"),
-        Place("of none", 3, 3, (1,), numbers=(0, 2), family="v", same=1),
-        Place("of the first", 4, 4, (2,), numbers=(1, 2), family="w", same=2),
+        Place(State("s"), 1, 1, (), "s"),
+        Place(State("first"), 2, 2, (0,), numbers=(1, 2), family="w"),
+        Place(State("of none"), 3, 3, (1,), numbers=(0, 2), family="v", same=1),
+        Place(State("of the first"), 4, 4, (2,), numbers=(1, 2), family="w", same=2),
     )
     facts = Facts.everywhere(Language(places, frozenset(), (4, 4)))
     text, number = Input([("s", 0), ("w", 2), ("v", 0), ("w", 2)], frozenset("vw")), as_term(NumberOf("w"))
@@ -225,9 +230,9 @@ def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
 
 def test_the_positions_of_a_way_are_among_those_of_its_place() -> None:
     places = (
-        Place("s", 1, 1, (), "s"),
-        Place("x", 2, 4, (0, 1), "x"),
-        Place("each third", 2, 8, (1,), "y", every=3),
+        Place(State("s"), 1, 1, (), "s"),
+        Place(State("x"), 2, 4, (0, 1), "x"),
+        Place(State("each third"), 2, 8, (1,), "y", every=3),
     )
     found = by_way(Language(places, frozenset(), (4, 4)))
     assert found.positions(found.places[2]) == Integer(5, 5, 3)

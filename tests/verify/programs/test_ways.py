@@ -22,7 +22,8 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.dossiers.istree.texts import istree
+from verify.automata.language import State
+from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT, istree
 from verify.programs import matches
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
@@ -148,11 +149,11 @@ def test_a_normal_form_is_equal_at_each_place() -> None:
 def test_the_first_end_is_where_the_prompt_ends() -> None:
     """At it, it is k itself; behind it, it is before k, so that the difference is bounded."""
     end = as_term(Read(K, Pick(Matching(((END, ONE),)))))
-    named = {place.name: i for i, place in enumerate(LANGUAGE.places)}
-    assert Normalizer(facts_of(named["[EOS] of the prompt"])[1]).term(end) == K
-    for name in ("thought 1", "thought", "[EOS] of the thought"):
-        assert facts_of(named[name])[1].bounds(K - end)[0] == 1
-    assert Normalizer(facts_of(named["second endpoint"])[1]).term(end) == ONE
+    named = {place.state: i for i, place in enumerate(LANGUAGE.places)}
+    assert Normalizer(facts_of(named[State("[EOS]", IN_PROMPT)])[1]).term(end) == K
+    for state in (FIRST_THOUGHT, THOUGHT, State("[EOS]", IN_THOUGHT)):
+        assert facts_of(named[state])[1].bounds(K - end)[0] == 1
+    assert Normalizer(facts_of(named[SECOND])[1]).term(end) == ONE
 
 
 def test_what_cannot_stand_there_has_no_place() -> None:

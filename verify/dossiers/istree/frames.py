@@ -15,7 +15,7 @@ behind frames that no search writes, and at a vertex of which they say what is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -37,6 +37,8 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import State
+from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 from verify.programs.shorthand import K, at, back, equal, let, word
 
 HERE, THERE = as_term(NumberOf(VERTEX)), as_term(NumberOf(PLACE))
@@ -46,9 +48,9 @@ OTHER = let("other", AT_END * back(HERE, 2) + BEHIND * back(HERE, 1))
 """A record of the edge a ~ b stands at b, and one at the token behind: its own vertex is b, then a."""
 
 
-def definition(n: int, place: str) -> Answer | None:
-    """What should be said at this place of a text; None if nothing is due."""
-    return Frames(n).due.get(place)
+def definition(n: int, state: State) -> Answer | None:
+    """What should be said in this state of a text; None if nothing is due."""
+    return Frames(n).due.get(state)
 
 
 def nearest_record(vertex: Term, target: Term) -> Closest:
@@ -63,20 +65,20 @@ class Frames:
     n: int
 
     @cached_property
-    def due(self) -> dict[str, Answer]:
-        """By place of a text."""
+    def due(self) -> dict[State, Answer]:
+        """By state of a text."""
         root = If(equal(K, as_term(3 * self.n - 2)), SayNumber(ONE, VERTEX), Say(NO))
         again = SayNumber(back(HERE, 3), VERTEX)
-        answer_at: dict[str, Answer] = {START: root, "second endpoint": root}
-        frames: dict[str, tuple[Answer, ...]] = {
-            "the first frame": (SayNumber(ONE, PLACE), *self.new_base),
-            f"a frame {DOWN}": (again, self.next_vertex, self.unless_visited, *self.new_base),
-            f"a frame {UP}": (again, self.up, self.edge_gone_up, *self.new_base),
-            f"a frame {PASS}": (again, self.edge_passed, *self.new_base),
-            f"a frame {FURTHER}": (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
+        answer_at: dict[State, Answer] = {State(START): root, SECOND: root}
+        frames: dict[State, tuple[Answer, ...]] = {
+            FIRST_FRAME: (SayNumber(ONE, PLACE), *self.new_base),
+            State(FRAME, DOWN): (again, self.next_vertex, self.unless_visited, *self.new_base),
+            State(FRAME, UP): (again, self.up, self.edge_gone_up, *self.new_base),
+            State(FRAME, PASS): (again, self.edge_passed, *self.new_base),
+            State(FRAME, FURTHER): (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
         }
         for frame, answers in frames.items():
-            answer_at |= {f"{frame}, {i}": answer for i, answer in enumerate(answers, start=1)}
+            answer_at |= {replace(frame, number=i): answer for i, answer in enumerate(answers, start=1)}
         return answer_at
 
     # Behind the mark, v, a base, a target

@@ -16,7 +16,7 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.part import printed_precision
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline, Format
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.dossiers.dossier import About, Dossier, Subject
 from verify.dossiers.istree import texts
 from verify.dossiers.solved import FEW, TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
@@ -175,12 +175,12 @@ class OfTransformer(IsTree):
     def is_stepwise(self, subject: Subject) -> bool:
         return not subject.printed
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.istree import steps
 
         if subject.printed:
             return None
-        return steps.definition(subject.n, self.token_layout, place, by_counts=not self.lean)
+        return steps.definition(subject.n, self.token_layout, state, by_counts=not self.lean)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
         return language if subject.printed else texts.searched(language, subject.n, longer=not self.lean)
@@ -191,7 +191,7 @@ class OfTransformer(IsTree):
         return ByCounts(subject.n, self.token_layout).counted
 
     def sentence(self, document: Mapping[str, Any]) -> str:
-        longer = self.layout == "eos" or any(place.endswith(texts.MORE) for place in document.get("task", {}))
+        longer = self.layout == "eos" or not self.lean
         return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
 
     # Lemmas
@@ -264,10 +264,10 @@ class OfHybrid(IsTree):
     def is_stepwise(self, subject: Subject) -> bool:
         return True
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.istree import frames
 
-        return frames.definition(subject.n, place)
+        return frames.definition(subject.n, state)
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return FRAMES
@@ -326,10 +326,10 @@ class OfSearcher(IsTree):
     def is_stepwise(self, subject: Subject) -> bool:
         return not subject.printed
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.istree import turns
 
-        return None if subject.printed else turns.definition(subject.n, place)
+        return None if subject.printed else turns.definition(subject.n, state)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
         from verify.dossiers.istree import turns
@@ -337,7 +337,7 @@ class OfSearcher(IsTree):
 
         if subject.printed:
             return language
-        return as_due(by_way(language), texts.PROMPT, lambda place: turns.definition(subject.n, place))
+        return as_due(by_way(language), texts.PROMPT, lambda state: turns.definition(subject.n, state))
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return TURNS

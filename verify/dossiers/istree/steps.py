@@ -26,26 +26,28 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import State
+from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.programs.shorthand import K, at, back, equal, let, word
 
 NUMBER = as_term(NumberOf())
 
 
-def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = False) -> Answer | None:
-    """What should be said at this place of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
+def definition(n: int, layout: TokenLayout, state: State, *, by_counts: bool = False) -> Answer | None:
+    """What should be said in this state of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
 
     by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
     search = (ByCounts if by_counts else ByNeighbours)(n, layout)
-    if place.startswith("thought"):
+    if state.part == THOUGHT.part:
         return search.step
     if layout.end_of_prompt is None:
-        if place == layout.start or place.startswith("second endpoint"):
+        if state.part in (layout.start, SECOND.part):
             return If(equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
         return None
-    if place == f"{layout.end_of_prompt} of the prompt":
+    if state.which == IN_PROMPT:
         return SayNumber(ONE)
-    return search.verdict if place == f"{layout.end_of_prompt} of the thought" else None
+    return search.verdict if state.which == IN_THOUGHT else None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from constructions.istree import hybrid, rag
-from constructions.istree.graphs import LAYOUTS, Layout
+from constructions.istree.graphs import LAYOUTS, PAPER, Layout
 from constructions.istree.hybrid import DOWN, FURTHER, PASS, PLACE, UP, VERTEX
 from constructions.istree.rag import ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE, RECORD, RETURN
 from constructions.istree.searches import Search, searches
@@ -19,7 +19,7 @@ from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.algebra.domains import SIZE
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import Apart, Bound, Consecutive, Language, Limited, Place
+from verify.automata.language import Apart, Bound, Consecutive, Language, Limited, Place, State
 from verify.programs.texts import ending
 
 FRAMES = (  # of the hybrid
@@ -29,8 +29,14 @@ FRAMES = (  # of the hybrid
     (FURTHER, VERTEX, PLACE, PLACE),
 )
 COMPARISONS = frozenset([ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE])  # of the Linear RNN with search
-MORE = ", n edges or more"
+MORE = "n edges or more"
+SECOND, FIRST_THOUGHT, THOUGHT = State("second endpoint"), State("thought", 1), State("thought")
+PROMPT_ENDS = State(PAPER.start), SECOND
+IN_PROMPT, IN_THOUGHT = "of the prompt", "of the thought"  # an [EOS]
 PROMPT = 4  # places of the edges: <s>, the first endpoint, ~, the second
+FIRST_FRAME, FRAME = State("the first frame"), "a frame"
+TURN, FATHER, A_VERTEX = "a turn", "the father in a turn", "a vertex"  # and what a search returns
+FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, KNOWN = map(State, ("the first neighbour", "the next neighbour", "a record"))
 
 
 def records_apart() -> Apart:
@@ -62,26 +68,26 @@ def istree(low: int, high: int, layout: Layout = "paper") -> Language:
     last = (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
     every = (1, n)
     places = [
-        Place(words.start, 1, 1, (), words.start),
-        Place("first endpoint", 2, last - 1, (0, 3), numbers=every, every=3),
-        Place(words.joint, 3, last, (1,), words.joint, every=3),
-        Place("second endpoint", 4, last + 1, (2,), numbers=every, every=3),
+        Place(State(words.start), 1, 1, (), words.start),
+        Place(State("first endpoint"), 2, last - 1, (0, 3), numbers=every, every=3),
+        Place(State(words.joint), 3, last, (1,), words.joint, every=3),
+        Place(SECOND, 4, last + 1, (2,), numbers=every, every=3),
     ]
     end = words.end_of_prompt
     if end is None:
         places += [
-            Place("thought 1", n * 3 - 1, n * 3 - 1, (3,), numbers=every),
-            Place("thought", n * 3, n * 5 - 2, (4, 5), numbers=every),
+            Place(FIRST_THOUGHT, n * 3 - 1, n * 3 - 1, (3,), numbers=every),
+            Place(THOUGHT, n * 3, n * 5 - 2, (4, 5), numbers=every),
         ]
     else:
         places += [
-            Place(f"{end} of the prompt", 2, last + 2, (0, 3), end),
-            Place("thought 1", 3, last + 3, (4,), numbers=every),
-            Place("thought", 4, last + n * 2 + 1, (5, 6), numbers=every),
-            Place(f"{end} of the thought", 4, last + n * 2 + 2, (5, 6), end),
+            Place(State(end, IN_PROMPT), 2, last + 2, (0, 3), end),
+            Place(FIRST_THOUGHT, 3, last + 3, (4,), numbers=every),
+            Place(THOUGHT, 4, last + n * 2 + 1, (5, 6), numbers=every),
+            Place(State(end, IN_THOUGHT), 4, last + n * 2 + 2, (5, 6), end),
         ]
-    answers = frozenset(place.name for place in places)
-    return Language(tuple(places), answers, (low, high), (edge_counts(n - 1),))
+    answers = frozenset(place.state for place in places)
+    return Language(tuple(places), answers, (low, high), (edge_counts(n - 1),), shown=THOUGHT)
 
 
 @dataclass
@@ -102,10 +108,10 @@ class _Text:
         }
         return _Text(edges, numbers, start, end)
 
-    def write(self, name: str, items: Sequence[str], *after: int) -> int:
+    def write(self, piece: State, items: Sequence[str], *after: int) -> int:
         """Words one behind the other; the number of the last place."""
         for i, item in enumerate(items, start=1):
-            place = Place(f"{name}, {i}", self.low, self.high, after)
+            place = Place(replace(piece, number=i), self.low, self.high, after)
             if item in self.numbers:
                 self.places.append(replace(place, numbers=self.numbers[item], family=item))
             else:
@@ -118,25 +124,25 @@ class _Text:
         self.places[place] = replace(self.places[place], after=(*self.places[place].after, *after))
 
     @property
-    def names(self) -> frozenset[str]:
+    def states(self) -> frozenset[State]:
         """Of all places."""
-        return frozenset(place.name for place in self.places)
+        return frozenset(place.state for place in self.places)
 
 
 def of_hybrid(low: int, high: int) -> Language:
     """Behind n − 1 edges a first frame, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
     text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.limit(high))
-    ends = [text.write("the first frame", (VERTEX, PLACE, PLACE), PROMPT - 1)]
+    ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
     for i, place in enumerate(text.places[PROMPT:]):
         text.places[PROMPT + i] = replace(place, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
     marks = []
     for frame in FRAMES:
         marks.append(len(text.places))
-        ends.append(text.write(f"a frame {frame[0]}", frame))
+        ends.append(text.write(State(FRAME, frame[0]), frame))
     for mark in marks:
         text.follow(mark, *ends)
-    return Language(tuple(text.places), text.names, (low, high), (records_apart(),))
+    return Language(tuple(text.places), text.states, (low, high), (records_apart(),))
 
 
 def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> Language:
@@ -146,30 +152,31 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> La
     """
     written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.sequence_length(high))
 
-    def search(name: str, script: Search, *after: int) -> tuple[int, int]:
+    def search(piece: State, script: Search, *after: int) -> tuple[int, int]:
         """A search; a vertex as its result, and FAILED."""
         items = [item if isinstance(item, str) else VERTEX for item in script.script]
-        end = text.write(name, (START_SEARCH, *items, END_SEARCH), *after)
-        return text.write(f"{name}: a vertex", (VERTEX,), end), text.write(f"{name}: {FAILED}", (FAILED,), end)
+        end = text.write(piece, (START_SEARCH, *items, END_SEARCH), *after)
+        vertex, failed = (replace(piece, result=result) for result in (A_VERTEX, FAILED))
+        return text.write(vertex, (VERTEX,), end), text.write(failed, (FAILED,), end)
 
     def turn(mark: str, *after: int) -> tuple[int, int]:
         """Vertex, mark, vertex, and the search for the father; where it begins and ends."""
         begin = len(text.places)
-        head = text.write(f"a turn {mark}", (VERTEX, mark, VERTEX), *after)
-        father, _ = search(f"the father in a turn {mark}", written.father, head)
+        head = text.write(State(TURN, mark), (VERTEX, mark, VERTEX), *after)
+        father, _ = search(State(FATHER, mark), written.father, head)
         return begin, father
 
     new, recorded = turn(RECORD, 0, PROMPT - 1)
     again, returned = turn(RETURN)
-    first, no_first = search("the first neighbour", written.first, recorded)
+    first, no_first = search(FIRST_NEIGHBOUR, written.first, recorded)
     another = len(text.places)
-    following, no_next = search("the next neighbour", written.next, returned, first)
-    _, unknown = search("a record", written.record, first, following)
+    following, no_next = search(NEXT_NEIGHBOUR, written.next, returned, first)
+    _, unknown = search(KNOWN, written.record, first, following)
     text.follow(another, following)
     text.follow(new, unknown)
     text.follow(again, no_first, no_next)
     invariants = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
-    return Language(tuple(text.places), text.names, (low, high), invariants, COMPARISONS)
+    return Language(tuple(text.places), text.states, (low, high), invariants, COMPARISONS)
 
 
 def searched(language: Language, n: int, *, longer: bool = False) -> Language:
@@ -178,7 +185,7 @@ def searched(language: Language, n: int, *, longer: bool = False) -> Language:
     That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at places of
     their own.
     """
-    one = (replace(place, numbers=(1, 1)) if place.name == "thought 1" else place for place in language.places)
+    one = (replace(place, numbers=(1, 1)) if place.state == FIRST_THOUGHT else place for place in language.places)
     search = replace(language, places=tuple(one))
     if search.places[-1].word:
         return search
@@ -189,7 +196,11 @@ def searched(language: Language, n: int, *, longer: bool = False) -> Language:
     before = ((3, number + 2), (number,), (number + 1,))
     late = (
         replace(
-            place, name=f"{place.name}{MORE}", low=3 * n - 1 + i, high=search.positions(place).high, after=before[i]
+            place,
+            state=replace(place.state, case=MORE),
+            low=3 * n - 1 + i,
+            high=search.positions(place).high,
+            after=before[i],
         )
         for i, place in enumerate(edge)
     )

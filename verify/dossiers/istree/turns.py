@@ -12,6 +12,7 @@ back as one of its vertices does. A vertex that is said again is the one that st
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -31,6 +32,9 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.automata.language import State
+from verify.dossiers.istree import texts
+from verify.dossiers.istree.texts import A_VERTEX, FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, PROMPT_ENDS, TURN
 from verify.programs.shorthand import back, equal, word
 
 
@@ -66,48 +70,52 @@ TO_FIRST, TO_NEXT = (F, *FIRST, W), (F, *NEXT, W)  # F: the father found, or the
 NO_FIRST, NO_NEXT = (F, *FIRST, FAILED), (F, *NEXT, FAILED)
 END_OF_EITHER = FIRST[-3:]  # of both searches for a neighbour: v, a word and <EndSearch>
 
-# What stands before a piece, and the piece; called as in texts.py, and after the piece before it.
-PIECES: Mapping[str, tuple[Items, Items]] = {
-    "a turn - behind a record: FAILED": ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
-    "a turn ^ behind the first neighbour: FAILED": (NO_FIRST, (V, RETURN, F)),
-    "a turn ^ behind the next neighbour: FAILED": (NO_NEXT, (V, RETURN, F)),
-    "the father in a turn -": (NEW, FATHER),
-    "the father in a turn ^": (AGAIN, FATHER),
-    "the first neighbour": ((*NEW, *FATHER, F), FIRST),
-    "the next neighbour behind the father in a turn ^: a vertex": ((*AGAIN, *FATHER, F), NEXT),
-    "the next neighbour behind the first neighbour: a vertex": (TO_FIRST, NEXT_BEHIND_FATHER),
-    "the next neighbour behind the next neighbour: a vertex": (TO_NEXT, NEXT_BEHIND_FATHER),
-    "a record behind the first neighbour: a vertex": (TO_FIRST, KNOWN),
-    "a record behind the next neighbour: a vertex": (TO_NEXT, KNOWN),
+DOWN, UP = (State(TURN, mark) for mark in (RECORD, RETURN))
+FATHER_DOWN, FATHER_UP = (State(texts.FATHER, mark) for mark in (RECORD, RETURN))
+NEIGHBOURS = FIRST_NEIGHBOUR, NEXT_NEIGHBOUR
+A_FATHER, A_FIRST, A_NEXT = (replace(piece, result=A_VERTEX) for piece in (FATHER_UP, *NEIGHBOURS))
+NOT_KNOWN, NO_FIRST_ONE, NO_NEXT_ONE = (replace(piece, result=FAILED) for piece in (texts.KNOWN, *NEIGHBOURS))
+# What stands before a piece, and the piece, as in texts.py; behind the piece before it.
+PIECES: Mapping[State, tuple[Items, Items]] = {
+    replace(DOWN, behind=NOT_KNOWN): ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
+    replace(UP, behind=NO_FIRST_ONE): (NO_FIRST, (V, RETURN, F)),
+    replace(UP, behind=NO_NEXT_ONE): (NO_NEXT, (V, RETURN, F)),
+    FATHER_DOWN: (NEW, FATHER),
+    FATHER_UP: (AGAIN, FATHER),
+    FIRST_NEIGHBOUR: ((*NEW, *FATHER, F), FIRST),
+    replace(NEXT_NEIGHBOUR, behind=A_FATHER): ((*AGAIN, *FATHER, F), NEXT),
+    replace(NEXT_NEIGHBOUR, behind=A_FIRST): (TO_FIRST, NEXT_BEHIND_FATHER),
+    replace(NEXT_NEIGHBOUR, behind=A_NEXT): (TO_NEXT, NEXT_BEHIND_FATHER),
+    replace(texts.KNOWN, behind=A_FIRST): (TO_FIRST, KNOWN),
+    replace(texts.KNOWN, behind=A_NEXT): (TO_NEXT, KNOWN),
 }
 # What stands up to a result, and what comes next.
-RESULTS: Mapping[str, tuple[Items, str | Vertex]] = {
-    "the father in a turn -: a vertex": ((), START_SEARCH),
-    "the father in a turn ^: a vertex": ((), START_SEARCH),
-    "the first neighbour: a vertex": ((), START_SEARCH),
-    "the next neighbour: a vertex": ((), START_SEARCH),
-    "the first neighbour: FAILED": (NO_FIRST, V),
-    "the next neighbour: FAILED": (NO_NEXT, V),
-    "a record: FAILED": ((*END_OF_EITHER, W, *KNOWN, FAILED), V),
-    "a record: a vertex": ((), PAPER.no),
+RESULTS: Mapping[State, tuple[Items, str | Vertex]] = {
+    replace(FATHER_DOWN, result=A_VERTEX): ((), START_SEARCH),
+    A_FATHER: ((), START_SEARCH),
+    A_FIRST: ((), START_SEARCH),
+    A_NEXT: ((), START_SEARCH),
+    NO_FIRST_ONE: (NO_FIRST, V),
+    NO_NEXT_ONE: (NO_NEXT, V),
+    NOT_KNOWN: ((*END_OF_EITHER, W, *KNOWN, FAILED), V),
+    replace(texts.KNOWN, result=A_VERTEX): ((), PAPER.no),
 }
 
 
-def definition(n: int, place: str) -> Answer | None:
-    """What should be said at this place of a text; None within the prompt, and where a search is carried out.
+def definition(n: int, state: State) -> Answer | None:
+    """What should be said in this state of a text; None within the prompt, and where a search is carried out.
 
-    A place is called after its piece and its number there, `pieces.by_way` has it.
+    The states are those that `pieces.by_way` has.
     """
     root = SayNumber(ONE, VERTEX)
-    if place in (PAPER.start, "second endpoint"):  # if the prompt ends there
+    if state in PROMPT_ENDS:
         return root
-    piece, _, number = place.rpartition(", ")
-    said = int(number) if piece else 0
+    piece, said = state.piece, state.number
     if piece in RESULTS:
         return _said(*RESULTS[piece])
-    if piece.startswith("a turn") and said == 3:
-        return _behind_head(n, again=piece.startswith(f"a turn {RETURN}"))
-    if piece in (f"a turn {RECORD} behind {PAPER.start}", f"a turn {RECORD} behind second endpoint"):
+    if state.part == TURN and said == 3:
+        return _behind_head(n, again=state.which == RETURN)
+    if state.part == TURN and state.behind in PROMPT_ENDS:
         return Say(RECORD) if said == 1 else root
     if piece not in PIECES:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import TypeAlias
@@ -10,7 +11,9 @@ from typing import TypeAlias
 from constructions.istree.graphs import PAPER, Edge
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
 from constructions.language.interpreter import Input, Spoken
+from verify.automata.language import State
 from verify.dossiers.istree.frames import definition
+from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 
 FAMILIES = frozenset([VERTEX, PLACE])
 Edges: TypeAlias = tuple[Edge, ...]
@@ -22,22 +25,22 @@ def tokens_of(words: Sequence[str]) -> list[Spoken]:
     return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdigit() else (w, 0) for w in words]
 
 
-def places(said: Sequence[str]) -> Iterator[str]:
-    """The names of the places where the words behind a prompt stand."""
-    frame, number = "the first frame", 0
+def states(said: Sequence[str]) -> Iterator[State]:
+    """The states in which the words behind a prompt stand."""
+    frame = FIRST_FRAME
     for word in said:
-        frame, number = (f"a frame {word}", 1) if word in MARKS else (frame, number + 1)
-        yield f"{frame}, {number}"
+        frame = State(FRAME, word, 1) if word in MARKS else replace(frame, number=frame.number + 1)
+        yield frame
 
 
 def run(n: int, edges: Edges) -> list[str]:
     """The defined words behind edges, each behind the ones before, up to a verdict, or to where no word is due."""
     tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
     read, said = Input(tokens, FAMILIES), list[str]()
-    for place in chain(["second endpoint"], places(said)):  # which looks at each word when it has been said
-        due = step(n, place)
+    for state in chain([SECOND], states(said)):  # which looks at each word when it has been said
+        due = step(n, state)
         if due is None:
-            raise TypeError("no word is due at a place of the chain")
+            raise TypeError("no word is due in a state of the chain")
         name, number = read.spoken(due, len(tokens))
         tokens.append((name, int(number)))
         said.append(f"@{number}" if name == PLACE else str(number) if name == VERTEX else name)

@@ -46,7 +46,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Format
-from verify.automata.language import Language, Place
+from verify.automata.language import Language, Place, State
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
 from verify.dossiers.solved import FEW, LONGEST, SolvedDossier, documents, listed
 from verify.rounding.model import Listed
@@ -61,6 +61,7 @@ MODELS: Mapping[tuple[str, str], Retriever] = {
 }
 TOKENS, LONGEST_QUESTION = 3, 3  # of the sequences of which a program is asked
 NUMBER = as_term(NumberOf())
+SEARCH, RESULT = "search", "result"  # parts of a text behind the prompt
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,13 @@ class Retrieval(SolvedDossier):
     def answer(self, subject: Subject) -> Answer | None:
         return self.define()
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         if not isinstance(self.retriever, Searcher):
             return self.define()
         script = self.retriever.script(self.tokens_asked, frozenset())  # as repaired, whatever was wired
-        if place == "result":
-            return self.result
-        if place == f"result {FAILED}":
-            return self.failure
-        if place.startswith("result"):
-            return self.other_result
-        said = int(place.removeprefix("search ")) if place.startswith("search ") else 0
+        if state.part == RESULT:
+            return {"": self.result, FAILED: self.failure}.get(str(state.which), self.other_result)
+        said = int(state.which) if state.part == SEARCH else 0
         if said >= len(script):
             return None  # the search is carried out
         item = script[said]
@@ -190,9 +187,9 @@ class Retrieval(SolvedDossier):
         """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n."""
         places = _sequence(n, length)
         for i in range(1, self.tokens_asked + 1):
-            name = "query" if self.tokens_asked == 1 else f"query {i}"
-            places.append(Place(name, 2 + i, length + 2 + i, (i + 1,), numbers=(1, n)))
-        return Language(tuple(places), frozenset([places[-1].name]), (n, n))
+            state = State("query", i if self.tokens_asked > 1 else "")
+            places.append(Place(state, 2 + i, length + 2 + i, (i + 1,), numbers=(1, n)))
+        return Language(tuple(places), frozenset([places[-1].state]), (n, n))
 
     # Inputs
 
@@ -303,9 +300,9 @@ class Index(Retrieval):
 
     def prompts_of(self, n: int, length: int) -> Language:
         places = _sequence(n, length)
-        places[2] = Place("?", 3, length + 2, (1,), ASK)
-        query = Place("query", 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
-        return Language((*places, query), frozenset(["query"]), (n, n))
+        places[2] = replace(places[2], low=3, after=(1,))
+        query = Place(State("query"), 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
+        return Language((*places, query), frozenset([query.state]), (n, n))
 
     def drawn_query(
         self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
@@ -326,10 +323,10 @@ class Counting(Retrieval):
 
     def prompts_of(self, n: int, length: int) -> Language:
         prompts = super().prompts_of(n, length)
-        threshold = replace(prompts.places[-1], name="threshold")
-        zero = replace(threshold, name="threshold 0", word="0", numbers=(0, 0))
+        threshold = replace(prompts.places[-1], state=State("threshold"))
+        zero = replace(threshold, state=State("threshold", "0"), word="0", numbers=(0, 0))
         return replace(
-            prompts, places=(*prompts.places[:-1], threshold, zero), answers=frozenset([threshold.name, zero.name])
+            prompts, places=(*prompts.places[:-1], threshold, zero), answers=frozenset([threshold.state, zero.state])
         )
 
     def drawn_query(
@@ -366,9 +363,9 @@ def counting() -> Answer:
 
 def _sequence(n: int, length: int) -> list[Place]:
     return [
-        Place("<s>", 1, 1, (), START),
-        Place("sequence", 2, length + 1, (0, 1), numbers=(1, n)),
-        Place("?", 2, length + 2, (0, 1), ASK),
+        Place(State(START), 1, 1, (), START),
+        Place(State("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
+        Place(State(ASK), 2, length + 2, (0, 1), ASK),
     ]
 
 
@@ -380,21 +377,21 @@ def searching(prompt: Language, script: Script, families: Sequence[Family]) -> L
     of = {family.name: (family.low, family.high) for family in families}
     of_numbers = [replace(p, word="", numbers=(0, 0)) if p.word == "0" else p for p in prompt.places]
     places = [p if p.word else replace(p, family=PLAIN) for p in of_numbers]
-    ends = [i for i, place in enumerate(places) if place.name in prompt.answers]
+    ends = [i for i, place in enumerate(places) if place.state in prompt.answers]
     low, high = min(prompt.range(places[i].low)[0] for i in ends), max(prompt.range(places[i].high)[1] for i in ends)
     after = tuple(ends)
     for j, item in enumerate(script, start=1):
-        place = Place(f"search {j}", low + j, high + j, after)
+        place = Place(State(SEARCH, j), low + j, high + j, after)
         if isinstance(item, str):
             places.append(replace(place, word=item))
         else:
             family = PLAIN if item.spelled == "%d" else REPEAT
             places.append(replace(place, numbers=of[family], family=family))
         after = (len(places) - 1,)
-    result = Place("result", low + len(script) + 1, high + len(script) + 1, after)
+    result = Place(State(RESULT), low + len(script) + 1, high + len(script) + 1, after)
     places.append(replace(result, numbers=of[PLAIN], family=PLAIN))
-    places += [replace(result, name=f"result {word}", word=word) for word in (START, ASK, FAILED)]
-    answers = {*prompt.answers, *(place.name for place in places[len(prompt.places) :])}
+    places += [replace(result, state=State(RESULT, word), word=word) for word in (START, ASK, FAILED)]
+    answers = {*prompt.answers, *(place.state for place in places[len(prompt.places) :])}
     return replace(prompt, places=tuple(places), answers=frozenset(answers))
 
 

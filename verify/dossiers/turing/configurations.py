@@ -11,9 +11,11 @@ from dataclasses import replace
 from constructions.models.program import Family
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
 from constructions.turing.cot import sequence_length
-from verify.automata.language import Delayed, Language, Place
+from verify.automata.language import Delayed, Language, Place, State
 
-Order = dict[str, tuple[str, tuple[str, ...]]]  # place → its word or family, and the places that it may follow
+Order = dict[State, tuple[str, tuple[State, ...]]]  # state → its word or family, and the states that it may follow
+FIRST_HEAD, LAST_TURN = "the first head", "the last turn"
+BEFORE_HEAD, BEHIND_HEAD = "the prompt, left of the head", "the prompt, right of the head"
 
 
 def families(task: TaskOfAnySize) -> tuple[Family, ...]:
@@ -34,39 +36,39 @@ def passes(cells: str) -> str:
 
 def turing(task: TaskOfAnySize) -> Language:
     """Every text of at most so many steps."""
-    order: Order = {START: (START, ())}
-    left = _cells(order, "the prompt, left of the head", START)
-    order["the first head"] = (HEAD, left)
-    order[RUN] = (RUN, _cells(order, "the prompt, right of the head", "the first head"))
+    order: Order = {State(START): (START, ())}
+    left = _cells(order, BEFORE_HEAD, State(START))
+    order[State(FIRST_HEAD)] = (HEAD, left)
+    order[State(RUN)] = (RUN, _cells(order, BEHIND_HEAD, State(FIRST_HEAD)))
     in_prompt = frozenset(order)
-    left = _cells(order, "left of the head", RUN, TURN)
-    for head, turn in ((HEAD, TURN), (HALTED, "the last turn")):
-        order[head] = (head, left)
-        order[turn] = (TURN, _cells(order, f"right of the {head}", head))
+    left = _cells(order, "left of the head", State(RUN), State(TURN))
+    for head, turn in ((HEAD, TURN), (HALTED, LAST_TURN)):
+        order[State(head)] = (head, left)
+        order[State(turn)] = (TURN, _cells(order, f"right of the {head}", State(head)))
 
     prompt, end = task.cells + 2, sequence_length(task.cells, task.steps)
     code = Code(task.machine)
     numbers = {family.name: (family.low, family.high) for family in code.words.families}
     start = (code.first_head, code.first_head + task.machine.symbols - 1)  # in state A
-    number = {name: i for i, name in enumerate(order)}
+    number = {state: i for i, state in enumerate(order)}
     places = []
-    for name, (token, after) in order.items():
-        low, high = (1, 1) if name == START else (2, prompt) if name in in_prompt else (4, end)
+    for state, (token, after) in order.items():
+        low, high = (1, 1) if token == START else (2, prompt) if state in in_prompt else (4, end)
         behind = tuple(number[other] for other in after)
         if token in numbers:
-            number_range = start if name == "the first head" else numbers[token]
-            places.append(Place(name, low, high, behind, numbers=number_range, family=token))
+            number_range = start if state.part == FIRST_HEAD else numbers[token]
+            places.append(Place(state, low, high, behind, numbers=number_range, family=token))
         else:
-            places.append(Place(name, low, high, behind, token))
+            places.append(Place(state, low, high, behind, token))
     return Language(tuple(places), frozenset(order), (task.steps, task.steps), (queue(task.cells),))
 
 
-def _cells(order: Order, name: str, *begin: str) -> tuple[str, ...]:
-    """Any cells without a head behind one of the places `begin`; where the next word can stand behind."""
-    places = tuple(f"{kind}, {name}" for kind in (BLANK, CELL))
-    for place, kind in zip(places, (BLANK, CELL), strict=True):
-        order[place] = (kind, (*begin, *places))
-    return (*begin, *places)
+def _cells(order: Order, where: str, *begin: State) -> tuple[State, ...]:
+    """Any cells without a head behind one of the states `begin`; in which states the next word can stand behind."""
+    states = tuple(State(kind, case=where) for kind in (BLANK, CELL))
+    for state, kind in zip(states, (BLANK, CELL), strict=True):
+        order[state] = (kind, (*begin, *states))
+    return (*begin, *states)
 
 
 def spaced(language: Language, cells: int) -> Language:

@@ -19,7 +19,7 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.symbolic import symbol
-from verify.automata.language import Language
+from verify.automata.language import Language, State
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
 from verify.dossiers.solved import FEW, TRIES, SolvedDossier, documents, documents_above, listed
@@ -145,10 +145,10 @@ class OnTape(Turing):
         n: Any = subject.n
         return self.texts_between(subject, n.sizes.low, n.sizes.high)
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.turing import steps as machines
 
-        return machines.definition(self.task(subject), self.model, place)
+        return machines.definition(self.task(subject), self.model, state)
 
     def compared_texts(self, subject: Subject, language: Language) -> Language:
         return tapes.copied(language, len(self.tape))
@@ -272,10 +272,10 @@ class OfThoughts(Turing):
     def texts(self, subject: Subject) -> Language:
         return configurations.turing(self.task(subject))
 
-    def definition(self, subject: Subject, place: str) -> Answer | None:
+    def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.turing import turning
 
-        return turning.definition(self.task(subject), place)
+        return turning.definition(self.task(subject), state)
 
     def leaving(self, subject: Subject) -> Term:
         from verify.dossiers.turing import turning

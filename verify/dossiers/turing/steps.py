@@ -40,31 +40,31 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from verify.automata.language import State
+from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
 from verify.programs.shorthand import at, equal, let
 
 RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
 
 
-def definition(task: TaskOfAnySize, model: str, place: str) -> Answer | None:
-    """What should be said at this place of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
-    name, *which = place.split(", ")
+def definition(task: TaskOfAnySize, model: str, state: State) -> Answer | None:
+    """What should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
         step = Step(task)
     else:
         step = SearchedStep(task)
-        if name.endswith("copy"):
-            return step.copies(int(which[0]))
-    if name == "a step":
-        return step.says(int(which[0]) - step.searched)
-    in_last = {f"the last {word}": said for word, said in ((STATE, WORDS - 1), (TO_LEFT, WORDS), (TO_RIGHT, WORDS))}
-    return step.says(in_last[name]) if name in in_last else step.begins
+        if state.part in (COPY, LAST_COPY):
+            return step.copies(state.number)
+    if state.part == LAST:
+        return step.says(WORDS - 1 if state.which == STATE else WORDS)
+    return step.says(state.number - step.searched) if state.part == STEP else step.begins
 
 
-def found(task: TaskOfAnySize, place: str) -> Answer:
-    """What the search finds that ends at this place."""
+def found(task: TaskOfAnySize, state: State) -> Answer:
+    """What the search finds that ends in this state."""
     step = SearchedStep(task)
-    return step.finds(step.in_cell if place.startswith("a step") else step.in_word)
+    return step.finds(step.in_cell if state.part == STEP else step.in_word)
 
 
 def _back(a: Atom, steps: int) -> Term:

@@ -25,9 +25,10 @@ from constructions.turing.tape_models import (
 )
 from verify.algebra.polynomial import Polynomial, whole
 from verify.algebra.symbolic import as_weight
-from verify.automata.language import Bound, Language, Place
+from verify.automata.language import Bound, Language, Place, State
 
 FAMILIES = {"hybrid": number_families, "rag": rag.families}
+STEP, COPY, LAST_COPY, LAST = "a step", "a copy", "the last copy", "the last"  # parts of a text
 CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
 
 
@@ -46,22 +47,25 @@ class _Text:
     ends: tuple[int, ...] = ()
     position: int = 0  # of the last word, in the first round
 
-    def write(self, name: str, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
+    def write(self, state: State, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
         """The next word, or number of a family, one of `choices`."""
         self.position += 1
         ends = []
         for choice in choices:
             high = (rounds - 1) * every + self.position
-            place = Place(f"{name} {choice}", self.position, high, self.ends, every=every)
+            chosen = replace(state, case=choice) if state.number else replace(state, which=choice)
+            place = Place(chosen, self.position, high, self.ends, every=every)
             of_family = replace(place, numbers=self.numbers.get(choice, (0, 0)), family=choice)
             ends.append(len(self.places))
             self.places.append(of_family if choice in CELLS else replace(place, word=choice))
         self.ends = tuple(ends)
         return self.ends
 
-    def repeat(self, name: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
+    def repeat(self, part: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
         """So many words a round, at most so many rounds."""
-        written = [self.write(f"{name}, {i},", choices, len(items), rounds) for i, choices in enumerate(items, start=1)]
+        written = [
+            self.write(State(part, number=i), choices, len(items), rounds) for i, choices in enumerate(items, start=1)
+        ]
         for i in written[0]:
             self.places[i] = replace(self.places[i], after=(*self.places[i].after, *self.ends))
         if isinstance(rounds, int):  # else nothing comes behind
@@ -71,33 +75,32 @@ class _Text:
         """Behind a last state there may be one without a row; behind its direction nothing stands."""
         state, *arrows = (i for i in range(len(self.places) - 3, len(self.places)))
         self.places[state] = replace(self.places[state], numbers=(0, rows - 1))
-        last = replace(self.places[state], name="the last state", numbers=(rows, states))
+        last = replace(self.places[state], state=State(LAST, STATE), numbers=(rows, states))
         self.places.append(last)
         behind = (len(self.places) - 1,)
-        self.places += [replace(self.places[i], name=f"the last {self.places[i].word}", after=behind) for i in arrows]
+        self.places += [replace(self.places[i], state=State(LAST, self.places[i].word), after=behind) for i in arrows]
 
 
 def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> Language:
     """Every text of at most so many steps behind a word as long as the task's. sizes: of the steps, which may be a symbol."""
     text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
-    text.write("the", [START])
+    text.write(State("the"), [START])
     if task.tape:
         text.repeat("the word", [[SYMBOL]], len(task.tape))
     step = [[CELL], [SYMBOL], [CELL], [STATE], [TO_LEFT, TO_RIGHT]]
     if model == "rag":
         copy = [[START_SEARCH], [PLACE], [END_SEARCH]]
         if task.tape:
-            text.repeat("a copy", [*copy, [SYMBOL], [CELL], [SYMBOL], [CELL]], len(task.tape))
+            text.repeat(COPY, [*copy, [SYMBOL], [CELL], [SYMBOL], [CELL]], len(task.tape))
         for i, choices in enumerate([*copy, [FAILED]], start=1):
-            text.write(f"the last copy, {i},", choices)
+            text.write(State(LAST_COPY, number=i), choices)
         ask = [START_SEARCH, search.before, CELL, search.between, CELL, search.behind, END_SEARCH]
         step = [*([word] for word in ask), [SYMBOL, FAILED], *step]
     if task.steps:
-        text.repeat("a step", step, _bound(task.steps))
+        text.repeat(STEP, step, _bound(task.steps))
         if len(task.machine.rows) < len(LETTERS):
             text.halt(len(task.machine.rows), len(LETTERS) - 1)
-    names = frozenset(place.name for place in text.places)
-    return Language(tuple(text.places), names, sizes)
+    return Language(tuple(text.places), frozenset(place.state for place in text.places), sizes)
 
 
 def copied(language: Language, length: int) -> Language:
@@ -106,7 +109,7 @@ def copied(language: Language, length: int) -> Language:
         language,
         places=tuple(
             replace(place, numbers=(0, length - 1))
-            if place.name.startswith("a copy") and place.family in (CELL, PLACE)
+            if place.state.part == COPY and place.family in (CELL, PLACE)
             else place
             for place in language.places
         ),

@@ -40,18 +40,20 @@ from constructions.turing.configurations import (
     TaskOfAnySize,
 )
 from constructions.turing.machine import RIGHT, Rule
+from verify.automata.language import State
+from verify.dossiers.turing.configurations import BEFORE_HEAD, BEHIND_HEAD, FIRST_HEAD, LAST_TURN
 from verify.programs.shorthand import back, equal, word
 
 HAS_HALTED = Count(Matching(((as_term(IsNumber(HALTED)), ONE),)))
 HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
-def definition(task: TaskOfAnySize, place: str) -> Answer | None:
-    """What should be said at this place of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
-    if place == START or "the prompt" in place or place == "the first head":
+def definition(task: TaskOfAnySize, state: State) -> Answer | None:
+    """What should be said in this state of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
+    if state.part in (START, FIRST_HEAD) or state.case in (BEFORE_HEAD, BEHIND_HEAD):
         return None
     later = Later(Code(task.machine), task.cells - 1).said
-    return If(as_term(Above(as_term(HAS_HALTED))), Say(HALT), later) if "turn" in place else later
+    return If(as_term(Above(as_term(HAS_HALTED))), Say(HALT), later) if state.part in (TURN, LAST_TURN) else later
 
 
 def leaving(code: Code) -> Term:

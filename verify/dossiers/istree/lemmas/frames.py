@@ -23,8 +23,10 @@ from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, U
 from constructions.language.interpreter import ANYTHING
 from constructions.language.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
 from verify.algebra.symbolic import symbol
+from verify.automata.language import State
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
 from verify.dossiers.istree.lemmas.search import PARTS, head, text_of
+from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply
 from verify.programs.shorthand import back, word
@@ -45,16 +47,14 @@ def theory(frames: Frames) -> Theory:
     words = translation(frames)
     values = {"downs": words.value(frames.downs, "k"), "father": words.value(frames.father(back(HERE, 2)), "k")}
     macros = [f"(define-fun {name} ((k Int)) Int {value})" for name, value in values.items()]
-    bits = {"refuses ((k Int))": _says(words, frames.due["second endpoint"], "k", NO)}
+    bits = {"refuses ((k Int))": _says(words, frames.due[SECOND], "k", NO)}
     said = {"leaves-open": ANYTHING, "answers-yes": YES, "answers-no": NO}
     said |= {f"says-{name}": mark for mark, (name, _) in NAMES.items()}
     bits |= {f"{name} ()": _says(words, frames.decision, "k", word) for name, word in said.items()}
-    bits |= _frame(
-        words, "first", "begins", [], [frames.due["second endpoint"], *_words(frames, "the first frame")], "(- k 3)"
-    )
+    bits |= _frame(words, "first", "begins", [], [frames.due[SECOND], *_words(frames, FIRST_FRAME)], "(- k 3)")
     for mark, (name, whole) in NAMES.items():
         before = [f"says-{name}", f"(|is {mark}| (+ k 1))"]
-        bits |= _frame(words, name, whole, before, _words(frames, f"a frame {mark}"), "(+ k 1)")
+        bits |= _frame(words, name, whole, before, _words(frames, State(FRAME, mark)), "(+ k 1)")
     macros += [f"(define-fun {name} Bool {value})" for name, value in bits.items()]
     kinds = [f"(define-fun |is {kind}| ((j Int)) Bool (= (kind j) {i}))" for i, kind in enumerate(KINDS)]
     lemmas = Theory(
@@ -84,9 +84,9 @@ def translation(frames: Frames) -> Translation:
     return words
 
 
-def _words(frames: Frames, frame: str) -> list[Answer]:
+def _words(frames: Frames, frame: State) -> list[Answer]:
     """What is due in a frame, behind its mark, up to its last word; behind that is the decision."""
-    *answers, last = (answer for place, answer in frames.due.items() if place.startswith(f"{frame}, "))
+    *answers, last = (answer for state, answer in frames.due.items() if state.piece == frame)
     if last != frames.decision:
         raise ValueError(f"the last word of {frame} is not the decision")
     return answers

@@ -26,12 +26,12 @@ from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.language.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from verify.automata.language import Place
+from verify.automata.language import Place, State
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, head, macro, text_of
 from verify.dossiers.istree.results import Found
-from verify.dossiers.istree.texts import PROMPT, of_rag
+from verify.dossiers.istree.texts import PROMPT, PROMPT_ENDS, TURN, of_rag
 from verify.dossiers.istree.turns import Items, Vertex
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply
@@ -82,9 +82,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Text:
-    """The ways that turns take from one head to the next. due: at each place of a text. found: what the searches do."""
+    """The ways that turns take from one head to the next. due: in each state of a text. found: what the searches do."""
 
-    due: Callable[[str], Answer | None]
+    due: Callable[[State], Answer | None]
     found: Found
 
     @cached_property
@@ -118,7 +118,7 @@ class Text:
     @property
     def prompts(self) -> Places:
         """Where a prompt may end."""
-        return frozenset(i for i, place in enumerate(self.places) if place.name in (PAPER.start, "second endpoint"))
+        return frozenset(i for i, place in enumerate(self.places) if place.state in PROMPT_ENDS)
 
     def ways(self, here: Places, base: str, way: Way) -> Iterator[Way]:
         """All that go on from one of these places, where this one has come to. base: the position that it begins behind."""
@@ -165,7 +165,7 @@ class Text:
             return way.to(OPEN)
 
         if token != END_SEARCH:
-            due = {self.due(self.places[i].name) for i in here}
+            due = {self.due(self.places[i].state) for i in here}
             return said(way, due.pop()) if len(due) == 1 else way.to(OPEN)
         for name, (items, _) in zip(FINDS, self.found.searches.values(), strict=True):
             if (as_defined := _is_search(items, way.script)) is not None:
@@ -178,8 +178,7 @@ class Text:
 
 def _mark(place: Place) -> str:
     """Of the head that ends at this place; nothing if none does."""
-    head, _, item = place.name.rpartition(", ")
-    return head.split()[2] if head.startswith("a turn ") and item == "3" else ""
+    return str(place.state.which) if place.state.part == TURN and place.state.number == 3 else ""
 
 
 def _is_search(items: Items, script: Script) -> list[str] | None:

@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from constructions.engines import find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import EDGE_COUNT, TIED_HEAD
-from constructions.istree.graphs import PAPER, Graph, depth_first_tour, expected_answer, is_tree
+from constructions.istree.graphs import PAPER, Graph, Layout, depth_first_tour, expected_answer, is_tree
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.istree import STATEMENT, decode, model, spoken, wrong
 from verify.claims.istree_layer7 import ANY_FEED_FORWARD
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
-from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import ORDERS, PRECISION, random_graphs
+from verify.runs.istree_walks import ORDERS, PRECISION, first_others, random_graphs
 
 REPAIRED = "4.7/repaired"
 
@@ -171,15 +171,10 @@ def test_edge_count(check: Check, engine: str, finding: Finding) -> None:
     finding=EDGE_COUNT.id,
 )
 def test_edge_count_promised(check: Check) -> None:
-    def first_others(graphs: list[Graph]) -> Sequence[int | None]:
-        """The first token that is not Algorithm 1's, for graphs of one size."""
-        wired = model(graphs[0].n, PAPER.name, (EDGE_COUNT.id,), Discipline.FUSED, check.p_bits)
-        prompts, expected = zip(
-            *((PAPER.prompt(graph), expected_answer(graph, PAPER)) for graph in graphs), strict=True
-        )
-        return first_other_tokens(wired, prompts, expected, check.device)
+    def printed(n: int, layout: Layout) -> Wired:
+        return model(n, layout, (EDGE_COUNT.id,), Discipline.FUSED, check.p_bits)
 
-    batches = Batches(first_others, key=lambda graph: graph.n, chunk=1024)
+    batches = first_others(printed, PAPER, check.device, 1024)
 
     def right(graph: Graph) -> Counterexample | None:
         first = batches.found(graph)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from constructions.istree import lean
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.layers import block_arrays
 from constructions.wiring.wired import Wired
-from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, Large, every_hard_graph, large_graphs, shapes_at
+from verify.runs.istree_walks import (
+    LADDER,
+    ORDERS,
+    PRECISION,
+    Large,
+    every_hard_graph,
+    first_others,
+    large_graphs,
+    shapes_at,
+)
 
 ONE_BY_ONE = 1000  # n whose p is looked at one after the other
 STATEMENT = "Five blocks decide by the same chain of thought whether a graph is a tree"
@@ -27,17 +35,6 @@ STATEMENT = "Five blocks decide by the same chain of thought whether a graph is 
 def model(n: int, layout: Layout) -> Wired:
     """The lean model."""
     return lean.build(n, layout=layout)
-
-
-def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """The first token that is not Algorithm 1's, for graphs of one size."""
-
-    def compute(graphs: list[Graph]) -> Sequence[int | None]:
-        prompts = [layout.prompt(graph) for graph in graphs]
-        expected = [expected_answer(graph, layout) for graph in graphs]
-        return first_other_tokens(model(graphs[0].n, layout.name), prompts, expected, device)
-
-    return compute
 
 
 @claims(
@@ -58,7 +55,7 @@ def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Se
     ],
 )
 def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
-    batches = Batches(first_others(layout, check.device), key=lambda graph: graph.n, chunk=4096)
+    batches = first_others(model, layout, check.device, 4096)
 
     def as_algorithm_1(graph: Graph) -> Counterexample | None:
         first = batches.found(graph)

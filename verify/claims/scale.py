@@ -7,19 +7,18 @@ shows that greedy decoding gives exactly this answer; nothing is decoded that is
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.wiring.wired import Wired
-from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
-from verify.runs.istree_walks import PRECISION, Large, every_hard_graph, large_graphs, shapes_at
+from verify.runs.istree_walks import PRECISION, Large, every_hard_graph, first_others, large_graphs, shapes_at
 
 CHUNK = 4096  # graphs to a batch of the dense engine
 
@@ -33,17 +32,6 @@ def model(n: int, layout: Layout) -> Wired:
 def shown(tokens: list[int], wired: Wired) -> str:
     """The input as text for people."""
     return " ".join(wired.vocabulary[token] for token in tokens)
-
-
-def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """The first token that is not Algorithm 1's, for graphs of one size."""
-
-    def compute(graphs: list[Graph]) -> Sequence[int | None]:
-        wired = model(graphs[0].n, layout.name)
-        prompts = [layout.prompt(graph) for graph in graphs]
-        return first_other_tokens(wired, prompts, [expected_answer(graph, layout) for graph in graphs], device)
-
-    return compute
 
 
 @claims(
@@ -63,7 +51,7 @@ def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Se
     ],
 )
 def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
-    batches = Batches(first_others(layout, check.device), key=lambda graph: graph.n, chunk=CHUNK)
+    batches = first_others(model, layout, check.device, CHUNK)
     orders = "in every order and orientation of its edges (dense)"
 
     def as_algorithm_1(graph: Graph) -> Counterexample | None:

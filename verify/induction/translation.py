@@ -38,6 +38,7 @@ from constructions.language.terms import (
     as_term,
 )
 from verify.algebra.polynomial import Number
+from verify.programs.forms import read_alone
 from verify.programs.sizes import parts
 
 
@@ -46,6 +47,14 @@ def apply(operator: str, *arguments: str) -> str:
     if operator in ("and", "or", "+", "*") and len(arguments) < 2:
         return arguments[0] if arguments else {"and": "true", "or": "false", "+": "0", "*": "1"}[operator]
     return f"({' '.join((operator, *arguments))})"
+
+
+def head(read: Term) -> Pick:
+    """The head by which a term is read. Raises TypeError if it is not read by one that picks."""
+    atom = read_alone(read)
+    if atom is None or not isinstance(atom.where, Pick):
+        raise TypeError("no one head reads it")
+    return atom.where
 
 
 def each(variables: str, formula: str, *patterns: str) -> str:
@@ -86,6 +95,17 @@ class Translation:
                 return word(said)
             case Anything():
                 return word(ANYTHING)
+
+    def stands(self, answer: Answer, at: str, there: str, word: Callable[[str, str], str]) -> str:
+        """Whether the number that is said at one position stands at another; of a word, what this makes of it and the other."""
+        match answer:
+            case If(bit, then, otherwise):
+                cases = (self.stands(case, at, there, word) for case in (then, otherwise))
+                return apply("ite", self.holds(bit, at), *cases)
+            case SayNumber(value, family):
+                return f"(and (|is a {family}| {there}) (= (|number {family}| {there}) {self.value(value, at)}))"
+            case Say() | Anything():
+                return self.said(answer, at, str, lambda said: word(said, there))
 
     def picked(self, pick: Pick, name: str = "") -> str:
         """The function that gives the position which is picked, of the one that reads. name: of a new one."""

@@ -19,7 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from constructions.rows import HeadRows
-from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided, with_fields
+from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
 from verify.automata.language import Apart, Consecutive
@@ -121,16 +121,8 @@ class Reader:
     ) -> Candidate | None:
         key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
-        mine, its = query.box[SIZE], key.box[SIZE]
-        if not isinstance(mine, Integer):
-            raise TypeError("mine is no Integer")
-        if not isinstance(its, Integer):
-            raise TypeError("its is no Integer")
-        size = Integer(max(mine.low, its.low), min(mine.high, its.high))
-        if size.low > size.high:
+        if (joint := query.beside(key)) is None:
             return None
-        box = {**query.box, **key.box, SIZE: size}
-        joint = with_fields(query, box=box, forms={**query.forms, **key.forms})
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
         operators = products if not self.fused else [total(products)]

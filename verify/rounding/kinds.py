@@ -320,6 +320,15 @@ class Kind(Bounded):
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
+    def beside(self, other: Kind) -> Kind | None:
+        """With what is known of another position of the text, whose atoms have other names; None if no n has both."""
+        mine, its = self.box[SIZE], other.box[SIZE]
+        if not isinstance(mine, Integer) or not isinstance(its, Integer):
+            raise TypeError("n is no integer")
+        size = Integer(max(mine.low, its.low), min(mine.high, its.high))
+        box, forms = {**self.box, **other.box, SIZE: size}, {**self.forms, **other.forms}
+        return with_fields(self, box=box, forms=forms) if size.low <= size.high else None
+
     # Names
 
     def renamed(self) -> tuple[Kind, dict[str, str]]:

@@ -315,21 +315,9 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     """The kind where the position before has left this state; None if none can."""
     past, names = state.renamed()
     place = names[POSITION]
-    mine, its = kind.box[SIZE], past.box[SIZE]
-    if not isinstance(mine, Integer):
-        raise TypeError("mine is no Integer")
-    if not isinstance(its, Integer):
-        raise TypeError("its is no Integer")
-    size = Integer(max(mine.low, its.low), min(mine.high, its.high))
-    if size.low > size.high:
+    if (joint := kind.beside(past)) is None:
         return None
-    joint = with_fields(
-        kind,
-        registers={**kind.registers, **past.registers},
-        box={**kind.box, **past.box, SIZE: size},
-        forms={**kind.forms, **past.forms},
-        before=frozenset([before]),
-    )
+    joint = with_fields(joint, registers={**kind.registers, **past.registers}, before=frozenset([before]))
     if _is_elsewhere(state, POSITION):
         return joint.restricted(atom(place) - atom(POSITION), Fraction(-1), Fraction(-1))
     here, there = kind.position, state.position

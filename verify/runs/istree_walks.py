@@ -8,8 +8,10 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from constructions.istree.graphs import Graph
+from constructions.istree.graphs import Graph, Layout, TokenLayout, expected_answer
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Predicate
@@ -44,6 +46,19 @@ def random_graphs(
         precision=check.precision_text(precision) if not by else precision,
         max_examples=examples,
     )
+
+
+def first_others(
+    model: Callable[[int, Layout], Wired], layout: TokenLayout, device: str, chunk: int
+) -> Batches[Graph, int | None]:
+    """The first tokens that are not Algorithm 1's, of graphs of one size at once."""
+
+    def compute(graphs: list[Graph]) -> Sequence[int | None]:
+        prompts = [layout.prompt(graph) for graph in graphs]
+        expected = [expected_answer(graph, layout) for graph in graphs]
+        return first_other_tokens(model(graphs[0].n, layout.name), prompts, expected, device)
+
+    return Batches(compute, key=lambda graph: graph.n, chunk=chunk)
 
 
 def every_hard_graph(

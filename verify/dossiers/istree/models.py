@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from constructions.istree import hybrid, lean, rag, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
@@ -40,6 +40,7 @@ class IsTree(SolvedDossier):
     layout: Layout = "paper"
     lean: bool = False
 
+    stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)  # for which every n has documents
     named_sums = True
     inputs_are = " behind a simple graph"
     every_input = (
@@ -49,6 +50,14 @@ class IsTree(SolvedDossier):
     @property
     def fields(self) -> Mapping[str, Any]:
         return {"layout": self.layout}
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self, disciplines=self.stored_in)
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return documents_above(self, self.stored_in)
 
     @property
     def solver(self) -> Any:
@@ -136,10 +145,6 @@ class OfTransformer(IsTree):
         yield from documents(small, TOP_OF_LEAN)
         yield from documents(replace(self, layout="eos"), disciplines=[Discipline.FUSED])
         yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, [Discipline.FUSED])
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, [Discipline.FUSED])
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)
@@ -236,14 +241,6 @@ class OfHybrid(IsTree):
     findings = hybrid.FINDINGS
     conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
 
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, disciplines=[Discipline.FUSED])
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, [Discipline.FUSED])
-
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return discipline is Discipline.FUSED or not theorem
 
@@ -298,14 +295,7 @@ class OfSearcher(IsTree):
 
     findings = rag.FINDINGS
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
-
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self)
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, tuple(Discipline))
+    stored_in = tuple(Discipline)
 
     def families(self, subject: Subject) -> Sequence[Listed]:
         return listed(rag.families(subject.n))

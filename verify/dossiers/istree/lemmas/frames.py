@@ -21,14 +21,14 @@ from collections.abc import Sequence
 
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
 from constructions.language.interpreter import ANYTHING
-from constructions.language.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
+from constructions.language.terms import ONE, Answer, Count, IsWord, Matching, Pick
 from verify.algebra.symbolic import symbol
 from verify.automata.language import State
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
-from verify.dossiers.istree.lemmas.search import PARTS, head, text_of
+from verify.dossiers.istree.lemmas.search import PARTS, text_of
 from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 from verify.induction.theory import Theory
-from verify.induction.translation import Translation, apply
+from verify.induction.translation import Translation, apply, head
 from verify.programs.shorthand import back, word
 
 N = symbol(2, 2**64)
@@ -97,33 +97,20 @@ def _frame(
 ) -> dict[str, str]:
     """Bits of the words due behind each other, the first one behind `start`, if what is `before` them holds.
 
-    whole: they all stand there, and none is a verdict. NAME-open: up to one that is left open; NAME-ends: up to a NO.
+    whole: they all stand there, and none is a verdict; what is left open may be any token.
+    NAME-open: up to one that is left open; NAME-ends: up to a NO.
     """
     parts, opened, ended = [*before], list[str](), list[str]()
     for i, answer in enumerate(answers):
         at, there = f"(+ {start} {i})", f"(+ {start} {i + 1})"
         opened.append(apply("and", *parts, _says(words, answer, at, ANYTHING)))
         ended.append(apply("and", *parts, _says(words, answer, at, NO)))
-        parts.append(_stands(words, answer, at, there))
+        parts.append(words.stands(answer, at, there, lambda word, _: str(word == ANYTHING).lower()))
     return {
         f"{name}-open ()": apply("or", *opened),
         f"{name}-ends ()": apply("or", *ended),
         f"{whole} ()": apply("and", *parts),
     }
-
-
-def _stands(words: Translation, answer: Answer, at: str, there: str) -> str:
-    """Whether the number that is said stands `there`. A verdict ends the text, and what is left open may be any token."""
-    match answer:
-        case If(bit, then, otherwise):
-            cases = (_stands(words, case, at, there) for case in (then, otherwise))
-            return apply("ite", words.holds(bit, at), *cases)
-        case SayNumber(value, family):
-            return f"(and (|is a {family}| {there}) (= (|number {family}| {there}) {words.value(value, at)}))"
-        case Say():
-            return "false"
-        case Anything():
-            return "true"
 
 
 def _says(words: Translation, answer: Answer, at: str, said: str) -> str:

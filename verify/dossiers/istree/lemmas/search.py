@@ -39,8 +39,7 @@ from verify.dossiers.istree.steps import ByCounts, ByNeighbours, definition
 from verify.dossiers.istree.texts import IN_PROMPT, SECOND
 from verify.induction import theory as theories
 from verify.induction.theory import Theory
-from verify.induction.translation import Translation
-from verify.programs.forms import read_alone
+from verify.induction.translation import Translation, head
 
 
 def text_of(name: str) -> str:
@@ -121,16 +120,6 @@ def _terms(search: Search) -> dict[str, Term]:
     else:
         own = {"previous": search.previous}
     return {"current": search.current, "father": search.father, **own}
-
-
-def head(read: Term) -> Pick:
-    """The head by which it is read."""
-    atom = read_alone(read)
-    if atom is None:
-        raise TypeError("there is no atom")
-    if not isinstance(atom.where, Pick):
-        raise TypeError("atom.where is no Pick")
-    return atom.where
 
 
 def _said(words: Translation, search: Search) -> list[str]:

@@ -29,12 +29,12 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.automata.language import Place, State
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
-from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, head, macro, text_of
+from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, macro, text_of
 from verify.dossiers.istree.results import Found
 from verify.dossiers.istree.texts import PROMPT, PROMPT_ENDS, TURN, of_rag
 from verify.dossiers.istree.turns import Items, Vertex
 from verify.induction.theory import Theory
-from verify.induction.translation import Translation, apply
+from verify.induction.translation import Translation, apply, head
 from verify.programs.pieces import by_way, copied_from
 
 Places: TypeAlias = "frozenset[int]"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from constructions.language.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
+from constructions.language.terms import ONE, Answer, Count, If, IsWord, Matching, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
@@ -24,8 +24,7 @@ from verify.algebra.symbolic import symbol
 from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
 from verify.induction import theory as theories
 from verify.induction.theory import Theory
-from verify.induction.translation import Translation, apply
-from verify.programs.forms import read_alone
+from verify.induction.translation import Translation, apply, head
 
 
 def text_of(name: str) -> str:
@@ -96,12 +95,12 @@ def translation(step: Step) -> Translation:
     if isinstance(step, SearchedStep):
         words.value(step.record, "k")
         words.value(step.of_word, "k")
-        words.picked(_head(step.in_word), "in-word-at")
-        words.picked(_head(step.in_cell), "read-at")
+        words.picked(head(step.in_word), "in-word-at")
+        words.picked(head(step.in_cell), "read-at")
     else:
         words.value(step.place, "k")
         words.value(step.left, "k")
-        words.picked(_head(step.read(1)), "read-at")
+        words.picked(head(step.read(1)), "read-at")
     return words
 
 
@@ -126,35 +125,17 @@ def _searches(words: Translation, step: Step) -> dict[str, str]:
 def _stand(words: Translation, answers: Sequence[Answer | None], behind: int = 0) -> str:
     """That these stand one behind the other, from so many words behind k on, each as it is due behind those before."""
     due = [(answer, f"(+ k {i})", f"(+ k {i + 1})") for i, answer in enumerate(answers, start=behind) if answer]
-    return apply("and", *(_stands(words, *where) for where in due))
+    return apply("and", *(words.stands(*where, _stands) for where in due))
 
 
-def _stands(words: Translation, answer: Answer, at: str, there: str) -> str:
-    """That this stands there, as it is due behind another position."""
-    match answer:
-        case If(bit, then, otherwise):
-            cases = (_stands(words, case, at, there) for case in (then, otherwise))
-            return apply("ite", words.holds(bit, at), *cases)
-        case SayNumber(value, family):
-            return f"(and ({_is(family)} {there}) (= (|number {family}| {there}) {words.value(value, at)}))"
-        case Say(word):
-            return f"(= (kind {there}) {KINDS[word]})"
-    raise TypeError(answer)
+def _stands(word: str, there: str) -> str:
+    """That this word stands there."""
+    return f"(= (kind {there}) {KINDS[word]})"
 
 
 def _is(name: str) -> str:
     """The predicate that tells where this word stands, or a number of this family."""
     return f"|is {'a ' * (name in NUMBERS)}{name}|"
-
-
-def _head(read: Term) -> Pick:
-    """The head by which it is read."""
-    term = read_alone(read)
-    if term is None:
-        raise TypeError("there is no found")
-    if not isinstance(term.where, Pick):
-        raise TypeError("found.where is no Pick")
-    return term.where
 
 
 def table(machine: Machine, letters: str = LETTERS) -> str:

@@ -60,6 +60,13 @@ class SolvedDossier(Dossier):
         """The hard inputs by which a precision is judged, each with its name."""
         return ()
 
+    @property
+    def least_hard(self) -> int | None:
+        return None
+
+    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
+        return ()
+
     def has_one_answer(self, subject: Subject, given: Any) -> bool:
         """Whether one chain of thought alone is right for this input."""
         return True
@@ -131,15 +138,15 @@ def documents(
     dossier: Dossier, top: int = TOP, disciplines: Sequence[Discipline] = tuple(Discipline)
 ) -> Iterator[tuple[Subject, About]]:
     """Rounding in these disciplines and the program, of every n up to the top."""
-    own = Subject(dossier, LEAST, last=top)
-    for discipline in disciplines:
-        yield replace(own, discipline=discipline), "rounding"
-    yield own, "program"
+    return _documents(Subject(dossier, LEAST, last=top), disciplines)
 
 
 def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
     """The same of every n above."""
-    own = Subject(dossier, LARGEST_N, last=ENDLESS)
+    return _documents(Subject(dossier, LARGEST_N, last=ENDLESS), disciplines)
+
+
+def _documents(own: Subject, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
     for discipline in disciplines:
         yield replace(own, discipline=discipline), "rounding"
     yield own, "program"

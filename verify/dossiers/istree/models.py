@@ -101,13 +101,6 @@ class IsTree(SolvedDossier):
             return f"it says {answer[1] or f'neither within {len(run.tokens)} words'}; the right answer is {right}"
         return wrong
 
-    @property
-    def least_hard(self) -> int | None:
-        return None
-
-    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
-        return ()
-
 
 @dataclass(frozen=True)
 class OfTransformer(IsTree):

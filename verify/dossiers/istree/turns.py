@@ -91,10 +91,7 @@ PIECES: Mapping[State, tuple[Items, Items]] = {
 }
 # What stands up to a result, and what comes next.
 RESULTS: Mapping[State, tuple[Items, str | Vertex]] = {
-    replace(FATHER_DOWN, result=A_VERTEX): ((), START_SEARCH),
-    A_FATHER: ((), START_SEARCH),
-    A_FIRST: ((), START_SEARCH),
-    A_NEXT: ((), START_SEARCH),
+    **dict.fromkeys((replace(FATHER_DOWN, result=A_VERTEX), A_FATHER, A_FIRST, A_NEXT), ((), START_SEARCH)),
     NO_FIRST_ONE: (NO_FIRST, V),
     NO_NEXT_ONE: (NO_NEXT, V),
     NOT_KNOWN: ((*END_OF_EITHER, W, *KNOWN, FAILED), V),

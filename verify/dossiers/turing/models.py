@@ -107,13 +107,6 @@ class Turing(SolvedDossier):
     def text_of(self, given: int) -> str:
         return f"the word {self.tape or 'that is empty'}"
 
-    def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
-        return ()
-
-    @property
-    def least_hard(self) -> int | None:
-        return None
-
 
 @dataclass(frozen=True)
 class OnTape(Turing):

@@ -290,7 +290,7 @@ class Told:
 
 def _scored(value: Term, stage: Stage) -> Iterator[Best]:
     """The heads of this sublayer that the term reads by their scores."""
-    for a in value.atoms:
+    for a in sorted(value.atoms, key=lambda atom: atom.order):
         if isinstance(a, Named):
             yield from _scored(a.of, stage)
         elif isinstance(a, Read) and isinstance(a.where, Best) and stage.heads(a.where):

@@ -24,12 +24,12 @@ export-test: .venv/ready
 # Claims on a Dask cluster, and ledgers in Parquet: nothing else needs these packages.
 sweep-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dask,parquet]'
-	$(BIN)/python -m pytest tests/verify/test_cluster.py tests/verify/test_parquet.py -q
+	$(BIN)/python -m pytest tests/verify/test_cluster.py tests/verify/test_parquet.py -q -n 2
 
 # What is tried of all extras in CI: those, and exports in each runtime on a few inputs.
 extras-test: sweep-test
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
-	$(BIN)/python -m pytest tests/exports -q -m "not exports" -k "onnx or huggingface or transformerlens"
+	$(BIN)/python -m pytest tests/exports -q -n 2 --dist loadfile -m "not exports" -k "onnx or huggingface or transformerlens"
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
 MINUTES ?= 10

@@ -23,7 +23,18 @@ from verify.transcription import places_of
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 EXACT = ("exactness", "certificates", "programs", "induction", "lower-bounds")
-PAGES = ("index", "first-construction", "language", "formats", "numbers", *EXACT, "precision", "engines", "verdicts")
+PAGES = (
+    "index",
+    "first-construction",
+    "rasp",
+    "language",
+    "formats",
+    "numbers",
+    *EXACT,
+    "precision",
+    "engines",
+    "verdicts",
+)
 REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
 
 

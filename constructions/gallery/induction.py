@@ -1,6 +1,6 @@
 """What followed the last earlier occurrence of the last number, or `none`: an induction head.
 
-Source: Sanford, Hsu, Telgarsky, "One-layer transformers fail to solve the induction heads task" (2024), definition of the task.
+Source: Sanford, Hsu, Telgarsky, "One-layer transformers fail to solve the induction heads task" (arXiv 2408.14332), for the task.
 """
 
 from itertools import pairwise

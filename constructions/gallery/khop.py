@@ -1,7 +1,7 @@
 """2-hop induction: follow the last earlier occurrence twice, and say what stands there, or `none`.
 
-Source: Sanford, Hsu, Telgarsky, "Transformers, parallel computation, and logarithmic depth" (2024): hop_k, here k = 2. A hop leads
-from position i to the last j ≤ i whose predecessor is the token at i.
+Source: Sanford, Hsu, Telgarsky, "Transformers, parallel computation, and logarithmic depth" (arXiv 2402.09268): hop_k, here k = 2.
+A hop leads from position i to the last j ≤ i whose predecessor is the token at i.
 """
 
 from constructions.language import choose, number, numbers, program, select, some

@@ -9,6 +9,7 @@ import pytest
 
 import constructions
 from constructions.language.files import GALLERY, load_program, names_of_gallery
+from tests.gallery import PAGE, Asked, page, rows_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import find_program
 from verify.theorem import main
@@ -77,3 +78,19 @@ def test_a_fault_is_refused(name: str, fault: tuple[str, str], tmp_path: Path) -
         return  # what it says is no answer at all
     assert trial is not None
     assert trial.difference
+
+
+def test_the_page_is_of_these_programs_and_of_their_weights() -> None:
+    """`python -m tests.gallery [NAME …] [--all-n]` writes its tables anew."""
+    text = PAGE.read_text(encoding="utf-8")
+    rows = rows_of(text)
+    assert page(text, rows) == text
+    assert [*rows] == [*names_of_gallery()]
+    assert {name: row[1] for name, row in rows.items()} == {name: f"`{Asked(name).weights}`" for name in rows}
+    assert {row[2] for row in rows.values()} == {"holds"}
+
+
+@pytest.mark.parametrize("name", ["first", "majority"])
+def test_a_row_of_the_page_is_what_is_certified(name: str) -> None:
+    stored, now = rows_of(PAGE.read_text(encoding="utf-8"))[name], Asked(name).certified(every=False)
+    assert (*stored[:3], *stored[4:]) == (*now[:3], *now[4:])

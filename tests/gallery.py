@@ -1,0 +1,165 @@
+"""The tables of docs/gallery.md: `python -m tests.gallery [NAME …] [--all-n]` asks anew about these programs, by default about all.
+
+What a program is takes no time and is written anew in each run. What is certified takes minutes: rows of programs that are not
+named stay as they stand on the page. Each has the digest of the weights that it is of, and a test compares it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from constructions.language.files import GALLERY, names_of_gallery
+from precision.format import Discipline
+from tests.imports import ROOT
+from verify.bits import subjects
+from verify.bits.search import LEAST_P, Witness, emulated, first_failure
+from verify.certificates.building import every_n, model_of
+from verify.certificates.document import CERTIFIED
+from verify.dossiers.dossier import LEAST, Subject
+from verify.dossiers.written import ProgramDossier, find_program
+from verify.theorem import TRIED, links
+
+PAGE = ROOT / "docs" / "gallery.md"
+SIZE = 8
+NONE, NOT_ASKED, NOT_LOOKED_UP = "none", "not asked", "not looked up"
+SAYS: Mapping[str, str] = {
+    "2105.11115": "O(log k) bits of memory for a token in a layer",
+    "2408.14332": "O(log n) bits are enough for two layers",
+    "2506.12027": "a constant number of bits",
+}
+"""What a paper says of precision, by its number on arXiv."""
+HEADS = {
+    "programs": ("file", "task", "source", "precision in the source", "blocks", "heads"),
+    "certified": ("file", "weights", f"n = {SIZE}", "every n", "wired p", "certified from", "fails at", "on"),
+}
+
+
+class Completed(ProgramDossier):
+    """The dossier of a program whose prompts end as its prompts do, those of its examples too."""
+
+    def prompts(self, subject: Subject, rng: Random) -> Iterator[Sequence[str]]:
+        """Hard inputs."""
+        for start, *words in super().prompts(subject, rng):
+            yield [start, *self.written.texts.completed(words)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A program of the gallery at one n."""
+
+    name: str
+    n: int = SIZE
+
+    @property
+    def dossier(self) -> ProgramDossier:
+        """Its dossier."""
+        dossier = find_program(self.name)
+        if not isinstance(dossier, ProgramDossier):
+            raise TypeError(f"{self.name} is no program of the gallery")
+        return Completed(dossier.construction, dossier.model, dossier.program, dossier.name)
+
+    @property
+    def subject(self) -> Subject:
+        """What the commands ask about."""
+        return Subject(self.dossier, self.n)
+
+    @property
+    def weights(self) -> str:
+        """The first digits of the digest of its exact layers."""
+        return str(model_of(self.subject).digest)[:8]
+
+    def described(self) -> tuple[str, ...]:
+        """Its row of the first table."""
+        text = (GALLERY / f"{self.name}.py").read_text(encoding="utf-8")
+        paper = re.search(r"^Source:.*?arXiv (\d{4}\.\d{5})", text, re.M | re.S)
+        source = self.dossier.written.source
+        number = paper[1] if paper else ""
+        if paper:
+            source = f"[{source or f'arXiv {number}'}](https://arxiv.org/abs/{number})"
+        model = model_of(self.subject)
+        heads = sum(len(layer.heads) for layer in model.layers)
+        says = SAYS.get(number, NOT_LOOKED_UP) if paper else ""
+        return (f"`{self.name}`", self.dossier.written.statement, source, says, str(len(model.layers)), str(heads))
+
+    def certified(self, *, every: bool) -> tuple[str, ...]:
+        """Its row of the second table. every: whether to ask about every n."""
+        of_every = theorem(every_n(replace(self.subject, n=LEAST), theorem=True)) if every else NOT_ASKED
+        of_bits = (str(self.subject.dossier.least_precision(self.subject)), *self._bits())
+        return (f"`{self.name}`", f"`{self.weights}`", theorem(self.subject), of_every, *of_bits)
+
+    def _bits(self) -> tuple[str, str, str]:
+        """From which p on it is certified, the largest p at which a hard prompt fails, and that prompt."""
+        subject = subjects.Subject(self.dossier, discipline=Discipline.FUSED)
+        cases = subject.cases(self.n)
+        least, going_on = NONE, True
+        for p in range(subject.wired_for(self.n), LEAST_P - 1, -2):
+            wired = subject.build(self.n, p)
+            if witness := first_failure(wired, cases, emulated(wired.model, wired.arithmetic)):
+                return least, str(p), shown(witness)
+            going_on = going_on and subject.certified(self.n, p)
+            least = str(p) if going_on else least
+        return least, NONE, ""
+
+
+def theorem(subject: Subject) -> str:
+    """Whether each link of it holds, or the first one that does not."""
+    for link in links(subject):
+        if link.verdict not in (CERTIFIED, TRIED):
+            return f"{link.name}: {link.verdict}"
+    return "holds"
+
+
+def shown(witness: Witness) -> str:
+    """The input and the first wrong word, for a cell of a table."""
+    text = f"`{witness.input}`: `{witness.said}` for `{witness.expected}`"
+    if witness.right:
+        text += f", behind {witness.right} right word{'s' * (witness.right > 1)}"
+    return text.replace("|", "\\|")
+
+
+def table(name: str, rows: Sequence[Sequence[str]]) -> str:
+    """A table of the page, with its marks."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (HEADS[name], *rows)]
+    lines.insert(1, "|" + "---|" * len(HEADS[name]))
+    return "\n".join([f"<!-- {name}: begin -->", *lines, f"<!-- {name}: end -->"])
+
+
+def rows_of(text: str) -> dict[str, tuple[str, ...]]:
+    """The rows of the second table as they stand on the page, by name."""
+    part = text.partition("<!-- certified: begin -->\n")[2].partition("<!-- certified: end -->")[0]
+    rows = [tuple(re.split(r" ?(?<!\\)\| ?", line)[1:-1]) for line in part.splitlines()[2:]]
+    return {row[0].strip("`"): row for row in rows}
+
+
+def page(text: str, rows: Mapping[str, Sequence[str]]) -> str:
+    """The page with its first table made anew, and these rows in the second."""
+    tables = {
+        "programs": table("programs", [Asked(name).described() for name in names_of_gallery()]),
+        "certified": table("certified", [rows[name] for name in names_of_gallery() if name in rows]),
+    }
+    for name, new in tables.items():
+        text = re.sub(f"<!-- {name}: begin -->.*?<!-- {name}: end -->", lambda _, new=new: new, text, flags=re.S)
+    return text
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 if all went well."""
+    parser = argparse.ArgumentParser(prog="python -m tests.gallery", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names_of_gallery())}")
+    parser.add_argument("--all-n", action="store_true", help="ask about every n as well")
+    options = parser.parse_args(argv)
+    for name in options.names or names_of_gallery():
+        print(f"{name} …", file=sys.stderr, flush=True)
+        row = Asked(name).certified(every=options.all_n)
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(page(text, {**rows_of(text), name: row}), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -232,6 +232,8 @@ class Facts:
         for a in value.atoms:
             if isinstance(a, Read) and isinstance(a.where, Pick) and a.value == as_term(POSITION):
                 yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
+            if isinstance(a, Count):
+                yield as_term(a), 1, self.positions[1]
 
     def _plain(self, value: Term) -> Interval:
         value = settled(value, self)
@@ -298,6 +300,8 @@ class Facts:
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
             case Reciprocal(of):
                 low_end, high_end = self.bounds(of)
+                if type(high_end) is Fraction:  # where nothing is like this, it may lie below 1
+                    high_end = max(high_end, Fraction(1))
                 return 1 / high_end, 1 / max(low_end, Fraction(1))
             case Named(_, of) if is_table(of) and len(self.places) > 1:
                 ends = [self.globally.each[i].bounds(of) for i in self.places]

@@ -17,6 +17,7 @@ What has no key atom is the same for all j and does not count. Three rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -37,11 +38,12 @@ from constructions.language.terms import (
     term,
 )
 from verify.programs.facts import Facts
-from verify.programs.forms import at_first, expanded
+from verify.programs.forms import at_first, expanded, scaled
 from verify.programs.shares import Normal, denominator, wish
 from verify.programs.sizes import is_never_whole
 
 K = as_term(POSITION)
+MOST_FACTOR = 8  # of a number that a bit is compared with
 Rows = tuple[tuple[Term, Term], ...]
 Compared = tuple[Fraction, Term, Term]  # a cost, what each key has, what is asked for
 
@@ -100,7 +102,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
         return Nearest(target) if weight and whole else None
     default = rest.pop((FIRST,), ZERO)
     pairs, wishes = _pairs(rest, facts)
-    if not pairs or len(wishes) > (not weight):
+    if not (pairs or (weight and not rest)) or len(wishes) > (not weight):
         return None
     # δ: at position 1, less what is left out.
     for cost, key, query in pairs:
@@ -109,10 +111,8 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     off = ONE - target
     default = default - off * off * weight
     default = normal.term(expanded(default))
-    matching = Matching(
-        tuple(sorted(((key, query) for _, key, query in pairs), key=lambda p: (p[0].order, p[1].order)))
-    )
-    mismatch = min(cost for cost, _, _ in pairs)
+    matching = _in_order((key, query) for _, key, query in pairs)
+    mismatch = min((cost for cost, _, _ in pairs), default=weight)
     if wishes:
         return _preferred(wishes[0], matching, mismatch, default, normal)
     if not weight:
@@ -124,6 +124,10 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     near = weight * (end * end if end >= 0 else begin * begin if begin <= 0 else 0)
     if low > -near:
         return Nearest(ONE)
+    if default == ZERO and whole:  # the position is a key as others are: what has all of them has 0, as 1 has
+        return Tied(_in_order([*matching.pairs, (K, target)]))
+    if not pairs:
+        return None
     if not (-mismatch - near < -far and high < -far):
         return None
     if not (-mismatch - near < low or all(normal.term(key) == query for _, key, query in pairs)):
@@ -131,6 +135,10 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     if begin <= 0:
         return Pick(matching)
     return Pick(matching, last=True) if end >= 0 else None if whole else Closest(matching, target)
+
+
+def _in_order(pairs: Iterable[tuple[Term, Term]]) -> Matching:
+    return Matching(tuple(sorted(pairs, key=lambda p: (p[0].order, p[1].order))))
 
 
 def _never_halfway(target: Term, facts: Facts) -> bool:
@@ -182,6 +190,9 @@ def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compa
         if bend == ZERO and slope.is_constant and all(map(facts.is_bit, monomial)):
             pairs.append((abs(slope.constant), x, as_term(int(slope.constant > 0))))
             continue
+        if bend == ZERO and all(map(facts.is_bit, monomial)) and (pair := _of_bit(x, slope, facts)) is not None:
+            pairs.append(pair)
+            continue
         if not bend.is_constant or bend.constant >= 0:
             return [], []
         cost = -bend.constant
@@ -189,3 +200,16 @@ def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compa
         whole = facts.is_integer(y) and facts.globally.is_integer(x)
         (pairs if whole else wishes).append((cost, x, y))
     return pairs, wishes
+
+
+def _of_bit(x: Term, slope: Term, facts: Facts) -> Compared | None:
+    """S, x and y, if y is an integer: of a bit x, −S(x − y)² is S(2y − 1)·x but for −S·y², as x² is x."""
+    if not all(type(c) is Fraction for _, c in slope.items):
+        return None
+    _, twice = scaled(slope - slope.constant)
+    for factor in range(1, MOST_FACTOR + 1):
+        cost = abs(twice) / (2 * factor)
+        y = (slope * (1 / cost) + 1) * Fraction(1, 2)
+        if facts.is_integer(y):
+            return cost, x, y
+    return None

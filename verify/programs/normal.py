@@ -6,7 +6,8 @@ gets one form is equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -131,11 +132,7 @@ class Normalizer:
                 inner = self.term(of)
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
-                matching = self._matching(where)
-                never = any(
-                    key.is_constant and query.is_constant and key - query != ZERO for key, query in matching.pairs
-                )
-                return ZERO if never else self._known(Count(matching))
+                return self._count(self._matching(where))
             case Named(name, of):
                 return named(name, self.term(of))
             case Sum(of):
@@ -175,7 +172,50 @@ class Normalizer:
             return ONE - self.equal(value, Fraction(0))
         if (cases := self._by_bits(value, self.above)) is not None:
             return cases
+        if (few := self._but_the_least(value)) is not None:
+            return few
+        if (turned := self._of_counts(value)) is not None:
+            return turned
         return self._known(Above(value))
+
+    def _but_the_least(self, value: Term) -> Term | None:
+        """1[value > 0] of a line over one integer, where that is so for its least number alone, or for all others; else None.
+
+        So it has the form that a few units have which are added up: an exception to a line. A count keeps its sign.
+        """
+        body, scale = value - value.constant, Fraction(0)
+        if len(body.items) == 1 and len(body.items[0][0]) == 1:
+            body, scale = primitive(body)
+        low = self.facts.bounds(body)[0]
+        plain = all(type(x) in (int, Fraction) for x in (low, scale, value.constant))
+        if (
+            not plain
+            or not scale
+            or isinstance(alone(body), Count)
+            or low.denominator != 1
+            or not self.facts.is_integer(body)
+        ):
+            return None
+        changes = scale * low + value.constant > 0, scale * (low + 1) + value.constant > 0
+        if changes[0] == changes[1]:
+            return None
+        least = self.equal(body, low)
+        return least if changes[0] else ONE - least
+
+    def _of_counts(self, value: Term) -> Term | None:
+        """1[value > 0] of an integer made of counts, in one of its two directions: x > 0 is not 1 − x > 0. None for another one."""
+        if not any(isinstance(a, Count | Sum) for a in value.atoms) or not all(
+            type(c) is Fraction for _, c in value.items
+        ):
+            return None
+        body, scale = primitive(value - value.constant)
+        if not self.facts.is_integer(body):
+            return None
+        # scale·F + c > 0 is F > −c/scale, or −F > −c/|scale|.
+        least = math.floor(-value.constant / abs(scale)) + 1
+        if scale > 0:
+            return self._known(Above(body + (1 - least)))
+        return ONE - self._known(Above(body + least))
 
     def _by_bits(self, value: Term, compared: Callable[[Term], Term]) -> Term | None:
         """What is said of a polynomial of a few bits, case by case; None for another one."""
@@ -256,6 +296,26 @@ class Normalizer:
 
     # Reads
 
+    def _count(self, matching: Matching) -> Term:
+        """How many positions of 2 … k match. Where bits alone tell it, whatever the query: the sum of what says so, by products."""
+        plain = [key.is_constant and query.is_constant for key, query in matching.pairs]
+        if any(both and key - query != ZERO for both, (key, query) in zip(plain, matching.pairs, strict=True)):
+            return ZERO
+        pairs = [pair for both, pair in zip(plain, matching.pairs, strict=True) if not both]
+        if not pairs:
+            return K - 1
+        if len(pairs) == 1 and pairs[0][0] == K:  # one position can match, if it is one of 2 … k
+            return self.reduced(self.above(pairs[0][1] - 1) * (ONE - self.above(pairs[0][1] - K)))
+        everywhere = self.everywhere
+        of_bits = all(query.is_constant and all(map(self.facts.is_bit, key.atoms)) for key, query in pairs)
+        if of_bits and any(len(key.items) > 1 or query == ZERO for key, query in pairs):
+            bit = ONE
+            for key, query in pairs:
+                bit = everywhere.reduced(bit * everywhere.equal(key, query.constant))
+            if len(bit.items) != 1:
+                return self._sum(bit) - at_first(bit, self.facts.start)
+        return self._known(Count(Matching(tuple(pairs))))
+
     def _sum(self, of: Term) -> Term:
         total = ZERO
         for monomial, c in of.items:
@@ -264,17 +324,22 @@ class Normalizer:
                 total = total + K * c
             elif monomial == (FIRST,):
                 total = total + c
-            elif all(map(self.facts.is_bit, monomial)) and not at_first(bit, self.facts.start):
-                total = total + as_term(Count(Matching(((bit, ONE),)))) * c
+            elif all(map(self.facts.is_bit, monomial)):
+                count = self._count(_sorted(implied.plain_pairs(bit, ONE, self.facts)))
+                total = total + (count + at_first(bit, self.facts.start)) * c
             else:
                 total = total + as_term(Sum(bit)) * c
         return total
 
     def _matching(self, matching: Matching) -> Matching:
         everywhere = self.everywhere
-        pairs = [(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
-        plain = {pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts)}
-        return Matching(tuple(sorted(plain, key=lambda pair: (pair[0].order, pair[1].order))))
+        pairs = [self._turned(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
+        return _sorted(pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts))
+
+    def _turned(self, key: Term, query: Term) -> tuple[Term, Term]:
+        """b is 1 − y where 1 − b is y."""
+        bit = alone(ONE - key)
+        return (as_term(bit), ONE - query) if bit is not None and self.facts.is_bit(bit) else (key, query)
 
     def _read(self, value: Term, where: Selection) -> Term:
         match where:
@@ -334,6 +399,10 @@ class Normalizer:
         )
         if nobody:
             return as_term(at_first(value, self.facts.start))
+        if isinstance(where, Pick | Closest) and len(where.matching.pairs) == 1 and where.matching.pairs[0][0] == K:
+            target, first = where.matching.pairs[0][1], at_first(value, self.facts.start)
+            there = self._read(value, Nearest(target)) - first
+            return self.settled(there * (ONE - self.above(target - K)) + first)
         if isinstance(where, Pick) and matches.picks_itself(self.facts, where):
             return self.term(value)
         low, high = self.facts.bounds(as_term(Read(value, where)))
@@ -395,6 +464,14 @@ class Normalizer:
                 return K - steps - sum(early, ZERO)
             if isinstance(a, Equal) and a.of == K:
                 return self.equal(K, a.value + steps)
+            if (
+                isinstance(a, Above)
+                and a.of.atoms == {POSITION}
+                and len(a.of.items) <= 2
+                and len(a.of.items[-1][0]) == 1
+            ):
+                slope = a.of.items[-1][1]
+                return self.reduced(self.above(a.of - slope * steps) * (ONE - self._before(steps)))
             if isinstance(a, Equal) and tables.is_number(a.of) and a.value:  # a token that there is not has 0
                 return self.equal(self._distributed(a.of, where), a.value)
             if isinstance(a, Read) and isinstance(a.where, Back):
@@ -411,3 +488,8 @@ class Normalizer:
         ):
             return self._distributed(a.of, where)
         return form
+
+
+def _sorted(pairs: Iterable[tuple[Term, Term]]) -> Matching:
+    """Each pair once, in one order."""
+    return Matching(tuple(sorted({*pairs}, key=lambda pair: (pair[0].order, pair[1].order))))

@@ -1,0 +1,148 @@
+"""Counts in normal form: they are what they were, equal ones have one form, and a neighbour's weights are refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from constructions.language.interpreter import Input
+from constructions.language.terms import POSITION, NumberOf, Term, as_term
+from constructions.language.values import Value
+from tests.language.compiled import Compiled, every_text
+from tests.language.programs import NAMES, Written
+from verify.programs.decisions import first_mismatch
+from verify.programs.extraction import extract
+from verify.programs.facts import Facts
+from verify.programs.heads import MOST_FACTOR, _of_bit
+from verify.programs.normal import Normalizer
+from verify.programs.text import Teller
+
+AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
+A, NOT_A, SAME = 'select(word("a")).count()', 'select(~word("a")).count()', "select(number, number).count()"
+
+
+def term_of(says: str) -> Term:
+    value = eval(says, NAMES)
+    assert isinstance(value, Value)
+    return value.term
+
+
+def normal_of(prompt: str) -> tuple[Normalizer, list[Input]]:
+    compiled = Compiled(Written('"yes"', prompt).program, 4)
+    texts = every_text(compiled.program.texts, 4)
+    spoken = ([("", int(word)) if word.isdecimal() else (word, 0) for word in words] for words in texts)
+    return Normalizer(Facts.everywhere(compiled.language)), [Input([("<s>", 0), *tokens]) for tokens in spoken]
+
+
+NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "says"),
+    [
+        (AB, NOT_A),
+        (AB, 'select(word("a") | (position > 2)).count()'),
+        (AB, 'select(~word("a"), word("b")).count()'),
+        (AB, 'select((position < 3) & ~word("b")).count()'),
+        (AB, f"{NOT_A} > 2 - {A}"),
+        (AB, f"3 * position - 2 * {A} > 5"),
+        (AB, "select(1).count()"),
+        (AB, "(position > 1).back(1)"),
+        (AB, "(position < 2).back(2)"),
+        (AB, "(5 - 2 * position > 0).back(1)"),
+        (AB, "running_sum(position < 2)"),
+        (NUMBERS, "select(position, number).count()"),
+        (NUMBERS, "select(position, number + 1).first(number)"),
+        (NUMBERS, "select(position, number - 1).last(position)"),
+        (NUMBERS, "select(position, 2 * number).nearest(is_number, 1)"),
+        (NUMBERS, f"{SAME} - number > 0"),
+        (NUMBERS, f"number - {SAME} >= 1"),
+        (NUMBERS, "number > 1"),
+        (NUMBERS, "1 - number >= 0"),
+    ],
+)
+def test_a_normal_form_is_what_it_was(prompt: str, says: str) -> None:
+    normal, texts = NORMALS[prompt]
+    term = term_of(says)
+    for place in range(len(normal.facts.language.places)):
+        form = Normalizer(normal.facts.at(frozenset([place]))).term(term)
+        for text in texts:
+            for k in range(1, len(text.tokens) + 1):
+                here = normal.facts.language.places[place]
+                name, _ = text.tokens[k - 1]
+                if name == here.word and text.value(term, k) != text.value(form, k):
+                    pytest.fail(f"{says} at {k} of {text.tokens}: {text.value(term, k)} is {text.value(form, k)}")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "one", "other"),
+    [
+        (AB, NOT_A, f"position - 1 - {A}"),
+        (AB, f"{A} > {NOT_A}", f"~({NOT_A} + 1 > {A})"),
+        (AB, "select(1).count()", "position - 1"),
+        (NUMBERS, f"{SAME} > number", f"~({SAME} <= number)"),
+        (NUMBERS, "(position > 2).back(1)", "position > 3"),
+        (NUMBERS, "select(position, number).last(number)", "select(position, number).first(number)"),
+    ],
+)
+def test_what_is_equal_has_one_form(prompt: str, one: str, other: str) -> None:
+    normal, _ = NORMALS[prompt]
+    assert normal.term(term_of(one)) == normal.term(term_of(other))
+
+
+def mismatch(weights: Compiled, due: Compiled) -> str:
+    """Where one program's weights are not seen to say what the other program does."""
+    read = extract(weights.model, weights.language)
+    for i, place in enumerate(weights.language.places):
+        if place.name in weights.language.answers:
+            normal = Normalizer(read.facts.ending(i))
+            registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
+            if found := first_mismatch(weights.model, registers, due.compiler.answer, normal):
+                return found.text(Teller(), normal)
+    return ""
+
+
+NEIGHBOURS = [
+    (AB, f"{NOT_A} == 2", f"{NOT_A} == 1"),
+    (AB, f"{NOT_A} > {A}", f"{NOT_A} >= {A}"),
+    (AB, f"{A} == position - 1", f"{A} == position"),
+    (AB, f"select({A} > 1).count() > 1", f"select({A} >= 1).count() > 1"),
+    (AB, f"select({A} > {NOT_A}).count() > 1", f"select({A} >= {NOT_A}).count() > 1"),
+    (NUMBERS, "select(position, number).count() > 0", "number >= 2"),
+    (AB, 'select(word("a"), position - 3).count() > 1', 'select(word("a"), position - 2).count() > 1'),
+    (NUMBERS, "(position == 2).at(number)", "(position == 2).at(number + 1)"),
+]
+
+
+@pytest.mark.parametrize(("prompt", "says", "neighbour"), NEIGHBOURS)
+def test_a_neighbour_is_refused(prompt: str, says: str, neighbour: str) -> None:
+    one, other = (Compiled(Written(f'choose({text}, "yes", "no")', prompt).program, 5) for text in (says, neighbour))
+    assert one.certified
+    assert not mismatch(one, one)
+    assert mismatch(one, other)
+    assert mismatch(other, one)
+
+
+@pytest.mark.parametrize("cost", [Fraction(8), Fraction(1, 2)])
+@pytest.mark.parametrize("factor", range(1, MOST_FACTOR + 1))
+@pytest.mark.parametrize("offset", range(-3, 4))
+def test_a_bit_is_compared_with_what_its_slope_says(cost: Fraction, factor: int, offset: int) -> None:
+    """The same slope: so the score is the same but for what all keys share."""
+    bit, y = as_term(POSITION), as_term(NumberOf()) * factor + offset
+    slope = (y * 2 - 1) * cost
+    facts = NORMALS[NUMBERS][0].facts
+    found = _of_bit(bit, slope, facts)
+    assert found is not None
+    assert found[0] > 0
+    assert (found[2] * 2 - 1) * found[0] == slope
+    assert facts.is_integer(found[2])
+    assert _of_bit(bit, slope + cost * Fraction(1, 840), facts) is None  # y would be no integer
+
+
+def test_neighbours_differ() -> None:
+    """Each neighbour says something else on some text: to refuse it is right."""
+    for prompt, says, neighbour in NEIGHBOURS:
+        _, texts = NORMALS[prompt]
+        one, other = term_of(says), term_of(neighbour)
+        assert any(text.value(one, k) != text.value(other, k) for text in texts for k in (2, 3, 4, 5)), neighbour

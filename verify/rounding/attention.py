@@ -189,8 +189,19 @@ class Reader:
     def _target(self, candidates: Sequence[Candidate]) -> tuple[Fraction, Polynomial, Fraction] | None:
         """c, f and the constant, if every score is −c·(k' − f)² + constant with the same f, free of the key's atoms."""
         targets: list[tuple[Fraction, Polynomial, Fraction]] = []
+        known: list[
+            tuple[Fraction, Polynomial, Fraction]
+        ] = []  # by keys at known positions: f lies on one side or the other
         for candidate in candidates:
             squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
+            if (
+                place.is_constant
+                and len(squares) == 1
+                and squares[0].can_vanish
+                and rest.is_constant
+                and not squares[0].form.atoms & candidate.own
+            ):
+                known += [(squares[0].cost, place + squares[0].form * side, rest.constant) for side in (1, -1)]
             if not place.atoms & candidate.own:
                 continue
             if not candidate.exact.atoms & candidate.own:
@@ -202,20 +213,21 @@ class Reader:
             if abs(c) != 1:
                 return None
             targets.append((squares[0].cost, place - squares[0].form * c, rest.constant))
-        if not targets:
-            return None
         # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
-        cost, target, rest_constant = max(targets, key=lambda item: len(item[1].atoms))
+        likely = [max(targets, key=lambda item: len(item[1].atoms))] if targets else known
+        return next((target for target in likely if self._is_target(target, candidates)), None)
+
+    def _is_target(self, target: tuple[Fraction, Polynomial, Fraction], candidates: Sequence[Candidate]) -> bool:
+        """Whether every score is that, but for keys that do not matter."""
+        cost, f, rest = target
         for candidate in candidates:
-            offset = candidate.place - target
-            expected = constant(rest_constant) - offset * offset * cost
-            if not candidate.exact.atoms & candidate.own and self._behind(candidate, target, rest_constant - cost):
+            offset = candidate.place - f
+            expected = constant(rest) - offset * offset * cost
+            if not candidate.exact.atoms & candidate.own and self._behind(candidate, f, rest - cost):
                 continue
-            if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(
-                candidate.exact
-            ):
-                return None
-        return cost, target, rest_constant
+            if f.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(candidate.exact):
+                return False
+        return True
 
     def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
         """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""

@@ -137,7 +137,9 @@ class Compiler:
             POSITION: self.bounds.length,
         }
         self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
-        self.shares = False
+        self.shares: set[str] = set()  # registers of 1/(1 + count), which is above 0
+        self.needs: list[Bound] = [2]  # digits of comparisons of counts
+        self.beyond: dict[str, Bound] = {}  # of heads at a position, by name: how far from all positions that may lie
         self.output = self._output(self.answer)
 
     # Words
@@ -264,6 +266,8 @@ class Compiler:
                 return self._sum(atom, of)
             case Read(value, where):
                 return self._read(atom, value, where)
+            case Count(where) if (target := asked_position(where)) is not None:
+                return self.form(as_term(Above(target - 1)) * (ONE - as_term(Above(target - as_term(Position())))))
             case Count():
                 if not self.attends and (summand := self._summed(atom)) is not None:
                     return self.atom(Sum(summand))
@@ -280,7 +284,11 @@ class Compiler:
     def counts_in(self, term: Term) -> bool:
         """Whether one of its atoms is a count that is known as a share only, or another name for one."""
         return any(
-            (isinstance(atom, Count) and (self.attends or self._summed(atom) is None))
+            (
+                isinstance(atom, Count)
+                and (self.attends or self._summed(atom) is None)
+                and asked_position(atom.where) is None
+            )
             or (isinstance(atom, Named) and self.counts_in(atom.of))
             for monomial, _ in term.items
             for atom in monomial
@@ -289,7 +297,9 @@ class Compiler:
     def sums_in(self, term: Term) -> bool:
         """Whether one of its atoms is a running sum, or another name for one."""
         return any(
-            isinstance(atom, Sum | Count) or (isinstance(atom, Named) and self.sums_in(atom.of))
+            isinstance(atom, Sum)
+            or (isinstance(atom, Count) and asked_position(atom.where) is None)
+            or (isinstance(atom, Named) and self.sums_in(atom.of))
             for monomial, _ in term.items
             for atom in monomial
         )
@@ -372,6 +382,7 @@ class Compiler:
         self.largest[name] = 1
         bits = self.length.bit_length()
         if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
+            self.needs.append(bits + 3)
             mean, ready = self._mean(summand)
             slope, units = 1 << bits + 2, PLATEAU if equal else PAST
             x, source = mean, f"1[{mean} {sign} 0]"
@@ -384,14 +395,14 @@ class Compiler:
 
     def _compared_shares(self, of: Term, bits: Bound, *, equal: bool) -> tuple[Affine, int, Bound, Corners]:
         """A form that is 0 or above 0 where `of` is, the stage behind which it is there, a slope, and corners that tell."""
-        self.shares = True
         counts = [(m, c) for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
         rest = of - Term(tuple(counts))
         alone = all(abs(c) == 1 and len(m) == 1 for m, c in counts)
         signs = sorted(((c, m) for m, c in counts), key=lambda sign: sign[0]) if alone else []
         if [c for c, _ in signs] == [-1, 1] and rest == ZERO:
             (less, at_less), (more, at_more) = (self._share(m[0]) for _, m in signs)
-            # The shares differ by more than 2/slope, or not at all.
+            # The shares differ by more than 2/slope, or not at all; each is rounded by half a step, and slope steps are 1/2.
+            self.needs.append(2 * bits + 2)
             return less - more, max(at_less, at_more), 1 << 2 * bits + 1, HAT if equal else STEP
         if len(signs) != 1 or not self.is_whole(rest):
             raise NotCompiled(
@@ -407,6 +418,9 @@ class Compiler:
         ready = self._feed(
             max(at_share, at_factor), Gadget(f"({shown(form)})·{shown(share)}", (Unit(form, share, {product: 1}),))
         )
+        # f·x is 1, or 1/L from it; f times the share's half a step, and the product's own, are less than 1/slope. Where f is above
+        # L, f·x is past 1 by so much that it is enough for f = L.
+        self.needs.append(max(bits + 3, bits + 1 + min(_bits(self.largest[product] + 1), bits + 1)))
         reached = reg(product) - 1
         corners = PLATEAU if equal else FALLING if sign == 1 else RISING
         return reached, ready, 1 << bits + 2, corners
@@ -430,6 +444,8 @@ class Compiler:
         match atom:
             case Sum(of):
                 return of
+            case Position():
+                return ONE
             case Named(_, of):
                 return self._summand(of)
             case Count(where) if all(query.is_constant for _, query in where.pairs):
@@ -483,6 +499,7 @@ class Compiler:
 
             name = self._register(as_term(atom), "share")
             self.largest[name] = 1
+            self.shares.add(name)
             block = self._attention(ready)
             self.blocks[block].heads[atom] = _HeadDraft(make, {name: reg(FIRST)})
             self.formed[atom] = reg(name), 2 * block - 1
@@ -506,6 +523,11 @@ class Compiler:
         self._require_whole(value, "what is read")
         if isinstance(where, Back):
             return self._back(atom, value, where.steps)
+        if isinstance(where, Pick | Closest) and (target := asked_position(where.matching)) is not None:
+            # The position that is asked for, from 2 to k, and 1 for any other one.
+            first = Fraction(Input(((START, 0),)).value(value, 1))
+            here = ONE - as_term(Above(target - as_term(Position())))
+            return self.form(as_term(Read(value - first, Nearest(target))) * here + first)
         make, ready = self._head(where)
         return self._attended(atom, value, where, make, ready)
 
@@ -542,6 +564,8 @@ class Compiler:
             return x + y * at_start, max(at_x, at_y)
         if not self.attends:
             form, ready = self.form(value)
+            if form == Affine():  # a shift register of nothing would be fed by nothing
+                return form, 0
             block = self._recurrence(ready)
             plain = _plain(form)
             own = (
@@ -569,10 +593,14 @@ class Compiler:
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
                 w, ww = _linear(wanted), _linear(wanted_squared)
 
+                low, high = self.bounds.term(target)
+                name, beyond = f"at {shown(wanted)}", max(1 - low, high - 2, 0)
+                self.beyond[name] = max(beyond, self.beyond.get(name, 0))
+
                 def at(setting: Setting, reads: Mapping[str, Affine]) -> Head:
                     parts = nearest_key(w, ww, "w", split_scale(setting.gap))
                     needs = (ONE_NEED, POSITION_NEED, is_square(ww, w))
-                    return Head(f"at {shown(wanted)}", parts, reads, "Lemma C.13 with a position that is read", needs)
+                    return Head(name, parts, reads, "Lemma C.13 with a position that is read", needs)
 
                 return at, max(at_wanted, at_square, self._places())
             case Pick(matching, last):
@@ -687,6 +715,8 @@ class Compiler:
                 if not self.is_bit(bit):
                     raise NotCompiled("choose asks for a comparison, a word, or some of them joined by &, | and ~")
                 no = ONE - bit
+                if bit in conditions or no in conditions:  # asked again: one of the answers is never due
+                    return self._rules(then if bit in conditions else otherwise, conditions)
                 return [*self._rules(then, (*conditions, bit)), *self._rules(otherwise, (*conditions, no))]
             case Say() | SayNumber():
                 if isinstance(answer, SayNumber):
@@ -731,7 +761,7 @@ class Compiler:
 
     def _digits_of_registers(self) -> int:
         """The q that registers and logits need, whatever the constants of heads are."""
-        needs: list[int] = [self.length.bit_length() * 2 + 4] if self.shares else [2]
+        needs: list[int] = [*self.needs]
         needs += map(_bits, self.largest.values())
         if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
             needs.append(2 * self.numbers[1].bit_length() + 1)
@@ -748,6 +778,10 @@ class Compiler:
                 # Keys that are not equal must lie below the default where they saturate; a runner-up must lie a lead below.
                 by_key = any(c.meaning.startswith("−D") for c in head.components)
                 needs.append(log2(4 * area) if by_key else log2(setting.gap) + 1)
+                if (
+                    not by_key and head.name in self.beyond
+                ):  # the nearest position may be this far from the one that is asked for
+                    needs.append(log2(setting.gap) + _bits(self.beyond[head.name] ** 2))
                 sides = [(self._reach(c.key), self._reach(c.query)) for c in head.components]
                 needs += (_bits(end) for side in sides for end in side)
                 if discipline is Discipline.SEQUENTIAL:
@@ -759,7 +793,17 @@ class Compiler:
 
     def _reach(self, form: Affine) -> Bound:
         """At most what a form, and each sum of some of its terms, comes to."""
-        return sum((abs(c) * self.largest[name] for name, c in form.terms.items()), abs(form.constant))
+        reach = sum(
+            (abs(c) * self.largest[name] for name, c in form.terms.items() if name not in self.shares),
+            abs(form.constant),
+        )
+        shares = [c * self.largest[name] for name, c in form.terms.items() if name in self.shares]
+        return reach + max(sum((c for c in shares if c > 0), 0), -sum((c for c in shares if c < 0), 0))
+
+
+def asked_position(matching: Matching) -> Term | None:
+    """The one position that can match, where positions themselves are the key."""
+    return matching.pairs[0][1] if len(matching.pairs) == 1 and matching.pairs[0][0] == as_term(Position()) else None
 
 
 def _ones(value: Bound) -> Bound:

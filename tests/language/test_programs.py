@@ -56,6 +56,15 @@ KNOWN = [
     Written('choose(number.at(number) == 1, "yes", "no")', NUMBERS),
     Written('choose(select(number, number).first(position) == position, "new", "old")', NUMBERS),
     Written('choose((number == 1) | (number.back(1) == 2), "yes", number)', NUMBERS),
+    Written('choose((position == 2).at(number), "yes", "no")', NUMBERS),
+    Written('choose(select(position, number).count() > 0, "yes", "no")', NUMBERS),
+    Written('choose(select(~word("a")).count() == 2, "yes", "no")', AB),
+    Written('choose(select(select(word("a")).count() > 1).count() < select(word("b")).count(), "yes", "no")', AB),
+    Written('choose(select(word("a"), position - 3).count() > 1, "yes", "no")', AB),
+    Written('choose(select(word("a")).count() == position - 1, "yes", "no")', AB),
+    Written('choose(select(1).count() == position - 1, "yes", "no")', AB),
+    Written('choose((running_sum(word("b")) < 0).back(1), "yes", "no")', AB, "rnn"),
+    Written('choose(word("a") | word("a"), choose(word("a") | word("a"), "yes", "no"), "yes")', AB),
 ]
 
 

@@ -165,7 +165,7 @@ WRONG, UNCERTIFIED, CERTIFIED = "wrong, and not certified", "right, and not cert
 SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "half a gap": (
         half_a_gap,
-        {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, OFTEN: UNCERTIFIED, AT: CERTIFIED},
+        {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, OFTEN: CERTIFIED, AT: CERTIFIED},
     ),
     "a slope one bit short": (a_flat_slope(1), {COUNTS: CERTIFIED, EVEN: CERTIFIED, TWICE: CERTIFIED, RARE: CERTIFIED}),
     "a slope two bits short": (

@@ -95,7 +95,8 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         return
     if (trial := dossier.trial(subject)) is not None:
         text = (
-            trial.difference or f"the program says what the oracle says on each of {trial.prompts:,} prompts of small n"
+            trial.difference
+            or f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n}"
         )
         yield Link("oracle", REFUSED if trial.difference else TRIED, text)
         if trial.difference:

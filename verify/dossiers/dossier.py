@@ -42,10 +42,14 @@ class HardInput:
 
 @dataclass(frozen=True)
 class Trial:
-    """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere."""
+    """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere.
+
+    largest_n: of a prompt.
+    """
 
     prompts: int
     difference: str
+    largest_n: int
 
 
 class Lemmas(Protocol):
@@ -260,7 +264,7 @@ class Dossier:
         return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
 
     def trial(self, subject: Subject) -> Trial | None:
-        """The definition beside an oracle, on prompts of small n; None where a claim of the ledger compares them."""
+        """The definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None
 
     def wrong_run(self, subject: Subject) -> str | None:

@@ -154,13 +154,13 @@ class ProgramDossier(Dossier):
                 words = [*said(program, n, [START, *prompt])]
                 if program.stop:
                     if words[-1] != program.stop:
-                        return Trial(tried, f"on {' '.join(prompt)} the program does not say {program.stop}")
+                        return Trial(tried, f"on {' '.join(prompt)} the program does not say {program.stop}", n)
                     words = words[:-1]
                 answer = " ".join(words if program.answer is None else program.answer(words))
                 right = solver.expected(Prompt(tuple(prompt), n))
                 if answer != right:
-                    return Trial(tried, f"on {' '.join(prompt)} the program says {answer}; the oracle says {right}")
-        return Trial(tried, "")
+                    return Trial(tried, f"on {' '.join(prompt)} the program says {answer}; the oracle says {right}", n)
+        return Trial(tried, "", LONGEST_DRAWN)
 
 
 def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ gets one form is equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -304,7 +304,7 @@ class Normalizer:
         pairs = [pair for both, pair in zip(plain, matching.pairs, strict=True) if not both]
         if not pairs:
             return K - 1
-        if len(pairs) == 1 and pairs[0][0] == K:  # one position can match, if it is one of 2 … k
+        if self._asks_position(pairs):  # one can match, if it is one of 2 … k
             return self.reduced(self.above(pairs[0][1] - 1) * (ONE - self.above(pairs[0][1] - K)))
         everywhere = self.everywhere
         of_bits = all(query.is_constant and all(map(self.facts.is_bit, key.atoms)) for key, query in pairs)
@@ -315,6 +315,10 @@ class Normalizer:
             if len(bit.items) != 1:
                 return self._sum(bit) - at_first(bit, self.facts.start)
         return self._known(Count(Matching(tuple(pairs))))
+
+    def _asks_position(self, pairs: Sequence[tuple[Term, Term]]) -> bool:
+        """Whether the position itself is the key, and the only one, and an integer is asked for: half of one matches nothing."""
+        return len(pairs) == 1 and pairs[0][0] == K and self.facts.is_integer(pairs[0][1])
 
     def _sum(self, of: Term) -> Term:
         total = ZERO
@@ -399,7 +403,7 @@ class Normalizer:
         )
         if nobody:
             return as_term(at_first(value, self.facts.start))
-        if isinstance(where, Pick | Closest) and len(where.matching.pairs) == 1 and where.matching.pairs[0][0] == K:
+        if isinstance(where, Pick | Closest) and self._asks_position(where.matching.pairs):
             target, first = where.matching.pairs[0][1], at_first(value, self.facts.start)
             there = self._read(value, Nearest(target)) - first
             return self.settled(there * (ONE - self.above(target - K)) + first)

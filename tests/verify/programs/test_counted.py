@@ -53,6 +53,8 @@ NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
         (AB, "(5 - 2 * position > 0).back(1)"),
         (AB, "running_sum(position < 2)"),
         (NUMBERS, "select(position, number).count()"),
+        (NUMBERS, "select(position, number * Fraction(1, 2)).count()"),
+        (NUMBERS, "select(position, number * Fraction(1, 2) + 1).first(number)"),
         (NUMBERS, "select(position, number + 1).first(number)"),
         (NUMBERS, "select(position, number - 1).last(position)"),
         (NUMBERS, "select(position, 2 * number).nearest(is_number, 1)"),
@@ -95,7 +97,7 @@ def mismatch(weights: Compiled, due: Compiled) -> str:
     """Where one program's weights are not seen to say what the other program does."""
     read = extract(weights.model, weights.language)
     for i, place in enumerate(weights.language.places):
-        if place.name in weights.language.answers:
+        if place.state in weights.language.answers:
             normal = Normalizer(read.facts.ending(i))
             registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
             if found := first_mismatch(weights.model, registers, due.compiler.answer, normal):

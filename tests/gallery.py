@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 
 from constructions.language.files import GALLERY, names_of_gallery
 from precision.format import Discipline
 from tests.imports import ROOT
 from verify.bits import subjects
-from verify.bits.search import LEAST_P, Witness, emulated, first_failure
+from verify.bits.search import Witness, search
 from verify.certificates.building import every_n, model_of
 from verify.certificates.document import CERTIFIED
 from verify.dossiers.dossier import LEAST, Subject
@@ -39,15 +38,6 @@ HEADS = {
 }
 
 
-class Completed(ProgramDossier):
-    """The dossier of a program whose prompts end as its prompts do, those of its examples too."""
-
-    def prompts(self, subject: Subject, rng: Random) -> Iterator[Sequence[str]]:
-        """Hard inputs."""
-        for start, *words in super().prompts(subject, rng):
-            yield [start, *self.written.texts.completed(words)]
-
-
 @dataclass(frozen=True)
 class Asked:
     """A program of the gallery at one n."""
@@ -61,7 +51,7 @@ class Asked:
         dossier = find_program(self.name)
         if not isinstance(dossier, ProgramDossier):
             raise TypeError(f"{self.name} is no program of the gallery")
-        return Completed(dossier.construction, dossier.model, dossier.program, dossier.name)
+        return dossier
 
     @property
     def subject(self) -> Subject:
@@ -89,21 +79,16 @@ class Asked:
     def certified(self, *, every: bool) -> tuple[str, ...]:
         """Its row of the second table. every: whether to ask about every n."""
         of_every = theorem(every_n(replace(self.subject, n=LEAST), theorem=True)) if every else NOT_ASKED
-        of_bits = (str(self.subject.dossier.least_precision(self.subject)), *self._bits())
-        return (f"`{self.name}`", f"`{self.weights}`", theorem(self.subject), of_every, *of_bits)
+        return (f"`{self.name}`", f"`{self.weights}`", theorem(self.subject), of_every, *self._bits())
 
-    def _bits(self) -> tuple[str, str, str]:
-        """From which p on it is certified, the largest p at which a hard prompt fails, and that prompt."""
-        subject = subjects.Subject(self.dossier, discipline=Discipline.FUSED)
-        cases = subject.cases(self.n)
-        least, going_on = NONE, True
-        for p in range(subject.wired_for(self.n), LEAST_P - 1, -2):
-            wired = subject.build(self.n, p)
-            if witness := first_failure(wired, cases, emulated(wired.model, wired.arithmetic)):
-                return least, str(p), shown(witness)
-            going_on = going_on and subject.certified(self.n, p)
-            least = str(p) if going_on else least
-        return least, NONE, ""
+    def _bits(self) -> tuple[str, str, str, str]:
+        """The wired p; from which p on it is certified, the largest p at which a hard prompt fails, and that prompt."""
+        row = search(subjects.Subject(self.dossier, discipline=Discipline.FUSED), self.n)
+        certified = NONE if row.certified is None else str(row.certified)
+        point = row.fails_at
+        if point is None or point.witness is None:
+            return str(row.wired_for), certified, NONE, ""
+        return str(row.wired_for), certified, str(point.precision_bits), shown(point.witness)
 
 
 def theorem(subject: Subject) -> str:

@@ -194,6 +194,15 @@ def test_the_command_prints_what_the_contract_says(capsys: pytest.CaptureFixture
     assert at["witness"]["said"] != at["witness"]["expected"]
 
 
+@pytest.mark.parametrize("name", ["first", "automaton"])
+def test_programs_whose_tokens_are_not_all_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the first only 0 and 1 are tokens; examples of the second leave out the `?` that ends its prompts."""
+    assert main([name, "--n", "6", "--json", "--discipline", "fused"]) == 0
+    (repaired,) = json.loads(capsys.readouterr().out)["rows"]
+    assert repaired["certified"] is not None
+    assert repaired["fails_at"] is not None
+
+
 def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Subject, "certified", lambda self, n, p: True)
     assert main(["index", "--n", "4", "--variant", "repaired", "--discipline", "fused"]) == 1

@@ -145,13 +145,13 @@ def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witnes
 
 
 def numbers_differ(wired: Wired) -> bool:
-    """Whether any two of the numbers 1 … n have different embeddings.
+    """Whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
 
     If two have the same, no weights behind the embedding tell an input from the one with the two exchanged, and the output head,
     which is the embedding, gives both the same logit: whatever asks for the second is answered wrongly.
     """
-    rows = wired.model.words[[wired.token[str(i)] for i in range(1, wired.n + 1)]]
-    return len(np.unique(rows, axis=0)) == wired.n
+    numbers = [wired.token[name] for i in range(1, wired.n + 1) if (name := str(i)) in wired.token]
+    return len(np.unique(wired.model.words[numbers], axis=0)) == len(numbers)
 
 
 def ladder(least: int, most: int) -> Iterator[int]:

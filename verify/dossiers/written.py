@@ -117,14 +117,11 @@ class ProgramDossier(Dossier):
             yield [START, *prompt]
 
     def prompts(self, subject: Subject, rng: random.Random) -> Iterator[Sequence[str]]:
-        yield from ([START, *example.split()] for example in self.written.examples if self._fits(example, subject.n))
+        examples = (self.written.texts.completed(example.split()) for example in self.written.examples)
+        yield from ([START, *words] for words in examples if self.written.texts.read(words)[1] <= subject.n)
         yield from itertools.islice(self.small_prompts(replace(subject, n=min(subject.n, TRIAL_N))), DRAWN)
         while True:
             yield [START, *drawn_prompt(self.written, subject.n, rng, subject.n)]
-
-    def _fits(self, example: str, n: int) -> bool:
-        texts = self.written.texts
-        return texts.read(texts.completed(example.split()))[1] <= n
 
     def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
         return said(self.written, subject.n, prompt)

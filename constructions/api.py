@@ -435,7 +435,7 @@ def _part(model: LoadedModel, given: Sequence[object], first: int, engine: str, 
         return list(model._each(given, engine, device))
     except ValueError as error:
         place, _, what = str(error).removeprefix("input ").partition(": ")
-        raise ValueError(f"input {first + int(place)}: {what}" if place.isdigit() else str(error)) from error
+        raise ValueError(f"input {first + int(place)}: {what}" if place.isdecimal() else str(error)) from error
 
 
 def _progress(title: str, last: int) -> AbstractContextManager[Callable[[int], None]]:

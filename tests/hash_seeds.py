@@ -16,7 +16,7 @@ NAME = "PYTHONHASHSEED"
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     """The first process hashes by 1, or by what whoever started the tests has chosen."""
-    if not os.environ.get(NAME, "").isdigit():
+    if not os.environ.get(NAME, "").isdecimal():
         os.environ[NAME] = "1"
 
 

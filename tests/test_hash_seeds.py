@@ -25,4 +25,4 @@ def test_every_process_has_a_seed_of_its_own(monkeypatch: pytest.MonkeyPatch, gi
 def test_this_process_has_one(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.pluginmanager.has_plugin("tests.hash_seeds")
     if hasattr(pytestconfig, "workerinput"):
-        assert os.environ[NAME].isdigit()
+        assert os.environ[NAME].isdecimal()

@@ -233,6 +233,7 @@ REFUTED = Row(
 @given(st.text(min_size=1))
 @example("</summary><script>alert(1)</script>&amp;\"'\x00")
 @example("<!-- a & b")
+@example("²")  # a digit, and no decimal
 def test_any_text_is_shown_as_it_is(text: str) -> None:
     text = text.replace("\r", "").replace("\x00", "") or "x"  # no page has these
     name = re.sub(r"\s", "", text) or "x"

@@ -237,7 +237,7 @@ def test_the_tape_is_the_machine_s(pages: dict[str, Path], model: str) -> None:
         number = done[step["position"] - 1]
         end = simulate(machine, "", number)
         assert f"{end.state}▾" in at["texts"]
-        cells = [text for text in at["texts"] if text.isdigit() and len(text) == 1]
+        cells = [text for text in at["texts"] if text.isdecimal() and len(text) == 1]
         assert end.nonblank <= sum(text == "1" for text in cells)  # numbers of cells stand below
     assert done[-1] == len(expected)
 
@@ -298,7 +298,7 @@ def test_sixty_vertices_stay_legible(tmp_path: Path, shape: str) -> None:
     edges = ",".join(f"{parents(v)}-{v}" for v in range(2, n + 1))
     assert command("istree")(("--edges", edges, "--html", str(tmp_path / "p.html"))) == 0
     first, *_ = shown(tmp_path / "p.html")["steps"]
-    assert [text for text in first["texts"] if text.isdigit()] == [str(v) for v in range(1, n + 1)]
+    assert [text for text in first["texts"] if text.isdecimal()] == [str(v) for v in range(1, n + 1)]
     circles = first["circles"]
     assert all(r >= 10 for *_, r in circles)
     assert all(math.hypot(x - u, y - v) >= 2 * r for (x, y, r), (u, v, _) in combinations(circles, 2))

@@ -79,7 +79,9 @@ def test_the_stored_proof_is_accepted_and_the_theorem_true(stored: tuple[Any, An
 def machines(text: str) -> Iterator[str]:
     """Every machine with one letter changed."""
     for place, letter in enumerate(text):
-        for other in "01234" if letter.isdigit() else "LR" if letter in "LR" else "ABCNY" if letter in "ABCNY" else "":
+        for other in (
+            "01234" if letter.isdecimal() else "LR" if letter in "LR" else "ABCNY" if letter in "ABCNY" else ""
+        ):
             if other != letter:
                 yield text[:place] + other + text[place + 1 :]
 

@@ -101,7 +101,7 @@ def test_the_theorem_by_brute_force(id: str) -> None:
             answers = []
             for k in range(1, n + 1):
                 words = written_as(theorem, x, k, c=c)
-                numbers = [int(word) for word in words if word.isdigit()]
+                numbers = [int(word) for word in words if word.isdecimal()]
                 assert max(numbers) <= size
                 assert right_answer(theorem, words, size) == (
                     theorem["answers"][x[k - 1]]

@@ -83,7 +83,7 @@ def test_right_answers_are_those_of_the_text(name: str) -> None:
     for n in range(1, MOST):
         for x, k in itertools.product(inputs(n), reduction.ks(n)):
             words = reduction.words(x, k)
-            numbers = [int(word) for word in words if word.isdigit()]
+            numbers = [int(word) for word in words if word.isdecimal()]
             assert max(numbers) <= reduction.size(n)
             assert words.index("?") - 1 <= reduction.size(n)
             assert reduction.right_answer(x, k) == by_text(name, words)
@@ -94,7 +94,7 @@ def test_right_answers_are_those_of_the_graph(reduction: Reduction) -> None:
     for n in range(1, MOST):
         for x, k in itertools.product(inputs(n), reduction.ks(n)):
             words = reduction.words(x, k)
-            assert max(int(word) for word in words if word.isdigit()) <= reduction.size(n)
+            assert max(int(word) for word in words if word.isdecimal()) <= reduction.size(n)
             assert (reduction.right_answer(x, k) == "YES") == reaches_all(reduction.size(n), words)
 
 

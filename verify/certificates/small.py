@@ -59,6 +59,6 @@ class Registers(tuple[str, ...]):
 
 def judged(wired: Wired, language: Language) -> Judged:
     """What the checker says."""
-    numbers = sum(word.isdigit() for word in wired.vocabulary)
+    numbers = sum(word.isdecimal() for word in wired.vocabulary)
     listed = [Listed("", 1, numbers)] if numbers else []
     return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), language)

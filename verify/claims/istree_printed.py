@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from constructions.engines import find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import EDGE_COUNT, TIED_HEAD
-from constructions.istree.graphs import PAPER, Graph, Layout, depth_first_tour, expected_answer, is_tree
+from constructions.istree.graphs import PAPER, Edge, Graph, Layout, depth_first_tour, expected_answer, is_tree
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
 from constructions.parts.heads.count import FINDING as COUNT
@@ -246,6 +246,14 @@ def small(check: Check, sizes: Sequence[int]) -> list[int]:
 
 ROOMY = "p = the least odd number from 30·log2 n + 20 on"
 ROOMY_ID = "score-range-roomy"
+# Of the printed factors at this p. Below, some stars fail, though not in exact arithmetic: at so few tokens the runner-up of
+# block 7's heads keeps a weight that the registers behind it show.
+HOLDS_FROM = 9
+FAILING_STARS: Sequence[tuple[Edge, ...]] = (
+    ((4, 3), (2, 3), (3, 6), (3, 1), (3, 5)),
+    ((5, 3), (3, 6), (3, 7), (3, 2), (1, 3), (3, 4)),
+    ((2, 3), (2, 4), (2, 5), (2, 6), (2, 7), (2, 1), (2, 8)),
+)
 
 
 def roomy_precision(n: int) -> int:
@@ -264,7 +272,9 @@ def roomy_precision(n: int) -> int:
                     "p is the least odd number above 10·log2 n, the constant printed for MatchNext alone.", holds=False
                 ),
                 Reading(
-                    "p = O(log n) with a larger constant: the printed factors do.", holds=True, shown=f"4.7/{ROOMY_ID}"
+                    "p = O(log n) with a larger constant: the printed factors do, from n = 9 on as far as tried.",
+                    holds=True,
+                    shown=f"4.7/{ROOMY_ID}",
                 ),
             ),
             SCORE_RANGE,
@@ -296,17 +306,12 @@ def test_roomy(check: Check, engine: str) -> None:
         tokens = run(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, guess=expected).produced
         return wrong(graph, tokens, PAPER)
 
-    size = lambda graph: graph.n  # noqa: E731
-    check.fails_below(3, every_input(2), right, range=f"every graph on 2 vertices {ORDERS}", size=size, precision=ROOMY)
-    check.exhaustive(
-        every_input(3),
-        right,
-        count=ordered_graphs(3),
-        range=f"every graph on 3 vertices {ORDERS}",
-        size=size,
-        precision=ROOMY,
+    sizes = check.sizes(HOLDS_FROM, cap=16)
+    stars = (Graph(len(edges) + 1, edges) for edges in FAILING_STARS)
+    check.fails_below(
+        HOLDS_FROM, stars, right, range="stars on 6 to 8 vertices", size=lambda graph: graph.n, precision=ROOMY
     )
-    random_graphs(check, small(check, (4, 5, 8, 12)), right, examples=30, precision=ROOMY)
+    random_graphs(check, sizes, right, examples=60, precision=ROOMY)
 
 
 # All that nothing in print sets right

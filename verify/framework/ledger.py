@@ -46,7 +46,7 @@ LONGEST_CASE = 160
 
 def natural(text: str) -> list[tuple[int, str]]:
     """A key that sorts C.9 before C.10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
 def sort_key(row: Row) -> tuple[list[tuple[int, str]], str]:

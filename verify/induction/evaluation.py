@@ -89,7 +89,7 @@ def _python(expression: Expression) -> str:
         case "true" | "false":
             return expression.capitalize()
         case str():
-            return expression if expression.isdigit() else symbol(expression)
+            return expression if expression.isdecimal() else symbol(expression)
         case ["!", formula, *_]:
             return _python(formula)
         case ["forall", [*bound], formula]:

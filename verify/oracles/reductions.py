@@ -193,7 +193,7 @@ def ngrams(c: int, *, printed: bool = False) -> Reduction:
         return b + n + (0 if printed else 1)
 
     def tells(n: int, answer: str) -> int:
-        return int(answer) - value(n, 0) if answer.isdigit() else -1
+        return int(answer) - value(n, 0) if answer.isdecimal() else -1
 
     def sequence(x: Bits) -> Words:
         return _sequence([token for i, b in enumerate(x, 1) for token in (*[i] * (c - 1), value(len(x), b))])

@@ -16,7 +16,7 @@ from verify.rounding.rows import as_polynomial
 
 def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
     """A prompt as the interpreter reads it."""
-    return [(family, int(word)) if word.isdigit() and word != "0" else (word, 0) for word in words]
+    return [(family, int(word)) if word.isdecimal() and word != "0" else (word, 0) for word in words]
 
 
 def said(model: Model, program: Program, words: Sequence[str]) -> str:

@@ -138,7 +138,7 @@ def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, n
         tokens = [token for token, _ in text]
         history, following = ideal.run(tokens)
         words = [wired.vocabulary[token] for token in tokens]
-        run = Input([("", int(word)) if word.isdigit() else (word, 0) for word in words])
+        run = Input([("", int(word)) if word.isdecimal() else (word, 0) for word in words])
         for k, (_, place) in enumerate(text, start=1):
             for layer, stage in enumerate(program.stages):
                 for i, name in enumerate(OF):

@@ -22,7 +22,7 @@ step = cache(definition)  # it is asked for at each word
 
 def tokens_of(words: Sequence[str]) -> list[Spoken]:
     """The words of a text as programs read them."""
-    return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdigit() else (w, 0) for w in words]
+    return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdecimal() else (w, 0) for w in words]
 
 
 def states(said: Sequence[str]) -> Iterator[State]:

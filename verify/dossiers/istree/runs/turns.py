@@ -120,7 +120,7 @@ class Run:
 
     def kind(self, j: int) -> int:
         name = self.words[j - 1] if 1 <= j <= len(self.words) else ""
-        return self.kinds[rag.VERTEX] if name.isdigit() else self.kinds.get(name, -1)
+        return self.kinds[rag.VERTEX] if name.isdecimal() else self.kinds.get(name, -1)
 
     def number(self, j: int) -> int:
         return self.read.tokens[j - 1][1] if 1 <= j <= len(self.words) else 0

@@ -25,9 +25,8 @@ def oracle(tokens: list[str]) -> str:
 height = running_sum(word("(") + word("[") - word(")") - word("]"))
 good = (height == 0) & (running_sum(height < 0) == 0) & (running_sum(height > DEPTH) == 0)
 for depth in range(DEPTH):
-    opened = select(
-        (height == depth).back(1)
-    )  # `.last`: the bracket that is closed where the height is the depth again
+    # The last one of these is the bracket that is closed where the height is the depth again.
+    opened = select((height == depth).back(1))
     for opening, closing in ("(]", "[)"):
         wrong = select(height == depth) & select(word(closing)) & select(opened.last(word(opening)))
         good = good & (wrong.count() == 0)

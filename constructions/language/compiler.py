@@ -778,9 +778,8 @@ class Compiler:
                 # Keys that are not equal must lie below the default where they saturate; a runner-up must lie a lead below.
                 by_key = any(c.meaning.startswith("−D") for c in head.components)
                 needs.append(log2(4 * area) if by_key else log2(setting.gap) + 1)
-                if (
-                    not by_key and head.name in self.beyond
-                ):  # the nearest position may be this far from the one that is asked for
+                # The nearest position may be so far from the one that is asked for.
+                if not by_key and head.name in self.beyond:
                     needs.append(log2(setting.gap) + _bits(self.beyond[head.name] ** 2))
                 sides = [(self._reach(c.key), self._reach(c.query)) for c in head.components]
                 needs += (_bits(end) for side in sides for end in side)

@@ -189,9 +189,8 @@ class Reader:
     def _target(self, candidates: Sequence[Candidate]) -> tuple[Fraction, Polynomial, Fraction] | None:
         """c, f and the constant, if every score is −c·(k' − f)² + constant with the same f, free of the key's atoms."""
         targets: list[tuple[Fraction, Polynomial, Fraction]] = []
-        known: list[
-            tuple[Fraction, Polynomial, Fraction]
-        ] = []  # by keys at known positions: f lies on one side or the other
+        # By keys at known positions: f lies on one side or the other.
+        known: list[tuple[Fraction, Polynomial, Fraction]] = []
         for candidate in candidates:
             squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
             if (

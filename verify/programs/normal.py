@@ -244,7 +244,8 @@ class Normalizer:
             return ZERO
         if low == high:
             return ONE
-        if len(body.items) == 1 and len(body.items[0][0]) == 1 and self.facts.is_bit(body.items[0][0][0]):
+        bit = alone(body)  # not n times a bit: a number of n is no scale that is taken out
+        if bit is not None and self.facts.is_bit(bit):
             return body if to == 1 else ONE - body
         if not to and (matching := self._counted(body)) is not None:
             return self._known(Equal(as_term(Count(matching)), to))

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from constructions.language.interpreter import Input
-from constructions.language.terms import Atom, Term, fraction, term
+from constructions.language.terms import Atom, Equal, IsWord, Term, as_term, fraction, term
 from constructions.layers import Transformer
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
@@ -199,6 +199,7 @@ def prompts(draw: st.DrawFn) -> tuple[int, list[str]]:
 
 @settings(max_examples=20)
 @given(sums(ATOMS), st.lists(prompts(), min_size=4, max_size=4))
+@example(as_term(Equal(as_term(IsWord("<s>")) * 2, Fraction(0))), [(4, ["<s>", "?", "1", "0"])])  # 3n − 2 times a bit
 def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, list[str]]]) -> None:
     n = symbol(4, LAST)
     symbolic = changed(value, lambda c: NUMBERS[int(c)](n) if c in NUMBERS else c)

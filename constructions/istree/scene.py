@@ -32,7 +32,7 @@ def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> lis
         if place >= prompt_length + 3:
             three = words[place - 3 : place]
             mark, u, v = three if marks_first else (three[1], three[0], three[2])
-            if mark in ("-", "^") and u.isdecimal() and v.isdigit():
+            if mark in ("-", "^") and u.isdecimal() and v.isdecimal():
                 now = (
                     {"current": int(v)}
                     if u == v

@@ -78,7 +78,11 @@ class Value:
     __rmul__ = __mul__
 
     def __eq__(self, other: object) -> Value:  # type: ignore[override]
-        return Value(_equal(self.term - term_of(other)))  # type: ignore[arg-type]  # a word would be compared by identity: it raises
+        if not isinstance(other, Value | int | Fraction):  # NotImplemented would compare identities, and say False
+            raise TypeError(
+                f"a value is compared with values and numbers, not with {other!r}; word({other!r}) is a value"
+            )
+        return Value(_equal(self.term - term_of(other)))
 
     def __ne__(self, other: object) -> Value:  # type: ignore[override]
         return ~(self == other)

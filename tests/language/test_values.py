@@ -210,5 +210,5 @@ def test_what_is_counted_once_is_one_atom() -> None:
 
 @pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt])
 def test_a_number_is_not_compared_with_a_word(compare: Callable[[object, object], object]) -> None:
-    with pytest.raises(TypeError, match="a value or a number is needed, not 'a'"):
+    with pytest.raises(TypeError, match=r"not (with )?'a'"):
         compare(number, "a")

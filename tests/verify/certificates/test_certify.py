@@ -21,7 +21,7 @@ from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates import above, ranges
 from verify.certificates.building import sized
-from verify.certificates.document import CERTIFIED, certificate, judge
+from verify.certificates.document import CERTIFIED, REFUSED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
 from verify.certify import PROG, main
 from verify.dossiers.registry import find_subject
@@ -268,16 +268,20 @@ def test_a_stored_certificate_of_many_n(tmp_path: Path, capsys: pytest.CaptureFi
         assert "no certificate" in capsys.readouterr().err
 
 
-def test_a_certificate_is_the_same_in_every_process() -> None:
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [("verify.certify index --n 4", CERTIFIED), ("verify.explain istree --variant printed --n 6", REFUSED)],
+)
+def test_a_document_is_the_same_in_every_process(arguments: str, verdict: str) -> None:
     """Else a stored one could not be replayed: the order of a set of strings is another one for each seed that these hash by."""
-    command = [sys.executable, "-m", "verify.certify", "index", "--n", "4", "--json"]
+    command = [sys.executable, "-m", *arguments.split(), "--json"]
     runs = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
-        for seed in ("0", "1")
+        for seed in ("0", "1", "2")
     ]
-    one, other = (run.communicate()[0] for run in runs)
-    assert json.loads(one)["verdict"] == CERTIFIED
-    assert one == other
+    one, *others = (run.communicate()[0] for run in runs)
+    assert json.loads(one)["verdict"] == verdict
+    assert others == [one, one]
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

@@ -28,12 +28,11 @@ SIZE = 8
 NONE, NOT_ASKED, NOT_LOOKED_UP = "none", "not asked", "not looked up"
 SAYS: Mapping[str, str] = {
     "2105.11115": "O(log k) bits of memory for a token in a layer",
-    "2408.14332": "O(log n) bits are enough for two layers",
     "2506.12027": "a constant number of bits",
 }
-"""What a paper says of precision, by its number on arXiv."""
+"""What the abstract says of precision, by its number on arXiv."""
 HEADS = {
-    "programs": ("file", "task", "source", "precision in the source", "blocks", "heads"),
+    "programs": ("file", "task", "source", "precision in its abstract", "blocks", "heads"),
     "certified": ("file", "weights", f"n = {SIZE}", "every n", "wired p", "certified from", "fails at", "on"),
 }
 
@@ -138,6 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names_of_gallery())}")
     parser.add_argument("--all-n", action="store_true", help="ask about every n as well")
     options = parser.parse_args(argv)
+    if unknown := {*options.names} - {*names_of_gallery()}:
+        parser.error(f"there is no program {min(unknown)!r} in the gallery")
     for name in options.names or names_of_gallery():
         print(f"{name} …", file=sys.stderr, flush=True)
         row = Asked(name).certified(every=options.all_n)

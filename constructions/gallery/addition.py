@@ -15,7 +15,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 def wrong(tokens: list[str]) -> str:
-    return "" if len(tokens) == 2 * tokens.index("+") + 2 else "the numbers have not as many digits"
+    return "" if len(tokens) == 2 * tokens.index("+") + 2 else "one number has more digits than the other"
 
 
 plus, mark = select(word("+")).first(position), select(word("?")).first(position)

@@ -4,8 +4,9 @@ Source: Merrill and Sabharwal, "The expressive power of transformers with chain 
 letter, a chain of thought recognizes every regular language. `swap` exchanges places 1 and 2, `turn` sends each place to the next
 one. Together they make all permutations of five places, so that the task is complete for NC¹ (Barrington, 1989).
 
-A linear RNN whose matrices depend on the letter does it without a chain of thought, if these have negative eigenvalues (Grazzi et
-al., arXiv 2411.12537). In this language a recurrence has a constant matrix, with eigenvalues 0 and 1: sums, and what stood before.
+Linear RNNs whose matrices depend on the letter need no chain of thought, if these are products of I − v·vᵀ with eigenvalues from
+−1 to 1 (Grazzi et al., arXiv 2411.12537). In this language a recurrence has a constant matrix, with eigenvalues 0 and 1: sums, and
+what stood before.
 """
 
 from constructions.language import choose, number, numbers, position, program, select, some, word, words

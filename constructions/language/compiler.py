@@ -60,6 +60,7 @@ from constructions.language.terms import (
     Sum,
     Term,
     as_term,
+    is_integer,
 )
 from constructions.language.values import START
 from constructions.parts.heads.copy import copy, nearest_key
@@ -125,6 +126,9 @@ class Compiler:
         self.length = self.texts.length(n)
         # Bounds of as many digits: so p depends on how many digits n has, and on nothing else of it.
         self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length))
+        self.tight = Bounds(
+            self.numbers, self.length
+        )  # for comparisons: those with n itself do not depend on its digits
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
         self.products: dict[tuple[Atom, ...], Formed] = {}
@@ -306,7 +310,7 @@ class Compiler:
 
     def is_whole(self, term: Term) -> bool:
         """Whether its value is an integer that a register can hold."""
-        return all(c.denominator == 1 for _, c in term.items) and not self.counts_in(term)
+        return all(is_integer(c) for _, c in term.items) and not self.counts_in(term)
 
     def is_bit(self, term: Term) -> bool:
         """Whether it is seen to be 0 or 1."""
@@ -340,7 +344,7 @@ class Compiler:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
             return self._compared_counts(atom, of - value, equal=True)
         self._require_whole(of, "==")
-        if value.denominator != 1:
+        if not is_integer(value):
             return Affine(), 0
         form, ready = self.form(of)
         low, high = self.bounds.term(of)
@@ -367,7 +371,7 @@ class Compiler:
             return self._compared_counts(atom, of, equal=False)
         self._require_whole(of, "a comparison")
         form, ready = self.form(of)
-        low, high = self.bounds.term(of)
+        low, high = self.tight.term(of)
         if high <= 0 or low > 0:
             return as_affine(int(low > 0)), 0
         if self.is_flag(of):

@@ -343,6 +343,11 @@ def as_term(value: Term | Atom | Number) -> Term:
     return Term((((), fraction(value)),) if value else ())
 
 
+def is_integer(number: Number) -> bool:
+    """Whether a number, which may depend on n, is seen to be an integer at every n."""
+    return bool(number.is_whole) if hasattr(number, "is_whole") else number.denominator == 1
+
+
 ZERO, ONE = term(()), as_term(1)
 POSITION = Position()
 FIRST = Equal(as_term(POSITION), Fraction(1))

@@ -39,6 +39,7 @@ from constructions.language.terms import (
     Sum,
     Term,
     as_term,
+    is_integer,
 )
 
 START = "<s>"
@@ -125,9 +126,16 @@ class Value:
 
 
 def _primitive(difference: Term) -> Term:
-    """With whole coefficients that have no common factor, and the same sign everywhere."""
-    difference = difference * math.lcm(*(c.denominator for _, c in difference.items))
-    return difference * Fraction(1, math.gcd(*(c.numerator for _, c in difference.items)) or 1)
+    """With whole coefficients that have no common factor, and the same sign everywhere.
+
+    Raises TypeError where n is a symbol and decides on the factor.
+    """
+    difference = difference * math.lcm(*(1 if is_integer(c) else c.denominator for _, c in difference.items))
+    coefficients = [c for _, c in difference.items]
+    factor = math.gcd(*(c.numerator for c in coefficients if type(c) in (int, Fraction)))
+    if factor != 1:  # else it stays 1, whatever the others are
+        factor = math.gcd(*(c.numerator for c in coefficients)) or 1
+    return difference * Fraction(1, factor)
 
 
 def _equal(difference: Term) -> Term:

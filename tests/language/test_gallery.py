@@ -10,6 +10,7 @@ import pytest
 import constructions
 from constructions.language.files import GALLERY, load_program, names_of_gallery
 from tests.gallery import PAGE, Asked, page, rows_of
+from verify.certificates.building import sized
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import find_program
 from verify.theorem import main
@@ -94,3 +95,12 @@ def test_the_page_is_of_these_programs_and_of_their_weights() -> None:
 def test_a_row_of_the_page_is_what_is_certified(name: str) -> None:
     stored, now = rows_of(PAGE.read_text(encoding="utf-8"))[name], Asked(name).certified(every=False)
     assert (*stored[:3], *stored[4:]) == (*now[:3], *now[4:])
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("sorting", 100, 127), ("histogram", 100, 127), ("dyck_bounded", 64, 126)]
+)
+def test_one_model_is_of_an_interval_of_n(name: str, low: int, high: int) -> None:
+    """A comparison with n itself asks for no more than for the digits of numbers and lengths."""
+    subject = Subject(find_program(name), low)
+    assert sized(subject, 10**6)[2] == high

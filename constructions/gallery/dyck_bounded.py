@@ -23,13 +23,13 @@ def oracle(tokens: list[str]) -> str:
 
 
 height = running_sum(word("(") + word("[") - word(")") - word("]"))
-good = (height == 0) & (running_sum(height < 0) == 0) & (running_sum(height > DEPTH) == 0)
+bad = (height < 0) | (height > DEPTH)
 for depth in range(DEPTH):
     # The last one of these is the bracket that is closed where the height is the depth again.
     opened = select((height == depth).back(1))
     for opening, closing in ("(]", "[)"):
-        wrong = select(height == depth) & select(word(closing)) & select(opened.last(word(opening)))
-        good = good & (wrong.count() == 0)
+        bad = bad | ((height == depth) & word(closing) & opened.last(word(opening)))
+good = (height == 0) & (running_sum(bad) == 0)
 dyck_bounded = program(
     choose(good, "YES", "NO"),
     prompt=[some(words("(", ")", "[", "]"))],

@@ -99,27 +99,39 @@ class Keys:
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds = kinds
         self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.low == 1)
-        self.earlier = [self._reachable(i, frozenset()) for i in range(len(kinds))]
+        self.after: list[set[int]] = [set() for _ in kinds]
+        for i, kind in enumerate(kinds):
+            for j in kind.before:
+                self.after[j].add(i)
+        self.earlier = [self._reachable(i) for i in range(len(kinds))]
         self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
-        self._sure: dict[tuple[int, frozenset[int]], bool] = {}
+        self._missed: dict[frozenset[int], set[int]] = {}
 
-    def _reachable(self, start: int, without: frozenset[int]) -> frozenset[int]:
-        """Kinds that a position before one of kind `start` can have, on ways that meet none of `without`."""
-        nodes: set[int] = set()
-        queue = list(self.kinds[start].before - without)
+    def _reachable(self, start: int) -> frozenset[int]:
+        """Kinds that a position before one of kind `start` can have."""
+        nodes = set(self.kinds[start].before)
+        queue = list(nodes)
         while queue:
-            node = queue.pop()
-            if node not in nodes:
-                nodes.add(node)
-                queue += self.kinds[node].before - without - nodes
+            further = self.kinds[queue.pop()].before - nodes
+            nodes |= further
+            queue += further
         return frozenset(nodes)
+
+    def _behind(self, without: frozenset[int]) -> set[int]:
+        """Kinds that a position can have with none of `without` before it."""
+        nodes: set[int] = set()
+        queue = list(self.first - without)
+        while queue:
+            further = self.after[queue.pop()] - nodes
+            nodes |= further
+            queue += further - without
+        return nodes
 
     def sure(self, start: int, ids: frozenset[int]) -> bool:
         """Whether every sequence has one of these kinds before a position of kind `start`."""
-        if (start, ids) not in self._sure:
-            met = start not in self.first and not self._reachable(start, ids) & self.first
-            self._sure[start, ids] = met
-        return self._sure[start, ids]
+        if ids not in self._missed:
+            self._missed[ids] = self._behind(ids)
+        return start not in self.first and start not in self._missed[ids]
 
 
 def steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:

@@ -15,7 +15,7 @@ from verify.algebra.domains import Integer, Reciprocal, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
 from verify.automata.language import State
-from verify.rounding.candidates import SCORE, Candidate, needed_lead
+from verify.rounding.candidates import SCORE, Candidate, Keys, needed_lead
 from verify.rounding.kinds import Kind
 from verify.rounding.scores import complete_squares
 from verify.rounding.winners import Winners
@@ -149,3 +149,26 @@ def test_what_is_affine() -> None:
     assert (a + b * 2 + 1).is_affine
     assert constant(3).is_affine
     assert not any(p.is_affine for p in (a * a, a * a + 1, a * b + a, a * a + a + 1))
+
+
+@given(
+    st.lists(st.frozensets(st.integers(0, 3)), min_size=4, max_size=4),
+    st.frozensets(st.integers(0, 3), min_size=1),
+    st.frozensets(st.integers(0, 3)),
+)
+def test_what_stands_before_every_position(
+    before: list[frozenset[int]], beginnings: frozenset[int], ids: frozenset[int]
+) -> None:
+    """Against all ways from a beginning, which may come by each kind once."""
+    kinds = [
+        Kind(SPACE, {}, {"k": Integer(1 if i in beginnings else 2, 9)}, state=State("test"), before=before[i])
+        for i in range(4)
+    ]
+    without: set[int] = set()
+    for length in range(1, 6):
+        for way in itertools.product(range(4), repeat=length):
+            follows = all(earlier in before[later] for earlier, later in itertools.pairwise(way))
+            if way[0] in beginnings and follows and not ids & {*way[:-1]}:
+                without.add(way[-1])
+    keys = Keys(kinds)
+    assert [keys.sure(start, ids) for start in range(4)] == [start not in without for start in range(4)]

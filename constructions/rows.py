@@ -21,6 +21,8 @@ Row: TypeAlias = tuple[tuple[int, Weight], ...]
 """(coordinate, weight) in the order of coordinates, zeros left out."""
 Written: TypeAlias = tuple[tuple[int, Row], ...]
 """Register → what it is made of, in the order of coordinates."""
+Cycle: TypeAlias = tuple[tuple[int, int], ...]
+"""Registers, each with a sign: its state is the sign times the state before of the register before it, the first's of the last."""
 Change: TypeAlias = Callable[[Weight], Weight]
 
 
@@ -77,6 +79,18 @@ class Recurrent:
         carry, feed = dict(self.carry), dict(self.feed)
         for i in sorted(carry.keys() | feed.keys()):
             yield i, carry.get(i, ()), feed.get(i, ())
+
+    def cycles(self) -> list[Cycle]:
+        """Those of A, which permutes their registers and may change signs; a register that is carried on as it is is a sum."""
+        before = {i: row[0] for i, row in self.carry if len(row) == 1 and row[0][1] in (1, -1)}
+        found = []
+        for least in sorted(before):  # register of a cycle, so that each cycle is met once
+            path = [least]
+            while (source := before[path[-1]][0]) in before and source > least and source not in path:
+                path.append(source)
+            if source == least and before[least] != (least, 1):
+                found.append(tuple((i, before[i][1]) for i in reversed(path)))
+        return found
 
     def end_to_end(self, width: int) -> Written:
         """The rows of each state as one, over `width` states before and then as many registers now."""

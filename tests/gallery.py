@@ -28,6 +28,7 @@ SIZE = 8
 NONE, NOT_ASKED, NOT_LOOKED_UP = "none", "not asked", "not looked up"
 SAYS: Mapping[str, str] = {
     "2105.11115": "O(log k) bits of memory for a token in a layer",
+    "2411.12537": "finite precision, where it says what cannot be done",
     "2506.12027": "a constant number of bits",
 }
 """What the abstract says of precision, by its number on arXiv."""

@@ -14,6 +14,7 @@ interpreter  what a term is on one input, by the plain meaning of each word; no 
 from constructions.language.program import program
 from constructions.language.texts import either, many, numbers, optional, some, words
 from constructions.language.values import (
+    alternating_sum,
     choose,
     is_number,
     number,
@@ -27,6 +28,7 @@ from constructions.language.values import (
 )
 
 __all__ = [
+    "alternating_sum",
     "choose",
     "either",
     "is_number",

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from constructions.language.terms import (
+    FIRST,
     Above,
     Atom,
     Back,
+    Comb,
     Count,
     Equal,
     IsNumber,
@@ -25,7 +27,9 @@ from constructions.language.terms import (
     Read,
     Sum,
     Term,
+    as_term,
 )
+from constructions.language.values import START
 
 Bound: TypeAlias = Any
 """A number, or one that depends on n."""
@@ -87,6 +91,13 @@ class Bounds:
             case Sum(of):
                 low, high = self.term(of)
                 return self.length * min(0, low), self.length * max(0, high)
+            case Comb(of, _, sign):
+                low, high = self.term(of)
+                # Two that follow each other add at most high − low; what stands at position 1 alone is added once.
+                times = 1 if of in (as_term(IsWord(START)), as_term(FIRST)) else self.length
+                if sign < 0:
+                    return min(0, low) - times * (high - low), max(0, high) + times * (high - low)
+                return times * min(0, low), times * max(0, high)
             case Read(value, where):
                 low, high = self.term(value)
                 return (min(0, low), max(0, high)) if isinstance(where, Back) else (low, high)

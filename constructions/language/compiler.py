@@ -10,6 +10,7 @@ cost nothing: a term is a form over the registers of its atoms. What costs somet
   first, last, nearest             a head by keys (C.15, C.16, C.17)
   count                            a head of which the positions that match and position 1 tie (C.14): it has 1/(1 + count)
   running sum                      a linear recurrence (C.21)
+  alternating, or of every m-th    a linear recurrence whose matrix is a cyclic permutation, with one −1 for alternating sums
 
 Counts. Where x = ROUND(1/(1 + m)) is all that is known of a count m, m > r is (r + 1)·x < 1, and m > m' is x < x', both with a
 margin: a product (r + 1)·x lies at least 1/(1 + L) below 1 or no rounding error above it, L the length; and two different shares
@@ -21,6 +22,7 @@ Nothing here is trusted: what the weights compute is read off them again and com
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +43,7 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Comb,
     Count,
     Equal,
     If,
@@ -268,6 +271,8 @@ class Compiler:
                 )
             case Sum(of):
                 return self._sum(atom, of)
+            case Comb():
+                return self._comb(atom)
             case Read(value, where):
                 return self._read(atom, value, where)
             case Count(where) if (target := asked_position(where)) is not None:
@@ -324,6 +329,8 @@ class Compiler:
         match atom:
             case IsWord() | IsNumber() | Equal() | Above():
                 return True
+            case Comb():
+                return self.is_bit(as_term(atom))
             case Named(_, of) | Read(of, _):
                 return self.is_flag(of)
         return False
@@ -521,6 +528,24 @@ class Compiler:
         name = self._register(as_term(atom), "sum")
         block = self._recurrence(ready)
         self.blocks[block].sums.append(running_sum(f"sum of {shown(form)}", _linear(form), name))
+        return reg(name), 2 * block - 1
+
+    def _comb(self, atom: Comb) -> Formed:
+        """A cycle of registers: the sum, and what it was one position before, two, … up to `steps` − 1."""
+        if self.attends:
+            raise NotCompiled(
+                "a Transformer has no recurrence: alternating sums, and sums of every so many positions, need the architecture "
+                "rnn or hybrid"
+            )
+        self._require_whole(atom.of, "a running sum")
+        form, ready = self.form(atom.of)
+        block = self._recurrence(ready)
+        before: list[Atom] = [Read(as_term(atom), Back(i)) for i in range(1, atom.steps)]
+        name, *others = names = [self._register(as_term(a), "sum") for a in (atom, *before)]
+        self.formed |= {a: (reg(other), 2 * block - 1) for a, other in zip(before, others, strict=True)}
+        rows = {name: (reg(names[-1]) * atom.sign, _linear(form))}
+        rows |= {late: (reg(early), Affine()) for early, late in itertools.pairwise(names)}
+        self.blocks[block].sums.append(LinearUnit(f"{name}: a cycle of {atom.steps}, sign {atom.sign}", rows))
         return reg(name), 2 * block - 1
 
     def _read(self, atom: Atom, value: Term, where: Selection) -> Formed:

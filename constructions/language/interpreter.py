@@ -15,6 +15,7 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Comb,
     Count,
     Digits,
     Equal,
@@ -88,6 +89,8 @@ class Input:
                 return self.value(of, k)
             case Sum(of):
                 return sum(self.value(of, j) for j in range(1, k + 1))
+            case Comb(of, steps, sign):
+                return sum((1, sign)[i % 2] * self.value(of, j) for i, j in enumerate(range(k, 0, -steps)))
             case Digits(of, base, count):
                 return sum(int(base**i) * self.value(of, k - i) for i in range(min(count, k)))
             case Count(where):

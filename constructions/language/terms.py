@@ -180,6 +180,18 @@ class Sum(Atom):
 
 
 @dataclass(frozen=True, eq=False)
+class Comb(Atom):
+    """Σ sign^i·(the term at k − i·steps) over i = 0, 1, …, without the positions that there are not; sign 1 or −1, steps ≥ 1.
+
+    A comb filter: sign times what it was at k − steps, plus the term at k. A recurrence keeps it by a signed cyclic permutation.
+    """
+
+    of: Term
+    steps: int
+    sign: int
+
+
+@dataclass(frozen=True, eq=False)
 class Digits(Atom):
     """Σ base^i·(the term at k − i) over i = 0 … count − 1, without the positions that there are not; base ≥ 2, count ≥ 1."""
 

@@ -21,6 +21,7 @@ from constructions.language.terms import (
     Answer,
     Back,
     Closest,
+    Comb,
     Count,
     Equal,
     If,
@@ -182,9 +183,31 @@ def positive(value: Value) -> Value:
     return Value(as_term(Positive(value.term)))
 
 
-def running_sum(value: Value) -> Value:
-    """The sum of the value over all positions up to this one. A recurrence keeps it; a Transformer has none."""
-    return Value(as_term(Sum(value.term)))
+def running_sum(value: Operand, every: int = 1) -> Value:
+    """The sum of the value here, `every` positions before, twice as many before, and so on: by default over all positions so far.
+
+    A recurrence keeps it, by a cyclic permutation of so many numbers; a Transformer has none. The matrix of a linear RNN is
+    constant (definition 3.4). So `every` is a number from 1, not a value; for anything else it raises ValueError.
+    """
+    return _filtered(value, every, 1)
+
+
+def alternating_sum(value: Operand, every: int = 1) -> Value:
+    """The value here, minus the one `every` positions before, plus the one twice as many before, and so on.
+
+    A recurrence with the eigenvalue −1 keeps it: that of 1 is 1 at odd positions and 0 at even ones. Raises ValueError as above.
+    """
+    return _filtered(value, every, -1)
+
+
+def _filtered(value: Operand, every: int, sign: int) -> Value:
+    if not isinstance(every, int) or every < 1:
+        raise ValueError(
+            "`every` is a whole number from 1: the matrix of a linear RNN is constant, and does not depend on what stands "
+            "in the text"
+        )
+    of = term_of(value)
+    return Value(as_term(Sum(of) if (every, sign) == (1, 1) else Comb(of, every, sign)))
 
 
 def table(value: Value, entries: Mapping[int, Operand]) -> Value:

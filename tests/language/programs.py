@@ -146,7 +146,8 @@ class _Writer:
             case "keep":
                 return f"({self.bit(depth - 1)} * {self.number(depth - 1)})"
             case "sum":
-                return f"running_sum({self.number(depth - 1)})"
+                every = self.one_of("", "", ", every=2", ", every=3")
+                return f"{self.one_of('running', 'running', 'alternating')}_sum({self.number(depth - 1)}{every})"
             case "at":
                 return f"{self.number(depth - 1)}.at({self.number(depth - 1)})"
             case "nearest":

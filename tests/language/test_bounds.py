@@ -10,7 +10,17 @@ from hypothesis import event, given, settings
 from constructions.language.bounds import Bounds, product
 from constructions.language.interpreter import Input
 from constructions.language.terms import Digits, NumberOf, Reciprocal, Sum, as_term
-from constructions.language.values import Value, number, position, positive, running_sum, select, table, word
+from constructions.language.values import (
+    Value,
+    alternating_sum,
+    number,
+    position,
+    positive,
+    running_sum,
+    select,
+    table,
+    word,
+)
 from tests.language.compiled import every_text
 from tests.language.programs import NAMES, PROMPTS, Written, programs
 
@@ -77,6 +87,11 @@ def test_no_value_is_outside(written: Written) -> None:
         (running_sum(number - 1), -(N + 1), (N + 1) * (N - 1)),
         (running_sum(position), 0, (N + 1) ** 2),
         (running_sum(-position), -((N + 1) ** 2), 0),
+        (running_sum(number, every=2), 0, (N + 1) * N),
+        (running_sum(word("<s>"), every=2), 0, 1),
+        (alternating_sum(1), 0, 1),
+        (alternating_sum(number - number - 2, every=3), -2, 0),
+        (alternating_sum(word("a")), -(N + 1), N + 2),
         (select(number).count(), 0, N + 1),
         (table(number, {1: 4, 2: -2}), -2, 4),
         ((number == 1) | (position > 2), 0, 1),

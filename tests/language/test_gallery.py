@@ -24,6 +24,7 @@ FAULTS = {
         ("number.back(2)", "number.back(3)"),
         ('* ~word("?")', ""),
     ],
+    "divisible": [("every=3", "every=2"), ("(1) == 1", "(1) == 0"), ("even & third", "even | third")],
     "dyck": [("depth < 0", "depth < -1"), (" & (closed_too_early == 0)", ""), ('- word(")")', "")],
     "dyck_bounded": [("height > DEPTH", "height >= DEPTH"), (".back(1)", ".back(2)"), ("[)", "[]")],
     "first": [("START = 2", "START = 3"), ("== 1", "== 0"), ("number.at(START)", "number")],

@@ -14,6 +14,7 @@ from constructions.language.terms import Count, If, Named, Say, SayNumber, Term
 from constructions.language.values import (
     Output,
     Value,
+    alternating_sum,
     choose,
     is_number,
     number,
@@ -154,7 +155,19 @@ def test_other_positions() -> None:
             assert at(found.nearest(position, number)) == (here[by.index(min(by))] if here else 1)
             assert at((found & select(position, 2)).count()) == int(2 in here)
             assert at(running_sum(number)) == sum(numbers[:k])
+            for m in (1, 2, 3):
+                before = numbers[k - 1 :: -m]  # here, m before, and so on
+                assert at(running_sum(number, every=m)) == sum(before)
+                assert at(alternating_sum(number, every=m)) == sum(before[::2]) - sum(before[1::2])
+            assert at(alternating_sum(1)) == k % 2
             assert at(table(number, {1: 5, 2: position})) == {1: 5, 2: k}.get(numbers[k - 1], 0)
+
+
+@pytest.mark.parametrize("every", [0, -1, 1.0, number])
+def test_a_recurrence_has_one_matrix_for_all_positions(every: object) -> None:
+    for summed in (running_sum, alternating_sum):
+        with pytest.raises(ValueError, match="the matrix of a linear RNN is constant"):
+            summed(number, every)  # type: ignore[arg-type]
 
 
 def spoken(output: Output) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ from constructions.language.terms import (
     ZERO,
     Back,
     Best,
+    Comb,
     Digits,
     IsNumber,
     IsWord,
@@ -24,7 +26,7 @@ from constructions.language.terms import (
     fraction,
 )
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
-from constructions.rows import HeadRows, Recurrent, Row, Sublayer, Weight
+from constructions.rows import Cycle, HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
 from verify.automata.language import Consecutive, Delayed, Language
@@ -224,7 +226,8 @@ def _states(
 ) -> Registers:
     """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before.
 
-    A queue is what has entered it and, by its invariant, not yet left.
+    A queue is what has entered it and, by its invariant, not yet left. In a cycle each adds up what is fed to it, and what has come
+    around from the others, which were fed so many steps before.
     """
     feed = {i: _affine(row, 0, registers) for i, row in layer.feed}
     carry = dict(layer.carry)
@@ -232,6 +235,8 @@ def _states(
     for i, queue in queues.items():
         digits = Digits(registers.get(queue.early, ZERO), queue.base, queue.invariant.by)
         states[i] = normal.term(as_term(digits)) * _number(queue.unit)
+    for cycle in layer.cycles():
+        states |= {i: normal.term(value) for i, value in _turned(cycle, feed).items()}
     pending: Sequence[int] = sorted({*feed, *carry} - states.keys())
     while pending:
         ready = [i for i in pending if all(j in states or j == i or j not in pending for j, _ in carry.get(i, ()))]
@@ -240,6 +245,21 @@ def _states(
         for i in ready:
             states[i] = normal.term(_state(i, carry.get(i, ()), feed.get(i, ZERO), states, where))
         pending = [i for i in pending if i not in states]
+    return states
+
+
+def _turned(cycle: Cycle, feed: Registers) -> Registers:
+    """The states of a cycle: register r is fed x and takes over sign·(the register before it in the cycle), one step before."""
+    around = math.prod(sign for _, sign in cycle)
+    states: Registers = {}
+    for at, (i, _) in enumerate(cycle):
+        total, sign = ZERO, 1
+        for steps in range(len(cycle)):
+            source, turn = cycle[at - steps]
+            fed = as_term(Comb(feed.get(source, ZERO), len(cycle), around))
+            total = total + (as_term(Read(fed, Back(steps))) if steps else fed) * sign
+            sign *= turn
+        states[i] = total
     return states
 
 

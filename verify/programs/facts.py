@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 from constructions.language.terms import (
+    FIRST,
     POSITION,
     Above,
     At,
@@ -15,6 +16,7 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Comb,
     Count,
     Digits,
     Equal,
@@ -316,6 +318,14 @@ class Facts:
                 low_end, high_end = self.globally.bounds(of)
                 most = self.positions[1]
                 return min(low_end, low_end * most), max(high_end, high_end * most)
+            case Comb(of, _, sign):
+                low_end, high_end = self.globally.bounds(of)
+                # Two that follow each other add at most high − low; what stands at position 1 alone is added once.
+                most = 1 if of == as_term(FIRST) else self.positions[1]
+                if sign < 0:
+                    apart = (high_end - low_end) * most
+                    return min(low_end, Fraction(0)) - apart, max(high_end, Fraction(0)) + apart
+                return min(low_end * most, Fraction(0)), max(high_end * most, Fraction(0))
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
             case Read(value, (Pick(matching) | Next(matching) | Closest(matching)) as where):
@@ -389,7 +399,7 @@ class Facts:
         match a:
             case Reciprocal():
                 return False
-            case Positive(of) | Sum(of) | Digits(of) | Named(_, of):
+            case Positive(of) | Sum(of) | Comb(of) | Digits(of) | Named(_, of):
                 return self.is_integer(of)
             case Read(value, where):
                 return self.is_integer(value) and not isinstance(where, Best)
@@ -400,6 +410,8 @@ class Facts:
         match a:
             case Equal() | Above() | IsWord() | IsNumber():
                 return True
+            case Comb(of):
+                return self.is_integer(of) and all(0 <= end <= 1 for end in self.globally._atom(a))
             case Named(_, of) if is_table(of):
                 return self.is_integer(of) and all(0 <= end <= 1 for end in self.globally.bounds(as_term(a)))
             case Named(_, of):  # b, or 1 − b

@@ -10,6 +10,7 @@ from constructions.language.terms import (
     Atom,
     Back,
     Best,
+    Comb,
     Count,
     Digits,
     Equal,
@@ -134,6 +135,6 @@ def _atom_at_first(a: Atom, start: str) -> Fraction:
             return Fraction(int(at_first(of, start) > 0))
         case Reciprocal(of):
             return 1 / at_first(of, start)
-        case Sum(value) | Digits(value) | Read(value, _) | Named(_, value):
+        case Sum(value) | Comb(value) | Digits(value) | Read(value, _) | Named(_, value):
             return at_first(value, start)
     raise TypeError(f"no atom: {a}")

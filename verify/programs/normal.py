@@ -24,6 +24,7 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Comb,
     Count,
     Digits,
     Equal,
@@ -137,6 +138,11 @@ class Normalizer:
                 return named(name, self.term(of))
             case Sum(of):
                 return self._sum(self.everywhere.term(of))
+            case Comb(of, 1, 1):
+                return self._sum(self.everywhere.term(of))
+            case Comb(of, steps, sign):
+                items = self.everywhere.term(of).items
+                return sum((self._known(Comb(term([(m, 1)]), steps, sign)) * c for m, c in items), ZERO)
             case Digits(of, base, count):
                 return self._known(Digits(self.everywhere.term(of), base, count))
             case Read(value, where):

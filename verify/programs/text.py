@@ -18,6 +18,7 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Comb,
     Count,
     Digits,
     Equal,
@@ -107,6 +108,10 @@ class Teller:
                 return f"#{{{j} in 2…{k}: {self._matching(where, depth)}}}"
             case Sum(of):
                 return f"Σ_{{{j} ≤ {k}}} ({self.term(of, depth + 1)})"
+            case Comb(of, steps, sign):
+                power = f"({k} − {j})" if steps == 1 else f"(({k} − {j})/{steps})"
+                signs = f"(−1)^{power}·" if sign < 0 else ""
+                return f"Σ_{{{j} = {k}, {k} − {steps}, …}} {signs}{self._factor(of, depth + 1)}"
             case Digits(of, base, count):
                 return f"Σ_{{{k} − {count} < {j} ≤ {k}}} {base}^({k} − {j})·{self._factor(of, depth + 1)}"
             case Read(value, where):

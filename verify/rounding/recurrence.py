@@ -1,10 +1,13 @@
 """What a linear recurrence keeps, for all inputs at once: h_t = ROUND(A·h_{t−1} + B·x_t), h_0 = 0.
 
-A kind of position is taken apart by what the positions before it left in the state. Three kinds of state are known:
+A kind of position is taken apart by what the positions before it left in the state. Four kinds of state are known:
   window  a register that is made of others, never of itself: after as many tokens as there are such registers in a row it
           has forgotten all that was before. Values are carried forward from the first position until nothing new comes.
   sum     a register that adds something to itself. Where every way to a kind adds up to one number, it is that number; else it lies
           between the least and the largest share of one position times the number of positions that have a share.
+  cycle   registers each of which is the one before it, or −1 times that, plus what is fed: a signed cyclic permutation. If only few
+          of its states can follow each other, they are carried forward as those of a window. Else each position adds to a register
+          what it fed to some register of the cycle, with some sign: a bound as that of a sum.
   queue   a register that multiplies itself by b, where what enters with the weight c leaves m positions later with −c·b^m, by an
           invariant of the run (queues.py).
 """
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.places import RECURRENCE
-from constructions.rows import Recurrent, Row, Weight
+from constructions.rows import Cycle, Recurrent, Row, Weight
 from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
 from verify.automata.language import Delayed, Invariant, Limited
@@ -31,6 +34,7 @@ from verify.rounding.rows import as_polynomial
 STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
 NOTHING = -1  # before the first position
 MOST_STEPS = 20_000
+MOST_TURNS = 64  # states of a cycle behind one kind that are carried forward
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,9 @@ class Keeper:
         self.kinds, self.where, self.names, self.fused = kinds, where, names, fused
         self.carry, self.feed = dict(rows.carry), dict(rows.feed)
         self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
+        cycles = rows.cycles()
+        self.turning = {r for cycle in cycles if self._returns(cycle) for r, _ in cycle}
+        growing = {r: cycle for cycle in cycles for r, _ in cycle if r not in self.turning}
         delayed = [item for item in known if isinstance(item, Delayed)]
         queues = {r: queue_of(r, row, self.feed.get(r, ()), names, delayed) for r, row in sorted(self.carry.items())}
         self.queues = {r: queue for r, queue in queues.items() if queue is not None}
@@ -67,10 +74,11 @@ class Keeper:
         self.limits = {r: limits[names[r]] for r in self.sums if names[r] in limits}
         self.used: list[Invariant] = [*(queue.invariant for queue in self.queues.values()), *self.limits.values()]
         registers = self.carry.keys() | self.feed.keys()
-        self.window = sorted(registers - {*self.sums, *self.queues})
+        self.window = sorted(registers - {*self.sums, *growing, *self.queues})
         self._refuse_circles()
         self.held = {r: queue.held(kinds, self._place(r)) for r, queue in self.queues.items()}
-        self.totals = {r: self._total(r) for r in self.sums}
+        self.totals = {r: Total(kinds, self._shares(r)) for r in self.sums}
+        self.totals |= {r: Total(kinds, self._shares_of_cycle(cycle)) for r, cycle in sorted(growing.items())}
         self.joints: dict[
             int, dict[tuple[int, int], Kind]
         ] = {}  # kind → a kind before and what it kept → both together
@@ -80,14 +88,14 @@ class Keeper:
         """The kind of this number in parts, with what is kept added to its registers."""
         for _, behind in sorted(self.joints.get(number, {}).items()):
             joint: Kind | None = behind
-            for r in self.sums:
+            for r in self.totals:
                 joint = joint and self._summed(joint, r, number)
             if joint is None:
                 continue
             for r, queue in self.queues.items():
                 joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
                 joint = joint.with_registers({STATE - r: value})
-            for r in (*self.window, *self.sums, *self.queues):
+            for r in (*self.window, *self.totals, *self.queues):
                 joint = added(joint, r, joint.register(STATE - r), self._place(r))
             yield with_fields(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
@@ -95,9 +103,9 @@ class Keeper:
         return f"{self.where}, {RECURRENCE}, register {self.names[register]}"
 
     def _refuse_circles(self) -> None:
-        """Raises Undecided unless registers of the window are made of each other without a circle."""
-        done: set[int] = set()
-        pending = list(self.window)
+        """Raises Undecided unless registers of the window, but for those of cycles, are made of each other without a circle."""
+        done = set(self.turning)
+        pending = [r for r in self.window if r not in done]
         while pending:
             ready = [r for r in pending if all(c in done for c, _ in self.carry.get(r, ()))]
             if not ready:
@@ -159,8 +167,8 @@ class Keeper:
 
     # Sums
 
-    def _total(self, register: int) -> Total:
-        """What a sum can be behind each kind."""
+    def _shares(self, register: int) -> list[Share]:
+        """What the positions of each kind feed to a sum, or to a register of a cycle."""
         shares = []
         for kind in self.kinds:
             pairs = [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
@@ -171,7 +179,36 @@ class Keeper:
                     self._place(register), f"{share}, which {kind.state} adds to the sum, is no whole number"
                 )
             shares.append(Share(*kind.bounds(share)))
-        return Total(self.kinds, shares)
+        return shares
+
+    def _shares_of_cycle(self, cycle: Cycle) -> list[Share]:
+        """What one position can add to a register of the cycle: what it feeds to one of them, with a sign if there is one."""
+        shares = []
+        for fed in zip(*(self._shares(r) for r, _ in cycle), strict=True):
+            low = min(Fraction(0), *(share.low for share in fed))
+            high = max(Fraction(0), *(share.high for share in fed))
+            if any(sign < 0 for _, sign in cycle):
+                low, high = min(low, -high), max(high, -low)
+            shares.append(Share(low, high))
+        return shares
+
+    def _returns(self, cycle: Cycle) -> bool:
+        """Whether few states of the cycle can stand behind a kind, by which kinds may follow which: if so, the way forward ends.
+
+        Nothing else rests on it, as all that is carried forward is calculated again.
+        """
+        fed = [[share.value for share in shares] for shares in zip(*(self._shares(r) for r, _ in cycle), strict=True)]
+        if any(value is None for values in fed for value in values):
+            return False
+        behind, seen = followers(self.kinds), set[tuple[int, tuple[Fraction, ...]]]()
+        pending = [(number, (Fraction(0),) * len(cycle)) for number in firsts(self.kinds)]
+        while pending and len(seen) <= MOST_TURNS * len(self.kinds):
+            number, old = pending.pop()
+            new = tuple(old[i - 1] * sign + (fed[number][i] or 0) for i, (_, sign) in enumerate(cycle))
+            if (number, new) not in seen:
+                seen.add((number, new))
+                pending += [(follower, new) for follower in behind[number]]
+        return not pending
 
     def _summed(self, kind: Kind, register: int, number: int) -> Kind | None:
         """The kind with a sum; its own operators do not saturate, on the way neither."""
@@ -183,7 +220,8 @@ class Keeper:
             high = min(high, whole(kind.bounds(limit)[1]))
         old = kind.space.fresh("s")
         box = {**kind.box, old: Integer(low, high)}
-        pairs: list[tuple[Weight, Polynomial]] = [(1, atom(old))]
+        ((_, sign),) = self.carry[register]
+        pairs: list[tuple[Weight, Polynomial]] = [(sign, atom(old))]
         pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
             dot(with_fields(kind, box=box), pairs, 0, place, self.fused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ from constructions.language.terms import ZERO
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from constructions.models.search import retrieve
 from constructions.retrieval.task import Question
+from constructions.rows import Recurrent
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.points import contents
@@ -229,20 +231,42 @@ def ranges(case: Case, language: Language) -> list[tuple[Fraction, Fraction]]:
 
 
 def test_what_a_cycle_keeps() -> None:
-    """Of a word at position 1 it has few states. Where more words may come, each position may add to it, or take away."""
+    """Of one word again and again it has few states. Where others may come, each position may add to it, or take away."""
     signed = ((-1, 0, 0), (0, 0, -1), (0, 1, 0))  # x is −x, and y and z are −z and y
-    begun = Language((CYCLE.places[0], replace(CYCLE.places[1], after=(0, 1))), CYCLE.answers, (N, N))
+    always = Language((Place(State("a"), 1, LONGEST, (0,), "a"),), frozenset([State("a")]), (N, N))
     words = Case(signed, ((0, 2), (0, 1), (0, 0)))
-    assert ranges(words, begun) == [(-2, 2), (-1, 1), (-1, 1)]
+    assert ranges(words, always) == [(0, 2), (0, 1), (0, 1)]
     assert ranges(words, CYCLE) == [(-2 * LONGEST, 2 * LONGEST), *[(-LONGEST, LONGEST)] * 2]
     plain, most = ((0, 0, 0), (0, 0, 1), (0, 1, 0)), N * (LONGEST - 1)
     assert ranges(Case(signed, ((1, 0), (1, 0), (0, 0))), CYCLE) == [(-most, most)] * 3
     assert ranges(Case(plain, ((0, 0), (1, 0), (0, 0))), CYCLE) == [(0, 0), (0, most), (0, most)]
 
 
-@pytest.mark.parametrize("weight", [2, Fraction(1, 2)])
-def test_what_is_no_window_and_no_sum(weight: Fraction) -> None:
-    case = Case(((float(weight), 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))  # type: ignore[arg-type]
+def test_cycles_by_where_they_lead() -> None:
+    """Of all rows of one entry over four registers, and with another entry in one of them."""
+    for sources in itertools.product((None, 0, 1, 2, 3), repeat=4):
+        before = {i: source for i, source in enumerate(sources) if source is not None}
+        for more in (None, 0, 3):
+            sign = {i: -1 if (i + sum(before.values())) % 2 else 1 for i in before}
+            rows = {
+                i: (((source, sign[i]), (4, 1)) if i == more else ((source, sign[i]),)) for i, source in before.items()
+            }
+            around = set()
+            for i in before:
+                way = [i]
+                while way[-1] in before and way[-1] != more and len(way) < 6:
+                    way.append(before[way[-1]])
+                if i in way[1:] and (before[i], sign[i]) != (i, 1):
+                    around.add(i)
+            cycles = Recurrent(tuple(rows.items()), ()).cycles()
+            assert sorted(i for cycle in cycles for i, _ in cycle) == sorted(around)
+            for cycle in cycles:
+                assert all(rows[i] == ((cycle[at - 1][0], turn),) for at, (i, turn) in enumerate(cycle))
+
+
+@pytest.mark.parametrize("row", [(2, 0, 0), (Fraction(1, 2), 0, 0), (-1, 1, 0)])
+def test_what_is_no_window_and_no_sum(row: tuple[Fraction, ...]) -> None:
+    case = Case((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))  # type: ignore[arg-type]
     found = judged(case)
     assert (found.verdict, found.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
 

@@ -247,6 +247,19 @@ def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
     assert run.value(value, 1) == at_first(value, START)
 
 
+@pytest.mark.parametrize("of", [as_term(NumberOf()) * 2 - 3, as_term(IsWord(START)), ONE], ids=str)
+def test_a_comb_and_its_bounds(of: Term) -> None:
+    facts, run = Facts.everywhere(LANGUAGE), Input(tokens_of([START, "4", "1", "4", "4", ASK, "4", "2"]))
+    for steps, sign in [(1, -1), (2, 1), (2, -1), (3, 1), (3, -1)]:
+        value = as_term(Comb(of, steps, sign))
+        normal, (low, high) = Normalizer(facts).term(value), facts.bounds(Normalizer(facts).term(value))
+        found = [run.value(value, k) for k in range(1, 9)]
+        assert [run.value(normal, k) for k in range(1, 9)] == found
+        assert all(low <= x <= high for x in found)
+        if (of, sign) in [(ONE, -1), (as_term(IsWord(START)), 1)]:  # seen to be bits
+            assert {*found} == {0, 1} == {low, high}
+
+
 @st.composite
 def scores(draw: st.DrawFn) -> Best:
     """−S(x − y)² for some keys, −G(j − f)², and a default at position 1: near to what heads are wired as, and off it."""

@@ -117,6 +117,14 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
 )
 @example(Written('choose(select(word("a")).count() < Fraction(5, 2), "yes", "no")', AB), Discipline.FUSED)
 @example(Written('choose(((number == 1) | (position > 2)).back(1), "yes", "no")', NUMBERS), Discipline.SEQUENTIAL)
+@example(
+    Written(
+        'choose((number == number).back(1).at(number), choose(select(number + position, select(word("a")).nearest(number, number))'
+        '.count() == 0, "yes", "no"), "yes")',
+        '"a", some(numbers(0, 2)), optional("b"), some("c")',
+    ),
+    Discipline.FUSED,
+)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

@@ -231,6 +231,8 @@ class Reader:
     def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
         """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
         joint = candidate.joint
+        if not target.atoms <= joint.box.keys():  # an atom of the query is another form here
+            return False
         exists, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
         return exists and ahead and candidate.upper <= most
 

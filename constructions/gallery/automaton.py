@@ -5,8 +5,8 @@ letter, a chain of thought recognizes every regular language. `swap` exchanges p
 one. Together they make all permutations of five places, so that the task is complete for NC¹ (Barrington, 1989).
 
 Linear RNNs whose matrices depend on the letter need no chain of thought, if these are products of I − v·vᵀ with eigenvalues from
-−1 to 1 (Grazzi et al., arXiv 2411.12537). In this language the matrix of a recurrence is constant, and every letter moves its state
-alike: `divisible` has an automaton of that kind.
+−1 to 1 (Grazzi et al., arXiv 2411.12537). In this language the matrix of a recurrence is constant: it cannot be one permutation at
+`swap` and another at `turn`. `divisible` counts by a constant permutation.
 """
 
 from constructions.language import choose, number, numbers, position, program, select, some, word, words

@@ -7,10 +7,11 @@ triangular to count modulo 3, and can learn any regular language with products o
 There the matrix may depend on the letter. Here it is constant (definition 3.4 of arXiv 2402.18510). The eigenvalue −1 keeps the
 parity of the length, a cyclic permutation of three numbers the length modulo 3.
 
-In exact arithmetic, one block with a constant matrix cannot tell the parity of bits. Let it have K units, and read 3·2^K bits. For
-each unit in turn, fix the half of the free bits that weigh most in its gate, such that it stays open or shut whatever the others
-are. The logit of YES less that of NO is then a polynomial of degree 2 in the three bits that are left. The sign of no such
-polynomial is their parity (Minsky and Papert, "Perceptrons", 1969). Of several blocks, of one size for all lengths, we do not know.
+In exact arithmetic, one block of K units with a constant matrix cannot tell the parity of 3·2^K bits. For each unit in turn, fix
+the half of the free bits that weigh most in its gate, such that it stays open or shut whatever the others are. The logit of YES
+less that of NO is then a polynomial of degree 2 in the three bits that are left. The sign of no such polynomial is their parity
+(Minsky and Papert, "Perceptrons", 1969). Units that grow with n can, by a table: `table(running_sum(number), {1: 1, 3: 1, …})`. Of
+several blocks, of one size for all lengths, we do not know.
 """
 
 from constructions.language import alternating_sum, choose, program, running_sum, some, word, words

@@ -54,6 +54,7 @@ from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.normal import Normalizer
 from verify.programs.output import _is_share, _sign
+from verify.programs.text import Teller
 from verify.programs.witness import tokens_of
 
 N = 4
@@ -258,6 +259,13 @@ def test_a_comb_and_its_bounds(of: Term) -> None:
         assert all(low <= x <= high for x in found)
         if (of, sign) in [(ONE, -1), (as_term(IsWord(START)), 1)]:  # seen to be bits
             assert {*found} == {0, 1} == {low, high}
+
+
+def test_a_comb_in_words() -> None:
+    number = as_term(NumberOf())
+    assert Teller().term(as_term(Comb(number, 1, -1))) == "Σ_{j = k, k − 1, …} (−1)^(k − j)·number[j]"
+    assert Teller().term(as_term(Comb(number, 2, -1))) == "Σ_{j = k, k − 2, …} (−1)^((k − j)/2)·number[j]"
+    assert Teller().term(as_term(Comb(number + 1, 2, 1))) == "Σ_{j = k, k − 2, …} (number[j] + 1)"
 
 
 @st.composite

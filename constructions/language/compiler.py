@@ -583,6 +583,10 @@ class Compiler:
             case (((Read(before, Back(more)),), c),):  # of the same position, read at once
                 form, ready = self.atom(Read(before, Back(steps + more)))
                 return form * c, ready
+            case (((Comb() as comb,), c),) if steps < comb.steps:  # its cycle keeps it
+                self.atom(comb)
+                form, ready = self.formed[Read(as_term(comb), Back(steps))]
+                return form * c, ready
         at_start = Fraction(Input(((START, 0),)).value(value, 1))
         if at_start:
             shifted = value - as_term(IsWord(START)) * at_start

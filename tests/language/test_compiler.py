@@ -44,6 +44,9 @@ def gadgets(compiler: Compiler, part: str) -> int:
         ('choose(select(number.back(1), number).last(number) == 1, "yes", "no")', "transformer", 4, [0, 1, 1, 0]),
         ('choose(running_sum(number) > 2, "yes", "no")', "rnn", 2, [0, 0]),
         ('choose(running_sum(running_sum(number)) > 2, "yes", "no")', "rnn", 3, [0, 0, 0]),
+        ('choose(alternating_sum(1), "yes", "no")', "rnn", 1, [0]),
+        ('choose(running_sum(word("<s>"), every=3).back(2), "yes", "no")', "rnn", 1, [0]),
+        ('choose(running_sum(number, every=3).back(3) > 2, "yes", "no")', "rnn", 3, [0, 0, 0]),
         ('choose(select(number.back(1), number).last(is_number), "yes", "no")', "hybrid", 2, [0, 1]),
     ],
 )
@@ -93,6 +96,9 @@ def test_a_square_of_what_is_read_is_read() -> None:
         ('choose(number, "yes", "no")', NUMBERS, "transformer", "choose asks for a comparison"),
         ("number", AB, "transformer", "no number stands in the texts"),
         ("running_sum(number)", NUMBERS, "transformer", "a Transformer has a running sum as a mean"),
+        ('choose(alternating_sum(1), "yes", "no")', NUMBERS, "transformer", "a Transformer has no recurrence"),
+        ("running_sum(number, every=2)", NUMBERS, "transformer", "a Transformer has no recurrence"),
+        ("alternating_sum(number * Fraction(1, 2))", NUMBERS, "rnn", "a running sum is for integers"),
         ('choose(running_sum(number) * number > 2, "yes", "no")', NUMBERS, "transformer", "a count"),
         (
             'choose(running_sum(number * Fraction(1, 2)) > 2, "yes", "no")',

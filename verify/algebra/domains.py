@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.algebra.growing import Growing, at_most
+from verify.algebra.growing import at_most, grows
 from verify.algebra.polynomial import Number, Polynomial, is_whole, quotient, remainder
 from verify.algebra.quotients import Unanswered
 
@@ -125,14 +125,14 @@ class Space:
 
     def covers(self, low: Number, high: Number) -> bool:
         """Whether −largest ≤ low and high ≤ largest."""
-        if isinstance(low, Growing) or isinstance(high, Growing) or isinstance(self.largest, Growing):
+        if grows(low) or grows(high) or grows(self.largest):
             return at_most(-self.largest, low) and at_most(high, self.largest)
         most, steps = self.largest.numerator, self.largest.denominator  # without a Fraction: this is asked 10⁴ times
         return -low.numerator * steps <= most * low.denominator and high.numerator * steps <= most * high.denominator
 
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""
-        if isinstance(self.steps, Growing):
+        if grows(self.steps):
             if not (self.covers(value, value) and is_whole(value * self.steps)):
                 raise Unanswered(f"{value}, rounded")
             return value
@@ -143,7 +143,7 @@ class Space:
 
         If they do, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
         """
-        if not isinstance(self.steps, Growing):
+        if not grows(self.steps):
             return self.rounded(low), self.rounded(high)
         least, largest = Fraction(0), Fraction(0)
         if is_whole(low * self.steps):
@@ -164,10 +164,10 @@ class Space:
 
     def reciprocals(self, low: int, high: int) -> tuple[Number, Number]:
         """Bounds of ROUND(1/m) for the m from low to high: the least and the largest one, if the format's numbers do not grow."""
-        if not isinstance(self.steps, Growing):
+        if not grows(self.steps):
             return self.reciprocal(high), self.reciprocal(low)
-        least = quotient(1, high.power_above if isinstance(high, Growing) else high)
-        largest = quotient(1, 1 << (low.bit_length() - 1)) if isinstance(low, Growing) else Fraction(1, low)
+        least = quotient(1, high.power_above if grows(high) else high)
+        largest = quotient(1, 1 << (low.bit_length() - 1)) if grows(low) else Fraction(1, low)
         below, above = (0 if is_whole(end * self.steps) else self.half_step for end in (least, largest))
         return least - below, largest + above
 

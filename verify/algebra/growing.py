@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Number
-from typing import Any
+from typing import Any, TypeGuard
 
 from verify.algebra.quotients import (
     EXPONENTS,
@@ -36,6 +36,12 @@ from verify.trusted.growth import Polynomial, names_of, number, plus, symbol
 
 NUMBERS = (int, Fraction)
 MOST_STEPS = 4  # from the bits that a number has at one n to those that it has in the case
+
+
+def grows(value: Any) -> TypeGuard[Growing]:
+    """Whether it is a number of a case. isinstance takes five times as long of one that is none."""
+    kind = type(value)
+    return kind is not int and kind is not Fraction and isinstance(value, Growing)
 
 
 def n_of(walk: Walk) -> Any:

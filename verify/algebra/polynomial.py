@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
-from verify.algebra.growing import Growing, told_apart
+from verify.algebra.growing import grows, told_apart
 from verify.algebra.quotients import Unanswered
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
@@ -55,10 +55,10 @@ class Polynomial:
         Where the coefficients' ratios grow with n they are whole numbers, which need not be coprime.
         """
         pairs = sorted((m[0], c) for m, c in self.terms.items() if m)
-        if any(isinstance(c, Growing) for _, c in pairs):
+        if any(grows(c) for _, c in pairs):
             first = pairs[0][1]
             terms = {m: quotient(c, first) for m, c in self.terms.items() if m}
-            if not any(isinstance(c, Growing) for c in terms.values()):
+            if not any(grows(c) for c in terms.values()):
                 form, factor = Polynomial(terms).canonical
                 return form, factor * first
             if not all(is_whole(c) for _, c in pairs):
@@ -146,43 +146,43 @@ def quotient(a: Number, b: Number) -> Fraction:
 
 def is_whole(value: Number) -> bool:
     """Whether it is seen to be a whole number."""
-    return value.is_whole if isinstance(value, Growing) else value.denominator == 1
+    return value.is_whole if grows(value) else value.denominator == 1
 
 
 def whole(value: Number) -> int:
     """A whole number as an int, or what stands for one."""
-    return value if isinstance(value, Growing) else int(value)  # type: ignore[return-value]
+    return value if grows(value) else int(value)  # type: ignore[return-value]
 
 
 def remainder(value: int, divisor: int) -> int | None:
     """value % divisor; None if it is not seen to be one number."""
     rest = value % divisor
-    return None if isinstance(rest, Growing) else rest
+    return None if grows(rest) else rest
 
 
 def ceiling(value: Number) -> int:
     """A whole number that is not below; of one that grows, itself, which need not be whole."""
-    return value if isinstance(value, Growing) else math.ceil(value)  # type: ignore[return-value]
+    return value if grows(value) else math.ceil(value)  # type: ignore[return-value]
 
 
 def bits_above(value: int) -> int:
     """An exponent, 2 to which is above a whole number: its bit length, if it is a number."""
-    return (value + 1).power_above.bit_length() - 1 if isinstance(value, Growing) else value.bit_length()
+    return (value + 1).power_above.bit_length() - 1 if grows(value) else value.bit_length()
 
 
 def common_step(*steps: int) -> int:
     """A number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
-    return 1 if any(isinstance(step, Growing) for step in steps) else math.gcd(*map(int, steps)) or 1
+    return 1 if any(grows(step) for step in steps) else math.gcd(*map(int, steps)) or 1
 
 
 def key(value: Number) -> object:
     """For a table of numbers: those that grow are the same there only as polynomials, though others may be equal at each n."""
-    return repr(value) if isinstance(value, Growing) else value
+    return repr(value) if grows(value) else value
 
 
 def shown(value: Number) -> str:
     """For people."""
-    return repr(value) if isinstance(value, Growing) else f"{float(value):.6g}"
+    return repr(value) if grows(value) else f"{float(value):.6g}"
 
 
 def constant(value: Number) -> Polynomial:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import Integer
-from verify.algebra.growing import Growing, common_divisor
+from verify.algebra.growing import common_divisor, grows
 from verify.algebra.polynomial import Number, Polynomial, is_whole, quotient
 from verify.rounding.bounds import Bounded
 
@@ -92,7 +92,7 @@ def _without(monomial: tuple[str, ...], name: str) -> list[str]:
 def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
     """A number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it grows."""
     divisor, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
-    if any(isinstance(c, Growing) for c in coefficients):
+    if any(grows(c) for c in coefficients):
         return common_divisor(coefficients)
     for c in coefficients:
         divisor = _gcd(divisor, abs(c))

@@ -42,7 +42,7 @@ def test_digits(check):
 def test_numbers(check, engine):
     check.sampled(st.integers(0, 10**6), below_100, range="numbers", max_examples=300)
 
-@claims("low", [(Claim(f"T.{low + 8}/repaired", "Lemma T.2", "Numbers from here are small."), low) for low in (1, 2)])
+@claims("low", (1, 2), lambda low: Claim(f"T.{low + 8}/repaired", "Lemma T.2", "Numbers from here are small."))
 def test_from(check, low):
     check.sampled(st.integers(low, 60), below_100, range="numbers", size=lambda number: number, max_examples=30)
 

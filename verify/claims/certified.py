@@ -62,10 +62,7 @@ WHAT = (
 )
 
 
-@claims(
-    "name",
-    [(Claim.about("4.6", name, "rounding", "Theorem 4.6", f"{name}: {WHAT}"), name) for name in RETRIEVERS],
-)
+@claims("name", RETRIEVERS, lambda name: Claim.about("4.6", name, "rounding", "Theorem 4.6", f"{name}: {WHAT}"))
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
     text = "every sequence of up to n tokens, every query"

@@ -61,11 +61,7 @@ ANY_RUN = "For every text in the form of a run, whatever it says."
     [
         (
             Claim.about(
-                theorem,
-                "turing",
-                "rounding",
-                f"Theorem {theorem}",
-                f"Turing machines, {model}: {WHAT} {ANY_RUN}",
+                theorem, "turing", "rounding", f"Theorem {theorem}", f"Turing machines, {model}: {WHAT} {ANY_RUN}"
             ),
             model,
         )

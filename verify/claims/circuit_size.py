@@ -110,7 +110,7 @@ def counted(point: Point) -> tuple[int, int]:
     return len(rnn.step.circuit.gates), measure(rnn.wired.model, point.p).circuit_gates
 
 
-@claims("row", [(row.claim, row) for row in ROWS])
+@claims("row", ROWS, lambda row: row.claim)
 def test_circuit(check: Check, row: Row) -> None:
     def as_stated(point: Point) -> Counterexample | None:
         gates, bound = counted(point)

@@ -74,40 +74,34 @@ ANSWERS = {"YES": 5, "NO": 6}  # the output head of appendix C.6.2
 USED = {"~": 2, **ANSWERS}  # and the example beside the formula
 
 
-@claims(
-    "used",
-    [
-        (
-            Claim(
-                "3.2/special-words",
-                "section 3.2, the word embedding",
-                "The k-th special word embeds as w_(2 + k), also where the text uses one: ~ is w_2, YES is w_5, NO is w_6.",
-                "printed",
-                expected=Verdict.REFUTED,
-                kind=Kind.SLIP,
-                readings=(
-                    Reading("the example, ~ is w_2, beside the formula", False),
-                    Reading(
-                        "the formula alone, ~ is w_4",
-                        True,
-                        "3.2/special-words-formula",
-                        "the formula before the example, and YES and NO in appendix C.6.2",
-                    ),
-                ),
-            ),
-            USED,
-        ),
-        (
-            Claim(
+OF_WORDS = (
+    Claim(
+        "3.2/special-words",
+        "section 3.2, the word embedding",
+        "The k-th special word embeds as w_(2 + k), also where the text uses one: ~ is w_2, YES is w_5, NO is w_6.",
+        "printed",
+        expected=Verdict.REFUTED,
+        kind=Kind.SLIP,
+        readings=(
+            Reading("the example, ~ is w_2, beside the formula", False),
+            Reading(
+                "the formula alone, ~ is w_4",
+                True,
                 "3.2/special-words-formula",
-                "section 3.2, the word embedding, and appendix C.6.2",
-                "The k-th special word embeds as w_(2 + k): so YES is w_5 and NO is w_6, as the output head has it.",
-                "printed",
+                "the formula before the example, and YES and NO in appendix C.6.2",
             ),
-            ANSWERS,
         ),
-    ],
+    ),
+    Claim(
+        "3.2/special-words-formula",
+        "section 3.2, the word embedding, and appendix C.6.2",
+        "The k-th special word embeds as w_(2 + k): so YES is w_5 and NO is w_6, as the output head has it.",
+        "printed",
+    ),
 )
+
+
+@claims("used", (USED, ANSWERS), lambda used: OF_WORDS[used is ANSWERS])
 def test_numbers_of_special_words(check: Check, used: Mapping[str, int]) -> None:
     def as_used(word: str) -> Counterexample | None:
         number = 2 + SPECIALS.index(word) + 1
@@ -120,17 +114,10 @@ def test_numbers_of_special_words(check: Check, used: Mapping[str, int]) -> None
 
 @claims(
     "name",
-    [
-        (
-            Claim(
-                f"A.4/{name}",
-                "appendix A.4",
-                f"Decoding until the first YES or NO ends, and says which: IsTree's {name}.",
-            ),
-            name,
-        )
-        for name in ("transformer", "rag", "hybrid")
-    ],
+    ("transformer", "rag", "hybrid"),
+    lambda name: Claim(
+        f"A.4/{name}", "appendix A.4", f"Decoding until the first YES or NO ends, and says which: IsTree's {name}."
+    ),
 )
 def test_decoding_ends(check: Check, name: str) -> None:
     chosen, sizes = MODELS[name, "paper"], range(1, min(3, check.n_max) + 1)
@@ -159,35 +146,29 @@ class Searched:
     text: str
 
 
-@claims(
-    "without_group",
-    [
-        (
-            Claim(
-                "A.5/group",
-                "appendix A.5",
-                "RETRIEVE returns the text of group 1 if the pattern matches, and FAILED if it does not: re.search(…).group(1).",
-                "printed",
-                expected=Verdict.REFUTED,
-                kind=Kind.OPEN,
-                readings=(
-                    Reading("every match has a text in group 1", False),
-                    Reading("a match in which group 1 took no part gives FAILED", True, "A.5/group-or-failed"),
-                ),
-            ),
-            None,
+OF_GROUPS = {
+    None: Claim(
+        "A.5/group",
+        "appendix A.5",
+        "RETRIEVE returns the text of group 1 if the pattern matches, and FAILED if it does not: re.search(…).group(1).",
+        "printed",
+        expected=Verdict.REFUTED,
+        kind=Kind.OPEN,
+        readings=(
+            Reading("every match has a text in group 1", False),
+            Reading("a match in which group 1 took no part gives FAILED", True, "A.5/group-or-failed"),
         ),
-        (
-            Claim(
-                "A.5/group-or-failed",
-                "appendix A.5",
-                "RETRIEVE returns the text of group 1, and FAILED where nothing matches or the group took no part in the match.",
-                "printed",
-            ),
-            FAILED,
-        ),
-    ],
-)
+    ),
+    FAILED: Claim(
+        "A.5/group-or-failed",
+        "appendix A.5",
+        "RETRIEVE returns the text of group 1, and FAILED where nothing matches or the group took no part in the match.",
+        "printed",
+    ),
+}
+
+
+@claims("without_group", OF_GROUPS, OF_GROUPS.__getitem__)
 def test_what_a_search_returns(check: Check, without_group: str | None) -> None:
     def text_or_failed(case: Searched) -> Counterexample | None:
         match = re.search(case.pattern, case.text)

@@ -54,10 +54,7 @@ def _searches(subject: Subject) -> dict[str, Comparison]:
     return {name: search for name, search in searches.items() if isinstance(search, Comparison)}
 
 
-@claims(
-    "task",
-    [(Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"), task) for task in RETRIEVERS],
-)
+@claims("task", RETRIEVERS, lambda task: Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"))
 def test_found(check: Check, task: str) -> None:
     subject = find_subject(task, LEAST, model="rag")
     retriever, comparisons = MODELS[task, "rag"], _searches(subject)

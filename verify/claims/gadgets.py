@@ -45,10 +45,8 @@ BOUNDED_TOP = 256
 
 @claims(
     "part",
-    [
-        (Claim(part.id if not part.findings else f"{part.id}/repaired", part.source, part.statement), part)
-        for part in INTEGER_PARTS
-    ],
+    INTEGER_PARTS,
+    lambda part: Claim(part.id if not part.findings else f"{part.id}/repaired", part.source, part.statement),
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
@@ -139,7 +137,7 @@ SLIPS = (
 )
 
 
-@claims("slip", [(slip.claim, slip) for slip in SLIPS])
+@claims("slip", SLIPS, lambda slip: slip.claim)
 def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
     part = slip.part
 
@@ -181,15 +179,16 @@ def test_printed_product_of_what_is_not_negative(check: Check, engine: str) -> N
     run_columns_of_one(check, part, right)
 
 
+BY_MATRICES = {
+    THRESHOLD: "By the matrices that it prints, with the first two entries of W3.",
+    INTERVAL: "By two thresholds with the matrices of Lemma C.5.",
+}
+
+
 @claims(
     "part",
-    [
-        (Claim(f"{part.id}/printed", part.source, f"{part.statement} {how}", "printed"), part)
-        for part, how in (
-            (THRESHOLD, "By the matrices that it prints, with the first two entries of W3."),
-            (INTERVAL, "By two thresholds with the matrices of Lemma C.5."),
-        )
-    ],
+    BY_MATRICES,
+    lambda part: Claim(f"{part.id}/printed", part.source, f"{part.statement} {BY_MATRICES[part]}", "printed"),
 )
 def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
     threshold = part is THRESHOLD

@@ -58,17 +58,10 @@ HEADS: Sequence[HeadCase] = (
 
 @claims(
     "case",
-    [
-        (
-            Claim(
-                f"{case.part.id}/repaired" if case.part.findings else case.part.id,
-                case.part.source,
-                case.part.statement,
-            ),
-            case,
-        )
-        for case in HEADS
-    ],
+    HEADS,
+    lambda case: Claim(
+        f"{case.part.id}/repaired" if case.part.findings else case.part.id, case.part.source, case.part.statement
+    ),
 )
 def test_head(check: Check, engine: str, case: HeadCase) -> None:
     part = case.part
@@ -190,7 +183,7 @@ def search_printed(
     )
 
 
-@claims("printed", [(printed.claim, printed) for printed in PRINTED])
+@claims("printed", PRINTED, lambda printed: printed.claim)
 def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) -> None:
     part, least = printed.part, printed.holds_from
     sizes = check.sizes(least)
@@ -309,19 +302,14 @@ def of_zero_queries(part: Part) -> dict[str, Any]:
 
 @claims(
     "case",
-    [
-        (
-            Claim(
-                f"{part.id}/zero-query",
-                part.source,
-                f"{part.statement} Queries that are 0 included, as printed.",
-                finding="zero-query",
-                **of_zero_queries(part),
-            ),
-            part,
-        )
-        for part in (match.PART, match_close.PART, match_nearest.PART)
-    ],
+    (match.PART, match_close.PART, match_nearest.PART),
+    lambda part: Claim(
+        f"{part.id}/zero-query",
+        part.source,
+        f"{part.statement} Queries that are 0 included, as printed.",
+        finding="zero-query",
+        **of_zero_queries(part),
+    ),
 )
 def test_zero_query(check: Check, engine: str, case: Part) -> None:
     def contract(setting: Setting) -> Contract:

@@ -19,13 +19,13 @@ RANKS = (
 ARGUED = f"Induction over the positions. {RANKS}"
 
 
-@claims(
-    "model",
-    [
-        (Claim.about("4.7", "istree", "lean-search", lean.SOURCE, f"IsTree, lean: {RIGHT}", variant="lean"), "lean"),
-        (Claim.about("4.7", "istree", "search", transformer.SOURCE, f"IsTree: {RIGHT}"), "repaired"),
-    ],
-)
+OF_MODELS = {
+    "lean": Claim.about("4.7", "istree", "lean-search", lean.SOURCE, f"IsTree, lean: {RIGHT}", variant="lean"),
+    "repaired": Claim.about("4.7", "istree", "search", transformer.SOURCE, f"IsTree: {RIGHT}"),
+}
+
+
+@claims("model", OF_MODELS, OF_MODELS.__getitem__)
 def test_search(check: Check, model: str) -> None:
     text = "what the heads find, invariants at the start and behind each step, and what they say of the answer; every n"
     for layout in LAYOUTS.values():

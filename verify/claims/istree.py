@@ -105,9 +105,7 @@ class Setup:
 SETUPS = [Setup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
 
 
-@claims(
-    "setup", [(Claim.about("4.7", "istree", setup.aspect, istree.SOURCE, setup.statement), setup) for setup in SETUPS]
-)
+@claims("setup", SETUPS, lambda setup: Claim.about("4.7", "istree", setup.aspect, istree.SOURCE, setup.statement))
 def test_istree(check: Check, engine: str, setup: Setup) -> None:
     layout, discipline = setup.layout, setup.discipline
     fused = discipline is Discipline.FUSED

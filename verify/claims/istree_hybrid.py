@@ -140,19 +140,14 @@ def test_every_small_graph(check: Check) -> None:
 
 @claims(
     "discipline",
-    [
-        (
-            Claim.about(
-                "5.7",
-                "istree",
-                "" if discipline is Discipline.FUSED else discipline.value,
-                hybrid.SOURCE,
-                f"{hybrid.STATEMENT} Rounding {discipline.value}.",
-            ),
-            discipline,
-        )
-        for discipline in Discipline
-    ],
+    Discipline,
+    lambda discipline: Claim.about(
+        "5.7",
+        "istree",
+        "" if discipline is Discipline.FUSED else discipline.value,
+        hybrid.SOURCE,
+        f"{hybrid.STATEMENT} Rounding {discipline.value}.",
+    ),
 )
 def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
     fused = discipline is Discipline.FUSED
@@ -325,7 +320,7 @@ PRINTED = (
 )
 
 
-@claims("printed", [(printed.claim, printed) for printed in PRINTED])
+@claims("printed", PRINTED, lambda printed: printed.claim)
 def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
     look_for_wrong_answers(check, (printed.finding.id,), far=printed.far)
 

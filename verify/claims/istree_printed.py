@@ -22,7 +22,7 @@ from verify.claims.istree import STATEMENT, decode, model, spoken, wrong
 from verify.claims.istree_layer7 import ANY_FEED_FORWARD
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.istree_walks import ORDERS, PRECISION, first_others, random_graphs
@@ -61,21 +61,12 @@ def between(n: int, v: int) -> Counterexample | None:
     return Counterexample(word_of=v, halfway_between=(v - 1, v + 1))
 
 
-@claims(
-    "finding",
-    [
-        (
-            as_printed(
-                TIED_HEAD,
-                Kind.FALSE,
-                *tied_outputs(),
-                said="For each vertex v, some output of the last layer decodes to v.",
-            ),
-            TIED_HEAD,
-        )
-    ],
+@judges(
+    as_printed(
+        TIED_HEAD, Kind.FALSE, *tied_outputs(), said="For each vertex v, some output of the last layer decodes to v."
+    )
 )
-def test_tied_head(check: Check, finding: Finding) -> None:
+def test_tied_head(check: Check) -> None:
     def decodes(vertex: Vertex) -> Counterexample | None:
         return between(vertex.n, vertex.v)
 
@@ -101,35 +92,27 @@ def ends_at(graph: Graph) -> int:
     return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0
 
 
-@claims(
-    "finding",
-    [
-        (
-            as_printed(
-                EDGE_COUNT,
-                Kind.OPEN,
-                Reading("any prompt; a full chain of thought is recognised by ending at position 5n − 3", holds=False),
-                Reading(
-                    "inputs have n − 1 edges, as |Tokenize(G)| = 3n − 2 says", holds=True, shown=f"4.7/{PROMISED_ID}"
-                ),
-                Reading(
-                    "a prompt of other than n − 1 edges means NO, which the print allows at any time; C.29 asks for n − 1 edges",
-                    holds=True,
-                    shown=REPAIRED,
-                ),
-            ),
-            EDGE_COUNT,
-        )
-    ],
+@judges(
+    as_printed(
+        EDGE_COUNT,
+        Kind.OPEN,
+        Reading("any prompt; a full chain of thought is recognised by ending at position 5n − 3", holds=False),
+        Reading("inputs have n − 1 edges, as |Tokenize(G)| = 3n − 2 says", holds=True, shown=f"4.7/{PROMISED_ID}"),
+        Reading(
+            "a prompt of other than n − 1 edges means NO, which the print allows at any time; C.29 asks for n − 1 edges",
+            holds=True,
+            shown=REPAIRED,
+        ),
+    )
 )
-def test_edge_count(check: Check, engine: str, finding: Finding) -> None:
+def test_edge_count(check: Check, engine: str) -> None:
     def by_position(graph: Graph) -> Counterexample | None:
         """A search that ends where the print says YES is one of a tree."""
         yes = ends_at(graph) == 5 * graph.n - 3
         return None if yes == is_tree(graph) else Counterexample(ends_at=ends_at(graph), is_tree=is_tree(graph))
 
     def by_weights(graph: Graph) -> Counterexample | None:
-        tokens = decode(check, graph, PAPER, (finding.id,))
+        tokens = decode(check, graph, PAPER, (EDGE_COUNT.id,))
         yes = tokens[-1] == PAPER.token(PAPER.yes, graph.n)
         if yes == is_tree(graph):
             return None
@@ -204,17 +187,14 @@ def test_edge_count_promised(check: Check) -> None:
 # Single lines, and factors
 
 
-@claims(
-    "finding",
-    [
-        (as_printed(finding, Kind.SLIP, *readings), finding)
-        for finding, readings in (
-            (INDICATOR, indicator(REPAIRED)),
-            (THRESHOLD, threshold((Reading("the slope 1/ε, as ours has it, is as exact", True, REPAIRED),))),
-            (COUNT, count(REPAIRED)),
-        )
-    ],
-)
+SLIPS = {
+    INDICATOR: indicator(REPAIRED),
+    THRESHOLD: threshold((Reading("the slope 1/ε, as ours has it, is as exact", True, REPAIRED),)),
+    COUNT: count(REPAIRED),
+}
+
+
+@claims("finding", SLIPS, lambda finding: as_printed(finding, Kind.SLIP, *SLIPS[finding]))
 def test_slip(check: Check, engine: str, finding: Finding) -> None:
     look_for_wrong_answers(check, (finding.id,), check.precision_text(PRECISION))
 
@@ -261,29 +241,21 @@ def roomy_precision(n: int) -> int:
     return math.ceil(30 * math.log2(n) + 20) | 1
 
 
-@claims(
-    "finding",
-    [
-        (
-            as_printed(
-                SCORE_RANGE,
-                Kind.OPEN,
-                Reading(
-                    "p is the least odd number above 10·log2 n, the constant printed for MatchNext alone.", holds=False
-                ),
-                Reading(
-                    "p = O(log n) with a larger constant: the printed factors do, from n = 9 on as far as tried.",
-                    holds=True,
-                    shown=f"4.7/{ROOMY_ID}",
-                ),
-            ),
-            SCORE_RANGE,
-        )
-    ],
+@judges(
+    as_printed(
+        SCORE_RANGE,
+        Kind.OPEN,
+        Reading("p is the least odd number above 10·log2 n, the constant printed for MatchNext alone.", holds=False),
+        Reading(
+            "p = O(log n) with a larger constant: the printed factors do, from n = 9 on as far as tried.",
+            holds=True,
+            shown=f"4.7/{ROOMY_ID}",
+        ),
+    )
 )
-def test_score_range(check: Check, engine: str, finding: Finding) -> None:
+def test_score_range(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, (finding.id,)), PAPER)
+        return wrong(graph, decode(check, graph, PAPER, (SCORE_RANGE.id,)), PAPER)
 
     if sizes := small(check, (8, 16)):  # below, e^−n alone could be to blame
         precision = check.precision_text("p = the least odd number above 10·log2 n")

@@ -131,19 +131,14 @@ def test_every_small_graph(check: Check) -> None:
 
 @claims(
     "discipline",
-    [
-        (
-            Claim.about(
-                "5.3",
-                "istree",
-                "" if discipline is Discipline.FUSED else discipline.value,
-                rag.SOURCE,
-                f"{rag.STATEMENT} Rounding {discipline.value}.",
-            ),
-            discipline,
-        )
-        for discipline in Discipline
-    ],
+    Discipline,
+    lambda discipline: Claim.about(
+        "5.3",
+        "istree",
+        "" if discipline is Discipline.FUSED else discipline.value,
+        rag.SOURCE,
+        f"{rag.STATEMENT} Rounding {discipline.value}.",
+    ),
 )
 def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max))
@@ -216,7 +211,7 @@ def print_claim(findings: tuple[Finding, ...]) -> Claim:
     )
 
 
-@claims("findings", [(print_claim(findings), findings) for findings in PRINTS])
+@claims("findings", PRINTS, print_claim)
 def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) -> None:
     """The walk may be any; only its verdict counts. Graphs are connected, so the root has a neighbour to find."""
     printed = tuple(finding.id for finding in findings)

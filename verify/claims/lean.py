@@ -39,20 +39,10 @@ def model(n: int, layout: Layout) -> Wired:
 
 @claims(
     "layout",
-    [
-        (
-            Claim.about(
-                "4.7",
-                "istree",
-                f"lean-small-{layout.name}",
-                lean.SOURCE,
-                f"{STATEMENT}; layout {layout.name}.",
-                variant="lean",
-            ),
-            layout,
-        )
-        for layout in LAYOUTS.values()
-    ],
+    LAYOUTS.values(),
+    lambda layout: Claim.about(
+        "4.7", "istree", f"lean-small-{layout.name}", lean.SOURCE, f"{STATEMENT}; layout {layout.name}.", variant="lean"
+    ),
 )
 def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
     batches = first_others(model, layout, check.device, 4096)

@@ -24,8 +24,9 @@ GAPS = {
 LARGEST = {"repaired": 64, "lean": 256}  # beyond, runs take long
 
 
-def claim_of(subject: Subject, gap: int) -> Claim:
+def claim_of(subject: Subject) -> Claim:
     """What is said of one model."""
+    gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
     statement = f"Fewer bits are too few: at {at} a hard input fails."
     theorem = "4.7" if subject.construction == "istree" else "4.6"
@@ -46,7 +47,7 @@ def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
     return Counterexample(wired_for=wired_for, no_failure_down_to=wired_for - gap)
 
 
-@claims("subject", [(claim_of(subject, gap), subject) for subject, gap in GAPS.items()])
+@claims("subject", GAPS, claim_of)
 def test_few_bits_less_are_too_few(check: Check, subject: Subject) -> None:
     sizes = check.sizes(subject.dossier.least_hard or 1, cap=LARGEST[subject.variant], ratio=4)
     check.chosen(

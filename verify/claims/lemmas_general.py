@@ -199,7 +199,7 @@ def claim_of(lemma: str, family: Family, aspect: str, says: str) -> Claim:
     return Claim(f"{lemma}/{aspect}", f"Lemma {lemma}", f"{family.statement} {says}".rstrip())
 
 
-@claims("lemma", [(claim_of(lemma, family, "general", ""), lemma) for lemma, family in FAMILIES.items()])
+@claims("lemma", FAMILIES, lambda lemma: claim_of(lemma, FAMILIES[lemma], "general", ""))
 def test_every_parameter(check: Check, engine: str, lemma: str) -> None:
     small = EVERY[lemma]
     own_precision(check)
@@ -248,12 +248,13 @@ def one_key(n: int) -> Case:
     return Case("C.18", (1, 2), Trial(n, length, trial.precision_bits, columns))
 
 
+EVERY_FAMILY = {**ALONE, **FAMILIES}
+
+
 @claims(
     "lemma",
-    [
-        (claim_of(lemma, family, "sequential", "Rounding sequential."), lemma)
-        for lemma, family in sorted({**ALONE, **FAMILIES}.items())
-    ],
+    sorted(EVERY_FAMILY),
+    lambda lemma: claim_of(lemma, EVERY_FAMILY[lemma], "sequential", "Rounding sequential."),
 )
 def test_sequential(check: Check, engine: str, lemma: str) -> None:
     own_precision(check)

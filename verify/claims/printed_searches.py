@@ -33,21 +33,16 @@ def numerals(token: st.SearchStrategy[int], length: int) -> st.SearchStrategy[tu
 
 @claims(
     "task",
-    [
-        (
-            Claim.about(
-                "5.2",
-                task,
-                "search",
-                "Theorem 5.2",
-                r"The search \bk1 … k(c−1) \b(\S+)\b, with a blank between two words, finds the token behind the first place where"
-                " the query stands, and FAILED if there is none.",
-                variant="printed",
-            ),
-            task,
-        )
-        for task in ("recall", "ngram")
-    ],
+    ("recall", "ngram"),
+    lambda task: Claim.about(
+        "5.2",
+        task,
+        "search",
+        "Theorem 5.2",
+        r"The search \bk1 … k(c−1) \b(\S+)\b, with a blank between two words, finds the token behind the first place where"
+        " the query stands, and FAILED if there is none.",
+        variant="printed",
+    ),
 )
 def test_behind_a_query(check: Check, task: str) -> None:
     retriever = RETRIEVERS[f"5.2/{task}"]
@@ -227,7 +222,7 @@ TAPE_CLAIMS = (
 )
 
 
-@claims("tape", [(tape.claim, tape) for tape in TAPE_CLAIMS])
+@claims("tape", TAPE_CLAIMS, lambda tape: tape.claim)
 def test_a_cell_is_found(check: Check, tape: Tape) -> None:
     right = records(tape.find)
     check.exhaustive(

@@ -161,14 +161,7 @@ REPAIRED = Wiring("program", transformer.SOURCE, lean=False)
     "wiring",
     [
         (
-            Claim.about(
-                "4.7",
-                "istree",
-                LEAN.name,
-                LEAN.source,
-                f"IsTree, lean: {STEP}{BOTH}{FEW}.",
-                variant="lean",
-            ),
+            Claim.about("4.7", "istree", LEAN.name, LEAN.source, f"IsTree, lean: {STEP}{BOTH}{FEW}.", variant="lean"),
             LEAN,
         ),
         (

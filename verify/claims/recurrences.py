@@ -26,7 +26,7 @@ def named(part: Part) -> str:
     return f"{part.id}/repaired" if part.findings else part.id
 
 
-@claims("part", [(Claim(named(part), part.source, part.statement), part) for part in UNITS])
+@claims("part", UNITS, lambda part: Claim(named(part), part.source, part.statement))
 def test_linear_unit(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
@@ -43,23 +43,17 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
 
 @claims(
     "part",
-    [
-        (
-            Claim(
-                f"{part.id}/printed",
-                part.source,
-                part.statement,
-                "printed",
-                expected=Verdict.REFUTED,
-                kind=Kind.SLIP,
-                readings=indicator(named(part)),
-                slip="C.3",
-            ),
-            part,
-        )
-        for part in UNITS
-        if part.findings
-    ],
+    [part for part in UNITS if part.findings],
+    lambda part: Claim(
+        f"{part.id}/printed",
+        part.source,
+        part.statement,
+        "printed",
+        expected=Verdict.REFUTED,
+        kind=Kind.SLIP,
+        readings=indicator(named(part)),
+        slip="C.3",
+    ),
 )
 def test_linear_unit_as_printed(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:

@@ -273,7 +273,7 @@ BOUNDS = [
 ]
 
 
-@claims("bound", [(bound.claim, bound) for bound in BOUNDS])
+@claims("bound", BOUNDS, lambda bound: bound.claim)
 def test_lower_bound(check: Check, bound: Bound) -> None:
     check.sizes(bound.least, cap=LONGEST)
     for number, reduction in enumerate(bound.reductions, 2):

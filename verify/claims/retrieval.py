@@ -44,10 +44,11 @@ LONGEST_C = 5  # of the c-grams that are sampled
 PRECISION = "p = least_precision(n)"
 
 
-def about(stem: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
-    """A claim about one model."""
-    theorem, _, task = stem.partition("/")
-    return Claim.about(theorem, task, aspect, source, statement, **more)
+def about(stem: str, aspect: str, *said: str, source: str = "", **more: Any) -> Claim:
+    """A claim about one model. said: behind its statement. source: by default the theorem."""
+    (theorem, _, task), retriever = stem.partition("/"), RETRIEVERS[stem]
+    statement = " ".join((retriever.statement, *said))
+    return Claim.about(theorem, task, aspect, source or retriever.source, statement, **more)
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,7 @@ def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) 
             yield Case(n, sequence, query)
 
 
-@claims(
-    "stem",
-    [(about(stem, "small", r.source, f"{r.statement} On every small input."), stem) for stem, r in RETRIEVERS.items()],
-)
+@claims("stem", RETRIEVERS, lambda stem: about(stem, "small", "On every small input."))
 def test_every_small_question(check: Check, stem: str) -> None:
     retriever = RETRIEVERS[stem]
     name = retriever.task.name
@@ -236,14 +234,13 @@ class Setup:
         retriever = RETRIEVERS[self.stem]
         mark = "" if self.discipline is Discipline.FUSED else self.discipline.value
         how = "With one search" if retriever.searches else "Without chain of thought"
-        statement = f"{retriever.statement} {how}; rounding {self.discipline.value}."
-        return about(self.stem, mark, retriever.source, statement)
+        return about(self.stem, mark, f"{how}; rounding {self.discipline.value}.")
 
 
 SETUPS = [Setup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
 
 
-@claims("setup", [(setup.claim, setup) for setup in SETUPS])
+@claims("setup", SETUPS, lambda setup: setup.claim)
 def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
     retriever, discipline = RETRIEVERS[setup.stem], setup.discipline
     name = retriever.task.name
@@ -283,10 +280,7 @@ class LargeCase:
         return random_case(task, self.n, random.Random(self.seed).randint, full=True)
 
 
-@claims(
-    "stem",
-    [(about(stem, "scale", r.source, f"{r.statement} At large sizes."), stem) for stem, r in RETRIEVERS.items()],
-)
+@claims("stem", RETRIEVERS, lambda stem: about(stem, "scale", "At large sizes."))
 def test_at_scale(check: Check, stem: str) -> None:
     task = RETRIEVERS[stem].task.name
 
@@ -331,15 +325,13 @@ class Printed:
     @property
     def claim(self) -> Claim:
         """What is claimed."""
-        retriever = RETRIEVERS[self.stem]
-        source, statement = retriever.source, retriever.statement
         searched = {"expected": Verdict.REFUTED, **told(self.findings)}
-        more = searched if retriever.searches else verdict(self.findings, self.stem)
+        more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         if not self.alone:
-            return about(self.stem, "printed", source, statement, variant="printed", **more)
+            return about(self.stem, "printed", variant="printed", **more)
         (finding,) = self.findings
-        text = f"{statement} As printed: {finding.printed}."
-        return about(self.stem, finding.id, finding.source, text, finding=finding.id, **more)
+        text = f"As printed: {finding.printed}."
+        return about(self.stem, finding.id, text, source=finding.source, finding=finding.id, **more)
 
 
 PRINTS = [
@@ -349,7 +341,7 @@ PRINTS = [
 ]
 
 
-@claims("printed", [(printed.claim, printed) for printed in PRINTS])
+@claims("printed", PRINTS, lambda printed: printed.claim)
 def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids

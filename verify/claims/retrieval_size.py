@@ -80,9 +80,7 @@ ROWS = (
 MOST_STATE = {"4.6": 0, "5.2": 14, "5.6": 6}
 
 
-@claims(
-    "row", [(row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."), row) for row in ROWS]
-)
+@claims("row", ROWS, lambda row: row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."))
 def test_constant_size(check: Check, row: Row) -> None:
     def shapes(built: Wired) -> list[list[tuple[int, ...]]]:
         return [[array.shape for array in block_arrays(block)] for block in built.model.blocks]
@@ -127,7 +125,7 @@ def bounds_of(row: Row) -> str:
     )
 
 
-@claims("row", [(row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."), row) for row in ROWS])
+@claims("row", ROWS, lambda row: row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."))
 def test_logarithmic_precision(check: Check, row: Row) -> None:
     def within(octave: Octave) -> Counterexample | None:
         slope, rest = row.bits[row.stems.index(octave.stem)]

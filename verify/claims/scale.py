@@ -36,19 +36,10 @@ def shown(tokens: list[int], wired: Wired) -> str:
 
 @claims(
     "layout",
-    [
-        (
-            Claim.about(
-                "4.7",
-                "istree",
-                f"small-{layout.name}",
-                istree.SOURCE,
-                f"On every small graph. Token layout {layout.name}.",
-            ),
-            layout,
-        )
-        for layout in LAYOUTS.values()
-    ],
+    LAYOUTS.values(),
+    lambda layout: Claim.about(
+        "4.7", "istree", f"small-{layout.name}", istree.SOURCE, f"On every small graph. Token layout {layout.name}."
+    ),
 )
 def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
     batches = first_others(model, layout, check.device, CHUNK)
@@ -123,15 +114,10 @@ JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
 
 @claims(
     "layout",
-    [
-        (
-            Claim.about(
-                "4.7", "istree", f"scale-{layout.name}", istree.SOURCE, f"At large sizes. Token layout {layout.name}."
-            ),
-            layout,
-        )
-        for layout in LAYOUTS.values()
-    ],
+    LAYOUTS.values(),
+    lambda layout: Claim.about(
+        "4.7", "istree", f"scale-{layout.name}", istree.SOURCE, f"At large sizes. Token layout {layout.name}."
+    ),
 )
 def test_at_scale(check: Check, layout: TokenLayout) -> None:
     for n in check.sizes(LEAST, ratio=50):

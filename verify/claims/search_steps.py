@@ -44,10 +44,7 @@ def within(words: Sequence[str]) -> Counterexample | None:
     return None
 
 
-@claims(
-    "task",
-    [(Claim.about("5.2", task, "search-steps", "Theorem 5.2 and appendix A.5", STATEMENT), task) for task in TASKS],
-)
+@claims("task", TASKS, lambda task: Claim.about("5.2", task, "search-steps", "Theorem 5.2 and appendix A.5", STATEMENT))
 def test_a_task(check: Check, task: str) -> None:
     retriever = RETRIEVERS[f"5.2/{task}"]
     asked = retriever.query_length

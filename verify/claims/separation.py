@@ -77,13 +77,7 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
     return right
 
 
-@claims(
-    "stem",
-    [
-        (about(stem, "reduced", r.source, f"{r.statement} On the inputs of the lower bound."), stem)
-        for stem, r in RETRIEVERS.items()
-    ],
-)
+@claims("stem", RETRIEVERS, lambda stem: about(stem, "reduced", "On the inputs of the lower bound."))
 def test_questions_of_the_lower_bound(check: Check, engine: str, stem: str) -> None:
     reductions = REDUCED[RETRIEVERS[stem].task.name]
     for number, reduction in enumerate(reductions, 1):
@@ -100,22 +94,14 @@ def tree_model(name: str, vertices: int) -> Wired:
 TREE_THEOREMS = {"transformer": "4.7", "rag": "5.3", "hybrid": "5.7"}
 
 
-@claims(
-    "name",
-    [
-        (
-            Claim.about(
-                theorem,
-                "istree",
-                "reduced",
-                MODELS[name, "paper"].construction.source,
-                f"{MODELS[name, 'paper'].construction.statement} On the graphs of the lower bound.",
-            ),
-            name,
-        )
-        for name, theorem in TREE_THEOREMS.items()
-    ],
-)
+def about_trees(name: str) -> Claim:
+    """What is claimed of one model of IsTree."""
+    told = MODELS[name, "paper"].construction
+    text = f"{told.statement} On the graphs of the lower bound."
+    return Claim.about(TREE_THEOREMS[name], "istree", "reduced", told.source, text)
+
+
+@claims("name", TREE_THEOREMS, about_trees)
 def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None:
     chosen = MODELS[name, "paper"]
 

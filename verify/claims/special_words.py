@@ -83,7 +83,7 @@ MODELS = (
 )
 
 
-@claims("model", [(model.claim, model) for model in MODELS])
+@claims("model", MODELS, lambda model: model.claim)
 def test_words(check: Check, model: Vocabulary) -> None:
     def as_many(n: int) -> Counterexample | None:
         known = {*SPECIALS, *map(str, range(1, n + 1))}

@@ -32,15 +32,10 @@ CHAMPIONS_SPACE = 31
 
 @claims(
     "about",
-    [
-        (
-            about.claim(
-                "every-run", f"{about.statement} Every machine of 2 states and 2 symbols, {SMALL_STEPS} steps."
-            ),
-            about,
-        )
-        for about in MODELS
-    ],
+    MODELS,
+    lambda about: about.claim(
+        "every-run", f"{about.statement} Every machine of 2 states and 2 symbols, {SMALL_STEPS} steps."
+    ),
 )
 def test_every_small_machine(check: Check, about: About) -> None:
     check.sizes(SMALL_STEPS)  # or skips
@@ -83,24 +78,15 @@ def test_the_edges(check: Check) -> None:
 # Random machines and words
 
 
-SETUPS = [(about, discipline) for discipline in Discipline for about in MODELS]
-
-
 @claims(
     "setup",
-    [
-        (
-            about.claim(
-                "" if discipline is Discipline.FUSED else discipline.value,
-                f"{about.statement} Rounding {discipline.value}.",
-            ),
-            (about, discipline),
-        )
-        for about, discipline in SETUPS
-    ],
+    list(itertools.product(Discipline, MODELS)),
+    lambda setup: setup[1].claim(
+        "" if setup[0] is Discipline.FUSED else setup[0].value, f"{setup[1].statement} Rounding {setup[0].value}."
+    ),
 )
-def test_random_machines(check: Check, engine: str, setup: tuple[About, Discipline]) -> None:
-    about, discipline = setup
+def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, About]) -> None:
+    discipline, about = setup
     sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
     many = 2 if discipline is Discipline.FUSED else 1
 
@@ -142,13 +128,10 @@ def champion(about: About, named: Named) -> Case:
 
 @claims(
     "about",
-    [
-        (
-            about.claim("busy-beavers", "The model halts after as many steps, with as many ones, as the champions do."),
-            about,
-        )
-        for about in MODELS
-    ],
+    MODELS,
+    lambda about: about.claim(
+        "busy-beavers", "The model halts after as many steps, with as many ones, as the champions do."
+    ),
 )
 def test_busy_beavers(check: Check, about: About) -> None:
     check.sizes(min(find(name).steps for name in CHAMPIONS))  # or skips
@@ -194,10 +177,7 @@ LONG_RUNS = {
 }
 
 
-@claims(
-    "about",
-    [(about.claim("scale", f"{about.statement} {LONG_RUNS[about][1]}"), about) for about in MODELS],
-)
+@claims("about", MODELS, lambda about: about.claim("scale", f"{about.statement} {LONG_RUNS[about][1]}"))
 def test_at_scale(check: Check, about: About) -> None:
     def with_certificates(case: SpaceCase) -> Counterexample | None:
         return certified(HYBRID, case)
@@ -248,7 +228,7 @@ PRINTS = [
 ]
 
 
-@claims("printed", [(printed.claim, printed) for printed in PRINTS])
+@claims("printed", PRINTS, lambda printed: printed.claim)
 def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
     ids = tuple(finding.id for finding in printed.findings)
     words = ids == (PROMPT_SEARCH.id,)  # with which the prompt is searched

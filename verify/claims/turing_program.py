@@ -70,10 +70,7 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
 @claims(
     "theorem",
     [
-        (
-            Claim.about(id, "turing", "program", module.SOURCE, f"Turing machines, {model}: {WORD[id]}"),
-            id,
-        )
+        (Claim.about(id, "turing", "program", module.SOURCE, f"Turing machines, {model}: {WORD[id]}"), id)
         for id, (model, module) in MODELS.items()
     ],
 )

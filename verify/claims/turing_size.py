@@ -29,7 +29,7 @@ def size_claim(about: About) -> Claim:
     return about.claim("size", f"A {about.of_class} of {text}")
 
 
-@claims("about", [(size_claim(about), about) for about in MODELS])
+@claims("about", MODELS, size_claim)
 def test_size(check: Check, about: About) -> None:
     def built(size: Size) -> tuple[Wired, Wired]:
         """The model of this size, and the smallest one for the machine."""
@@ -72,7 +72,7 @@ def cost_claim(about: About) -> Claim:
     return about.claim("cost", f"{tokens} tokens a step, and O(log n) bits: at most {slope}·(1 + log2 n) + {rest}.")
 
 
-@claims("about", [(cost_claim(about), about) for about in COSTS])
+@claims("about", COSTS, cost_claim)
 def test_cost(check: Check, about: About) -> None:
     machine = find("bb5").machine
     model = about.solver(machine)

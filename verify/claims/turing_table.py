@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
@@ -70,11 +70,9 @@ STATEMENT = (
 )
 
 
-@claims(
-    "chosen", [(Claim.about(id, "turing", "table", "Lemma C.4", STATEMENT), chosen) for id, chosen in TABLES.items()]
-)
-def test_every_small_table(check: Check, chosen: tuple[Callable[[Machine], Counterexample | None], str]) -> None:
-    right, what = chosen
+@claims("theorem", TABLES, lambda theorem: Claim.about(theorem, "turing", "table", "Lemma C.4", STATEMENT))
+def test_every_small_table(check: Check, theorem: str) -> None:
+    right, what = TABLES[theorem]
 
     def of_code(code: str) -> Counterexample | None:
         return right(parse_standard(code))

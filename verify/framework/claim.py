@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 Json = Any  # what the json module reads and writes
 F = TypeVar("F", bound=Callable[..., None])
+T = TypeVar("T")
 Variant = Literal["printed", "repaired", "lean"]
 LOWER = "lower"
 OF_ONE_TASK = frozenset({"4.1", "4.7", "5.4", "5.7", "5.8"})
@@ -488,46 +489,38 @@ def compact(data: Json) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def claim(
-    id: str = "",
-    *,
-    source: str,
-    statement: str,
-    variant: Variant = "repaired",
-    finding: str = "",
-    expected: Verdict = Verdict.HOLDS,
-    theorem: str = "",
-    task: str = "",
-    aspect: str = "",
-    kind: Kind | None = None,
-    readings: Sequence[Reading] = (),
-    slip: str = "",
-) -> Callable[[F], F]:
-    """The function judges this claim, named by its id or by what it is about. It takes `check`, and `engine` if it runs weights."""
+def claim(id: str = "", *, source: str, statement: str, **more: Any) -> Callable[[F], F]:
+    """The function judges this claim, named by its id or by what it is about. more: further fields of the claim."""
+    return judges(Claim(id, source, statement, **more))
+
+
+def judges(judged: Claim) -> Callable[[F], F]:
+    """The function judges this claim. It takes `check`, and `engine` if it runs weights."""
     import pytest
 
-    about = (theorem, task, aspect, kind, tuple(readings), slip)
-    judged = Claim(id, source, statement, variant, finding, expected, *about)
-
     def mark(function: F) -> F:
-        if not function.__name__.startswith("test_"):
-            raise ValueError(f"claim {judged.id}: {function.__name__} must be called test_…, or it is never judged")
-        marked: F = pytest.mark.claim(judged)(function)
+        marked: F = pytest.mark.claim(judged)(require_test(function, f"claim {judged.id}"))
         return marked
 
     return mark
 
 
-def claims(parameter: str, cases: Sequence[tuple[Claim, object]]) -> Callable[[F], F]:
+def claims(parameter: str, cases: Iterable[T], about: Callable[[T], Claim]) -> Callable[[F], F]:
     """The function judges many claims of one shape: `parameter` is what each of them is about."""
     import pytest
 
-    params = [pytest.param(value, marks=pytest.mark.claim(judged), id=judged.id) for judged, value in cases]
+    judged = [(about(case), case) for case in cases]
+    params = [pytest.param(case, marks=pytest.mark.claim(one), id=one.id) for one, case in judged]
 
     def mark(function: F) -> F:
-        if not function.__name__.startswith("test_"):
-            raise ValueError(f"{function.__name__} must be called test_…, or its claims are never judged")
-        marked: F = pytest.mark.parametrize(parameter, params)(function)
+        marked: F = pytest.mark.parametrize(parameter, params)(require_test(function, parameter))
         return marked
 
     return mark
+
+
+def require_test(function: F, what: str) -> F:
+    """Raises ValueError for a name by which pytest finds no test."""
+    if not function.__name__.startswith("test_"):
+        raise ValueError(f"{what}: {function.__name__} must be called test_…, or its claims are never judged")
+    return function

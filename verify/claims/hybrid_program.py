@@ -8,11 +8,9 @@ from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
 from verify.automata.language import State
-from verify.claims.certified import BEYOND, LAST, every_n, listed
 from verify.claims.induction import RANKS
-from verify.claims.program import above
-from verify.claims.program_turns import on_small_graphs
-from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.claims.standard import FRAMES, beyond, explained
+from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.dossiers.istree.texts import SECOND
@@ -20,12 +18,7 @@ from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, run, states,
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-
-FRAME = (
-    "In exact arithmetic, with attention that averages ties, what is said behind every prompt, and any frames that stand behind "
-    "n − 1 edges, is the next word of the defined search in frames, where one is due: at the end of a frame, whether the search "
-    "goes down, passes over the edge to the father, looks further, goes up or ends; in a frame, to which vertex and from where on."
-)
+from verify.runs.istree_walks import on_small_graphs
 
 
 def as_defined(graph: Graph) -> Counterexample | None:
@@ -44,27 +37,12 @@ def as_defined(graph: Graph) -> Counterexample | None:
     return None
 
 
-@claim(theorem="5.7", task="istree", aspect="program", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {FRAME}")
+@claim(theorem="5.7", task="istree", aspect="program", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {FRAMES}")
 def test_program(check: Check) -> None:
     on_small_graphs(check, as_defined, "the defined words against the runs that are expected")
     check.sizes(LEAST)
-    model = "hybrid"
-    sizes = (LEAST, 8, *([] if check.n_max < 10**4 else [BEYOND]))
     text = "the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
-    check.explained([find_subject("istree", n, model=model) for n in sizes], range=f"{text}; n = {listed(sizes)}")
-    every_n(check, "program", [find_subject("istree", LEAST, model=model)], text)
-
-
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="program-above",
-    source=hybrid.SOURCE,
-    statement=f"IsTree, hybrid: For every n ≥ 2^63: {FRAME}",
-)
-def test_program_above(check: Check) -> None:
-    text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
-    above(check, find_subject("istree", LAST, model="hybrid", last=ENDLESS), text)
+    explained(check, find_subject("istree", LEAST, model="hybrid"), (LEAST, 8, *beyond(check)), text)
 
 
 def is_tree(n: int, edges: Edges) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from constructions.istree import lean, transformer
@@ -12,55 +11,45 @@ from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_an
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
 from verify.automata.language import State
-from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
-from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.claims.run_invariants import COUNTS
+from verify.claims.standard import ALGORITHM_1, DEFINED, OF_RETRIEVAL, SEARCHES, beyond, explained
+from verify.dossiers.dossier import LEAST, TRANSFORMER
 from verify.dossiers.istree.steps import definition as defined_step
 from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
-from verify.inputs.strategies import all_edges, every_input
-from verify.oracles.counts import ordered_graphs, questions
+from verify.framework.claim import Claim, Counterexample, claims
+from verify.oracles.counts import questions
 from verify.programs.witness import tokens_of
+from verify.runs.istree_walks import on_small_graphs
 
 step = cache(defined_step)  # it is asked for at each vertex
-THEOREMS = {"transformer": "4.6", "rag": "5.2", "hybrid": "5.6"}
 TOKENS, LONGEST = 3, 4  # of the sequences on which the definition is compared with the oracle
-WHAT = "In exact arithmetic, with attention that averages ties, the answer is the task's definition, for every input."
-SEARCHES = "In exact arithmetic, it writes the search that is defined, token by token, and says what was found, for every input."
 
 
 @claims(
     "key",
-    [
-        (
-            Claim.about(
-                THEOREMS[model],
-                name,
-                "program",
-                f"Theorem {THEOREMS[model]}",
-                f"{name}{'' if model == 'transformer' else f', {model}'}: {SEARCHES if model == 'rag' else WHAT}",
-            ),
-            (name, model),
-        )
-        for name, model in MODELS
-        if model in THEOREMS
-    ],
+    [key for key in MODELS if key[1] in OF_RETRIEVAL],
+    lambda key: Claim.about(
+        OF_RETRIEVAL[key[1]],
+        key[0],
+        "program",
+        f"Theorem {OF_RETRIEVAL[key[1]]}",
+        f"{key[0] if key[1] == TRANSFORMER else ', '.join(key)}: {SEARCHES if key[1] == 'rag' else DEFINED}",
+    ),
 )
 def test_program(check: Check, key: tuple[str, str]) -> None:
     name, model = key
     task, asked = RETRIEVERS[name].task, RETRIEVERS[name].query_length
     longest = min(LONGEST, check.n_max)
-    sizes = (*check.sizes(LEAST, ratio=10**4), *([] if check.n_max < 10**4 else [BEYOND]))
-    subjects = [find_subject(name, n, model=model) for n in sizes]
+    own = find_subject(name, LEAST, model=model)
     defined = "search that is defined, any word as its result" if model == "rag" else "definition"
     text = f"the program against the {defined}: every sequence of up to n tokens, every query"
-    check.explained(subjects, range=f"{text}; n = {listed(sizes)}")
-    every_n(check, "program", [find_subject(name, LEAST, model=model)], text)
+    explained(check, own, (*check.sizes(LEAST, ratio=10**4), *beyond(check)), text)
     if model == "rag":
         return
-    definition = subjects[0].dossier.answer(subjects[0])
+    definition = own.dossier.answer(own)
     if definition is None:
         raise TypeError(f"{name} has no definition")
 
@@ -87,39 +76,6 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
     )
 
 
-@claims(
-    "key",
-    [
-        (
-            Claim.about(
-                THEOREMS[model],
-                name,
-                "program-above",
-                f"Theorem {THEOREMS[model]}",
-                f"{name}, {model}: For every n ≥ 2^63: {SEARCHES if model == 'rag' else WHAT}",
-            ),
-            (name, model),
-        )
-        for name, model in MODELS
-        if model in THEOREMS
-    ],
-)
-def test_program_above(check: Check, key: tuple[str, str]) -> None:
-    name, model = key
-    text = f"every sequence of up to n tokens, every query{', any word as its result' * (model == 'rag')}"
-    above(check, find_subject(name, LAST, model=model, last=ENDLESS), text)
-
-
-def above(check: Check, subject: Subject, text: str) -> None:
-    """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
-    check.sizes(10**4)
-    in_cases(check, [subject], "program", f"{text}; every n from 2^63 on, in cases of n and its bit length")
-
-
-STEP = (
-    "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
-    "behind every prompt and any vertices that follow"
-)
 BOTH = ", in both layouts"
 FEW = "; in the paper's, of prompts of up to n − 1 edges"
 
@@ -128,8 +84,6 @@ FEW = "; in the paper's, of prompts of up to n − 1 edges"
 class Wiring:
     """A model of IsTree, and how the step that its program is says what the edge behind another one is."""
 
-    name: str
-    source: str
     lean: bool
 
     def as_algorithm_1(self, graph: Graph) -> Counterexample | None:
@@ -153,63 +107,27 @@ class Wiring:
         return None
 
 
-LEAN = Wiring("lean-program", lean.SOURCE, lean=True)
-REPAIRED = Wiring("program", transformer.SOURCE, lean=False)
+OF_WIRINGS = {
+    Wiring(lean=True): Claim.about(
+        "4.7", "istree", "lean-program", lean.SOURCE, f"IsTree, lean: {ALGORITHM_1}{BOTH}{FEW}.", variant="lean"
+    ),
+    Wiring(lean=False): Claim.about(
+        "4.7",
+        "istree",
+        "program",
+        transformer.SOURCE,
+        f"IsTree: {ALGORITHM_1}{BOTH}. Given the invariant of {COUNTS}.",
+    ),
+}
 
 
-@claims(
-    "wiring",
-    [
-        (
-            Claim.about("4.7", "istree", LEAN.name, LEAN.source, f"IsTree, lean: {STEP}{BOTH}{FEW}.", variant="lean"),
-            LEAN,
-        ),
-        (
-            Claim.about(
-                "4.7",
-                "istree",
-                REPAIRED.name,
-                REPAIRED.source,
-                f"IsTree: {STEP}{BOTH}. Given the invariant of {INVARIANT}.",
-            ),
-            REPAIRED,
-        ),
-    ],
-)
+@claims("wiring", OF_WIRINGS, OF_WIRINGS.__getitem__)
 def test_step(check: Check, wiring: Wiring) -> None:
-    few, steps = (1, 2, 3), "the defined steps against Algorithm 1, in both layouts"
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        wiring.as_algorithm_1,
-        count=sum(map(ordered_graphs, few)),
-        range=f"{steps}: every graph on 1 to 3 vertices, every order and orientation of its edges",
-        size=lambda graph: graph.n,
-    )
-    check.exhaustive(
-        (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
-        wiring.as_algorithm_1,
-        count=math.perm(6, 3),
-        range=f"{steps}: every graph with 3 edges on 4 vertices, every order of its edges",
-        size=4,
-    )
+    on_small_graphs(check, wiring.as_algorithm_1, "the defined steps against Algorithm 1, in both layouts")
     check.sizes(LEAST)
-    n = LEAST if check.n_max < 10**4 else BEYOND  # a certificate takes seconds, at any size
+    n = [LEAST, *beyond(check)][-1]  # a certificate takes seconds, at any size
     edges = "n − 1" if wiring.lean else "n(n − 1)/2"
     text = f"the program against the defined step: prompts of up to {edges} edges, behind n − 1 any vertices from 1 on"
     of_eos = find_subject("istree", n, lean=wiring.lean, layout="eos")
     check.explained([of_eos], range=f"{text}; of the layout eos, up to n(n − 1)/2 edges, n = {n:,}")
-    own = find_subject("istree", LEAST, lean=wiring.lean, last=LAST if wiring.lean else 0)
-    check.explained([replace(own, n=n, last=0)], range=f"{text}; n = {n:,}")
-    every_n(check, "program", [own, own.with_options(layout="eos")], text)
-
-
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="program-above",
-    source=transformer.SOURCE,
-    statement=f"IsTree: For every n ≥ 2^63: {STEP}, in the paper's layout. Given the invariant of {INVARIANT}.",
-)
-def test_step_above(check: Check) -> None:
-    text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on"
-    above(check, find_subject("istree", LAST, last=ENDLESS), text)
+    explained(check, find_subject("istree", LEAST, lean=wiring.lean), [n], text)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from constructions.istree import rag
@@ -15,11 +14,10 @@ from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
 from verify.automata.language import Language, Place
 from verify.certificates.building import language_of
-from verify.claims.certified import LAST, every_n
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED
-from verify.claims.program import above
-from verify.dossiers.dossier import ENDLESS, LEAST
+from verify.claims.standard import ALGORITHM_2, explained
+from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
@@ -28,14 +26,10 @@ from verify.dossiers.istree.turns import Items, Vertex
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.programs.witness import tokens_of
+from verify.runs.istree_walks import on_small_graphs
 
-STEP = (
-    "In exact arithmetic, in a text of turns in which each word but the results of searches was due, what is said is the defined "
-    "step of Algorithm 2, behind any edges and whatever the searches find."
-)
 NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 
@@ -126,48 +120,12 @@ def as_searched(graph: Graph) -> Counterexample | None:
     return None if right else Counterexample(expected=answer, answered=words[-1], words=len(words) - prompt)
 
 
-def on_small_graphs(check: Check, right: Callable[[Graph], Counterexample | None], what: str) -> None:
-    """On every one, in every order."""
-    few = (1, 2, 3)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        right,
-        count=sum(map(ordered_graphs, few)),
-        range=f"{what}: every graph on 1 to 3 vertices, every order and orientation of its edges",
-        size=lambda graph: graph.n,
-    )
-    check.exhaustive(
-        (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
-        right,
-        count=math.perm(6, 3),
-        range=f"{what}: every graph with 3 edges on 4 vertices, every order of its edges",
-        size=4,
-    )
-
-
-@claim(theorem="5.3", task="istree", aspect="program", source=rag.SOURCE, statement=f"IsTree, rag: {STEP}")
+@claim(theorem="5.3", task="istree", aspect="program", source=rag.SOURCE, statement=f"IsTree, rag: {ALGORITHM_2}")
 def test_step(check: Check) -> None:
     on_small_graphs(check, as_algorithm_2, "the defined steps against Algorithm 2")
     check.sizes(LEAST)
-    own = find_subject("istree", LEAST, model="rag")
     text = "the program against the defined step: any edges, any turns behind them, any results of searches"
-    check.explained([own], range=f"{text}; n = {LEAST}")
-    every_n(check, "program", [own], text)
-
-
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="program-above",
-    source=rag.SOURCE,
-    statement=f"IsTree, rag: For every n ≥ 2^63: {STEP}",
-)
-def test_step_above(check: Check) -> None:
-    above(
-        check,
-        find_subject("istree", LAST, model="rag", last=ENDLESS),
-        "any edges, any turns, whatever the searches find",
-    )
+    explained(check, find_subject("istree", LEAST, model="rag"), [LEAST], text)
 
 
 FINDS = (

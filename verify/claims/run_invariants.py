@@ -1,4 +1,4 @@
-"""What certificates of recurrent models assume of runs, each invariant a claim of its own."""
+"""What certificates assume of runs, each invariant a claim of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
-from constructions.istree import hybrid, rag
-from constructions.istree.graphs import Graph
+from constructions.engines.reference import ReferenceEngine
+from constructions.istree import hybrid, rag, transformer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
@@ -28,7 +29,8 @@ from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
-QUEUE, APART, RECORDS = "4.1/invariant-queue", "5.7/invariant-apart", "5.3/istree-invariant-records"
+QUEUE, COUNTS = "4.1/invariant-queue", "4.7/invariant-counts"
+APART, RECORDS = "5.7/invariant-apart", "5.3/istree-invariant-records"
 LONGEST = 64  # steps of a run
 MOST_VERTICES = 8
 SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
@@ -191,3 +193,58 @@ def test_records(check: Check) -> None:
         "invariants at the start and behind each turn; every n",
     )
     check.argued("Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn.")
+
+
+def _out_of_order(graph: Graph, layout: TokenLayout) -> Counterexample | None:
+    wired = transformer.build(graph.n, layout=layout.name)
+    engine = ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
+    own, count = wired.registers.index("self"), wired.registers.index("edge_count")
+    scale = 1 << -wired.arithmetic.format.quantum_exponent
+    seen: dict[int, list[int]] = {}
+    for token in [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]:
+        registers = engine.append(token).registers[-1]
+        if registers[own]:
+            seen.setdefault(registers[own] // scale, []).append(round(scale / registers[count]))
+            counts = seen[registers[own] // scale]
+            if sorted(counts) != list(range(2, len(counts) + 2)) or len(counts) > graph.n - 1:
+                return Counterexample(layout=layout.name, vertex=registers[own] // scale, counts=counts)
+    return None
+
+
+@claim(
+    COUNTS,
+    task="istree",
+    source=transformer.SOURCE,
+    statement="At each position, the incidence records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1.",
+)
+def test_counts(check: Check) -> None:
+    def consecutive(graph: Graph) -> Counterexample | None:
+        return _out_of_order(graph, PAPER) or _out_of_order(graph, EOS)
+
+    small = min(3, check.n_max)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, range(1, small + 1))),
+        consecutive,
+        count=sum(map(ordered_graphs, range(1, small + 1))),
+        range="every graph in every order and orientation of its edges, with its tour",
+        size=lambda graph: graph.n,
+    )
+    if check.n_max >= 4:
+        check.exhaustive(
+            every_labelled_graph(4),
+            consecutive,
+            count=labelled_graphs([4]),
+            range="every labelled graph on 4 vertices, with its tour",
+            size=lambda graph: graph.n,
+        )
+    for layout in LAYOUTS.values():
+        made, lemmas = find_subject("istree", LEAST, layout=layout.name).dossier.invariants["counts of one vertex"]()
+        check.follows(
+            made,
+            lemmas=lemmas,
+            range=f"what 4.7/program finds in the registers, of prompts of any number of edges, layout {layout.name}; every n",
+        )
+    check.argued(
+        "Integers from 2 on that differ, and with each but 2 the one before, are 2, …, d + 1. The records of a vertex have "
+        "different other ends, none of them the vertex, so d ≤ n − 1."
+    )

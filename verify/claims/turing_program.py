@@ -16,11 +16,11 @@ from constructions.turing.rag import tape_search
 from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
 from verify.automata.language import State
 from verify.certificates.building import language_of
-from verify.claims.certified import BEYOND, LAST, every_n
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
-from verify.claims.program import above
+from verify.claims.standard import BEYOND, SEARCH_AND_STEP, every_n
+from verify.claims.standard import STEP as SAID
 from verify.claims.turing import RUNS
-from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.lemmas.machine import theory
 from verify.dossiers.turing.searches import of_tape, of_word
@@ -35,13 +35,7 @@ MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}
 STEPS = 10
 FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
-SAID = "In exact arithmetic, with attention that averages ties, what is said behind any text in the form of a run is the next word"
-WORD = {
-    "5.8": f"{SAID} of the machine's step: the head's cell; the symbol, state and direction of the rule for the state and what was "
-    "last left in that cell; or HALT.",
-    "5.4": f"{SAID} of the search that is defined, for the next cell of the word or for the head's; then of the machine's step: "
-    "the cell; the symbol, state and direction of the rule for the state and the symbol that was found; or HALT.",
-}
+WORD = {"5.4": SEARCH_AND_STEP, "5.8": SAID}
 
 
 @cache
@@ -67,13 +61,13 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     return None
 
 
-@claims(
-    "theorem",
-    [
-        (Claim.about(id, "turing", "program", module.SOURCE, f"Turing machines, {model}: {WORD[id]}"), id)
-        for id, (model, module) in MODELS.items()
-    ],
-)
+def about(theorem: str, aspect: str, statement: str) -> Claim:
+    """A claim about one model."""
+    model, module = MODELS[theorem]
+    return Claim.about(theorem, "turing", aspect, module.SOURCE, f"Turing machines, {model}: {statement}")
+
+
+@claims("theorem", MODELS, lambda theorem: about(theorem, "program", WORD[theorem]))
 def test_program(check: Check, theorem: str) -> None:
     check.sizes(STEPS)  # or skips
 
@@ -109,29 +103,7 @@ def test_program(check: Check, theorem: str) -> None:
         subjects,
         range=f"the program against the definition: any text of up to so many steps, whatever they say: {text}",
     )
-    every_n(check, "program", [subject(LEAST)], "the program against the definition: any text of up to n steps of bb2")
-
-
-@claims(
-    "theorem",
-    [
-        (
-            Claim.about(
-                theorem,
-                "turing",
-                "program-above",
-                module.SOURCE,
-                f"Turing machines, {model}: For every n ≥ 2^63, of bb2 on a blank tape: {WORD[theorem]}",
-            ),
-            theorem,
-        )
-        for theorem, (model, module) in MODELS.items()
-    ],
-)
-def test_word_above(check: Check, theorem: str) -> None:
-    machine = str(find("bb2").machine)
-    subject = find_subject("turing", LAST, model=MODELS[theorem][0], machine=machine, last=ENDLESS)
-    above(check, subject, "any text of up to n steps of bb2 on a blank tape, whatever they say")
+    every_n(check, "program", subject(LEAST), "the program against the definition: any text of up to n steps of bb2")
 
 
 FINDS = (
@@ -216,22 +188,13 @@ RUN = (
 )
 
 
-@claims(
-    "theorem",
-    [
-        (
-            Claim.about(
-                id,
-                "turing",
-                "run",
-                module.SOURCE,
-                f"Turing machines, {model}: {RUN.format(found=found, machines=', '.join(FOLLOWED))}",
-            ),
-            id,
-        )
-        for (id, (model, module)), found in zip(MODELS.items(), (", if searches find what is defined", ""), strict=True)
-    ],
-)
+def run_of(theorem: str) -> Claim:
+    """What is claimed of the words of one model."""
+    found = ", if searches find what is defined" if theorem == "5.4" else ""
+    return about(theorem, "run", RUN.format(found=found, machines=", ".join(FOLLOWED)))
+
+
+@claims("theorem", MODELS, run_of)
 def test_run(check: Check, theorem: str) -> None:
     for name in FOLLOWED:
         text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"

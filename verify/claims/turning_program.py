@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,12 +13,12 @@ from constructions.language.terms import Answer
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
+from precision.format import Discipline
 from verify.automata.language import State
 from verify.certificates.above import ALONE
 from verify.certificates.building import every_cells
-from verify.claims.certified import answered
-from verify.claims.certified_recurrent import CASES, ROWS
 from verify.claims.run_invariants import QUEUE
+from verify.claims.standard import PRECISION, SOUND, answered
 from verify.claims.turing import RUNS
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -25,12 +26,16 @@ from verify.dossiers.turing.lemmas.turning import theory
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.turing_machines import RULES, every_run
-from verify.programs.intervals import as_defined
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
 STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100
 FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["blank", "cell", "head", "halted", "turn", "outside"])
+ROWS = "up to b^m configurations of one head each, more than there are rows of m digits below b"
+CASES = (
+    "n stands for the numbers of ⌊m/2⌋ bits, the case for two m. A run of b^m steps comes to a row of cells twice, so it has ended "
+    "before, or never ends."
+)
 PROGRAM = (
     "Turing machines, cot: In exact arithmetic, what is said behind a prompt of m cells and any configurations of one head each is "
     "the cell of the next one that the cell before and the two beside it tell by the machine's rules; OUT where the head would "
@@ -119,7 +124,26 @@ def test_every_number_of_cells(check: Check) -> None:
     subject = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
     check.explained([subject], range=text)
-    answered(check, [subject], [None], as_defined, "an explanation")
+    answered(check, "program", {subject: None})
+    check.argued(CASES)
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="cells-rounding",
+    source=cot.SOURCE,
+    statement=f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {SOUND} Given the invariant of {QUEUE}.",
+)
+def test_rounding_of_every_number_of_cells(check: Check) -> None:
+    check.sizes(10**4)
+    if check.p_bits is not None:
+        check.unknown("p grows with the number of cells")
+    fused = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    subjects = [fused, replace(fused, discipline=Discipline.SEQUENTIAL)]
+    text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; any word, {ROWS}; fused and sequential"
+    check.certified(subjects, range=text, precision=PRECISION)
+    answered(check, "rounding", dict.fromkeys(subjects))
     check.argued(CASES)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -18,13 +20,54 @@ from verify.framework.seen import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
-from verify.inputs.strategies import FAMILIES, graphs
+from verify.inputs.strategies import FAMILIES, all_edges, every_input, every_labelled_graph, graphs
+from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.bits import first_above
 
 PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"
 Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 LADDER = (10, 100, 1000)  # the n of models that are measured
+
+
+def every_graph(
+    check: Check,
+    sizes: Sequence[int],
+    right: Predicate[Graph],
+    text: str,
+    *,
+    edges: Sequence[int] | None = None,
+    labelled: bool = False,
+    precision: str = "",
+    by: Batches[Graph, Any] | None = None,
+) -> None:
+    """All with n from `sizes`, each in every order and orientation of its edges. edges: only so many of them.
+
+    labelled: each in one order and orientation instead. by: what judges several at once.
+    """
+    every = map(every_labelled_graph, sizes) if labelled else (every_input(n, edges) for n in sizes)
+    cases = itertools.chain.from_iterable(every)
+    check.exhaustive(
+        cases if by is None else by.ahead(cases),
+        right,
+        count=labelled_graphs(sizes) if labelled else sum(ordered_graphs(n, edges) for n in sizes),
+        range=text,
+        size=lambda graph: graph.n,
+        precision=precision,
+    )
+
+
+def on_small_graphs(check: Check, right: Predicate[Graph], what: str) -> None:
+    """Graphs on 1 to 3 vertices in every order and orientation of their edges, and those with 3 edges on 4 in every order."""
+    text = f"{what}: every graph on 1 to 3 vertices, every order and orientation of its edges"
+    every_graph(check, (1, 2, 3), right, text)
+    check.exhaustive(
+        (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
+        right,
+        count=math.perm(6, 3),
+        range=f"{what}: every graph with 3 edges on 4 vertices, every order of its edges",
+        size=4,
+    )
 
 
 def random_graphs(

@@ -1,0 +1,369 @@
+"""What is claimed of every model: that rounding is sound, and which program the weights are, for every input and every n.
+
+A row of `MODELS` has what differs from model to model: names, words, and the sizes that a run certifies anew. Which documents of
+every n there are, and which models are followed above 2^63, the dossiers say. What a program should be differs too much: each
+definition is compared with its oracle in a file of its own, and `explained` there does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from constructions.istree import hybrid, lean, rag, transformer
+from constructions.turing import cot
+from constructions.turing.library import find
+from precision.format import Discipline
+from verify.certificates.above import survey, unjudged
+from verify.certificates.building import precision_of
+from verify.claims.run_invariants import APART, COUNTS, QUEUE, RECORDS
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, About, Subject
+from verify.dossiers.registry import find_dossiers, find_subject
+from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Json, claims
+from verify.stored.above import judge_of
+
+BEYOND = 10**12  # where no model can be built; its certificate takes no longer
+PRECISION = "p = the least that is certified for n"
+STEPS, MOST_STEPS, SPACE = 10, 1000, 9  # of machines; cells: m is in the weights, the steps are not
+
+# Certificates, and documents of every n
+
+
+def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
+    """The rounding of each. text: of which inputs."""
+    asked = [replace(subject, precision_bits=check.p_bits) for subject in subjects]
+    check.certified(asked, range=text, precision=check.precision_text(PRECISION))
+
+
+def explained(check: Check, own: Subject, sizes: Sequence[int], text: str) -> None:
+    """The program of the model's weights at these n, and for every n."""
+    check.explained([replace(own, n=n) for n in sizes], range=f"{text}; n = {listed(sizes)}")
+    every_n(check, "program", own, text)
+
+
+def every_n(check: Check, about: About, own: Subject, text: str) -> None:
+    """As stored for every n (verify/stored/), and a few intervals of it anew: each document of the model, in its variant."""
+    if check.n_max < 10**4 or check.p_bits is not None:
+        return
+    for subject, what in find_dossiers()[own.construction, own.model].stored:
+        if what == about and subject.dossier.variant(()) == own.dossier.variant(()):
+            precision = PRECISION if about == "rounding" else ""
+            check.stored(subject, about, range=f"{text}; every n by intervals", precision=precision)
+
+
+def above(check: Check, about: About, own: Subject, text: str) -> None:
+    """Every n from 2^63 on, in cases, as stored where that is of these weights, else all anew. text: of which inputs.
+
+    The inequalities that decide the cases are stored. A program is the same under each discipline.
+    """
+    check.sizes(10**4)
+    rounding = about == "rounding"
+    if rounding and check.p_bits is not None:
+        check.unknown("p grows with n")
+    endless = replace(own, n=LARGEST_N, last=ENDLESS)
+    followed = [d for d in Discipline if own.dossier.is_followed_above(d, theorem=True)]
+    subjects = [replace(endless, discipline=d) for d in followed] if rounding else [endless]
+    text, precision = f"{text}; every n from 2^63 on, in cases of n and its bit length", PRECISION if rounding else ""
+    theorems = {
+        subject: check.stored_above(
+            subject, about, range=f"{text}; {subject.discipline.value}" if rounding else text, precision=precision
+        )
+        for subject in subjects
+    }
+    anew = [subject for subject, theorem in theorems.items() if theorem is None]
+    if anew and rounding:
+        disciplines = " and ".join(subject.discipline.value for subject in anew)
+        check.certified(anew, range=f"{text}; {disciplines}", precision=precision)
+    elif anew:
+        check.explained(anew, range=text)
+    answered(check, about, theorems)
+
+
+def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:
+    """The inequalities by which documents of every n above some size come to what they say, the stored ones or made now."""
+    what, judge = "a certificate" if about == "rounding" else "an explanation", judge_of(about)
+    check.proved(
+        ((survey(subject, judge).theorem if theorem is None else theorem, {}) for subject, theorem in theorems.items()),
+        by="Bernstein coefficients, and powers of two above those of their exponents",
+        range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
+        quickly=lambda: (survey(subject, unjudged).theorem for subject in theorems),
+    )
+    check.argued(
+        f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
+        f"so they do for each n what they did once. float64 has no such weights: {what} is about the weights as numbers."
+    )
+
+
+def listed(sizes: Sequence[int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{n:,}" for n in sizes)
+
+
+# Whose rounding a run certifies anew, and how the ledger says so
+
+Chosen = tuple[Sequence[Subject], str]
+
+
+def in_both(subjects: Sequence[Subject]) -> Sequence[Subject]:
+    """Under each discipline."""
+    return [replace(subject, discipline=discipline) for discipline in Discipline for subject in subjects]
+
+
+def beyond(check: Check) -> Sequence[int]:
+    """The size that only long runs look at."""
+    return [] if check.n_max < 10**4 else [BEYOND]
+
+
+def at_sizes(check: Check, model: Model) -> Chosen:
+    """A ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
+    ladder = check.sizes(LEAST, ratio=10)
+    sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *beyond(check))
+    return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {listed(sizes)}"
+
+
+def in_both_layouts(check: Check, model: Model) -> Chosen:
+    """A few n, and the last one in the layout eos too; beyond what can be built where no invariant is assumed."""
+    is_lean = model.own.dossier.variant(()) == "lean"
+    sizes = (*check.sizes(LEAST, ratio=10**4), *(beyond(check) if is_lean else ()))
+    subjects = [replace(model.own, n=n) for n in sizes]
+    text = f"{model.texts}; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
+    return in_both([*subjects, subjects[-1].with_options(layout="eos")]), text
+
+
+def one_in_each(check: Check, model: Model) -> Chosen:
+    """The least n, fused; one beyond, sequential."""
+    least = check.sizes(LEAST)[0]
+    largest = [least, *beyond(check)][-1]
+    sequential = replace(model.own, n=largest, discipline=Discipline.SEQUENTIAL)
+    return [model.own, sequential], f"{model.texts}; n = {least}, fused; n = {largest:,}, sequential"
+
+
+def of_two_machines(check: Check, model: Model) -> Chosen:
+    """Few steps of a machine that reads a word; as many as this precision allows of one that begins on a blank tape."""
+    steps = check.certified_sizes(check.sizes(STEPS, ratio=10**3), lambda n: precision_of(replace(model.own, n=n)))
+    few, many = replace(model.own, n=steps[0]), replace(model.own, n=steps[-1])
+    few = few.with_options(machine=str(find("palindrome").machine), tape="1221")
+    text = f"every text of up to n steps of palindrome on 1221, n = {few.n}, of bb2 on a blank tape, n = {many.n:,}"
+    return in_both([few, many]), text
+
+
+def in_one_space(check: Check, model: Model) -> Chosen:
+    """One number of cells."""
+    check.certified_sizes([SPACE], lambda cells: precision_of(model.own))
+    return in_both([model.own]), model.texts
+
+
+# The models
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model, and what is claimed of it: at a few n and at all below 2^63, above, and of its program above.
+
+    texts: for which its rounding is sound. chosen: whose rounding a run certifies. compared: the texts of its program.
+    """
+
+    own: Subject
+    rounding: Claim
+    texts: str
+    chosen: Callable[[Check, Model], Chosen]
+    above: Claim | None = None
+    program_above: Claim | None = None
+    compared: str = ""
+
+
+SOUND = (
+    "For every input, each register that is read is the ideal model's, rounded, or within the certificate's bound; "
+    "the answer is the same."
+)
+DEFINED = (
+    "In exact arithmetic, with attention that averages ties, the answer is the task's definition, for every input."
+)
+SEARCHES = "In exact arithmetic, it writes the search that is defined, token by token, and says what was found, for every input."
+ALL_ABOVE = "For every n ≥ 2^63"
+SEQUENCES = "every sequence of up to n tokens, every query"
+OF_RETRIEVAL = {"transformer": "4.6", "rag": "5.2", "hybrid": "5.6"}
+
+
+def retrieval(task: str, model: str) -> Model:
+    """A model of a retrieval task."""
+    theorem, name, is_rag = OF_RETRIEVAL[model], task if model == TRANSFORMER else f"{task}, {model}", model == "rag"
+    says = f"{task}, {model}: {ALL_ABOVE}"
+
+    def about(aspect: str, statement: str) -> Claim:
+        return Claim.about(theorem, task, aspect, f"Theorem {theorem}", statement)
+
+    return Model(
+        find_subject(task, LEAST, model=model),
+        about(
+            "rounding",
+            f"{name}: {SOUND}" + " Any numbers in the search, any word of the prompt as its result." * is_rag,
+        ),
+        SEQUENCES,
+        at_sizes,
+        about("above", f"{says}: {SOUND}"),
+        about("program-above", f"{says}: {SEARCHES if is_rag else DEFINED}"),
+        SEQUENCES + ", any word as its result" * is_rag,
+    )
+
+
+def searching(model: str, theorem: str, source: str, sound: str, said: str, compared: str) -> Model:
+    """A recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
+    name = f"IsTree, {model}"
+
+    def about(aspect: str, source: str, statement: str) -> Claim:
+        return Claim.about(theorem, "istree", aspect, source, statement)
+
+    return Model(
+        find_subject("istree", LEAST, model=model),
+        about("rounding", source, f"{name}: {SOUND} {sound}"),
+        "every simple graph and text of that form",
+        one_in_each,
+        about("above", f"Theorem {theorem}", f"{name}: {ALL_ABOVE}: {SOUND} {sound}"),
+        about("program-above", source, f"{name}: {ALL_ABOVE}: {said}"),
+        compared,
+    )
+
+
+def machine(model: str, theorem: str, said: str) -> Model:
+    """A model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
+
+    def about(aspect: str, statement: str) -> Claim:
+        return Claim.about(theorem, "turing", aspect, f"Theorem {theorem}", f"Turing machines, {model}: {statement}")
+
+    sound = f"{SOUND} For every text in the form of a run, whatever it says."
+    return Model(
+        find_subject("turing", LEAST, model=model),
+        about("rounding", sound),
+        "every text of up to n steps of bb2 on a blank tape",
+        of_two_machines,
+        about("above", f"{ALL_ABOVE}: {sound}"),
+        about("program-above", f"{ALL_ABOVE}, of bb2 on a blank tape: {said}"),
+        "any text of up to n steps of bb2 on a blank tape, whatever they say",
+    )
+
+
+GRAPHS = "every simple graph, any chain of thought"
+ALGORITHM_1 = (
+    "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
+    "behind every prompt and any vertices that follow"
+)
+ALGORITHM_2 = (
+    "In exact arithmetic, in a text of turns in which each word but the results of searches was due, what is said is the defined "
+    "step of Algorithm 2, behind any edges and whatever the searches find."
+)
+FRAMES = (
+    "In exact arithmetic, with attention that averages ties, what is said behind every prompt, and any frames that stand behind "
+    "n − 1 edges, is the next word of the defined search in frames, where one is due: at the end of a frame, whether the search "
+    "goes down, passes over the edge to the father, looks further, goes up or ends; in a frame, to which vertex and from where on."
+)
+OF_A_RUN = (
+    "In exact arithmetic, with attention that averages ties, what is said behind any text in the form of a run is the next "
+    "word"
+)
+STEP = (
+    f"{OF_A_RUN} of the machine's step: the head's cell; the symbol, state and direction of the rule for the state and what was "
+    "last left in that cell; or HALT."
+)
+SEARCH_AND_STEP = (
+    f"{OF_A_RUN} of the search that is defined, for the next cell of the word or for the head's; then of the machine's step: "
+    "the cell; the symbol, state and direction of the rule for the state and the symbol that was found; or HALT."
+)
+MODELS = (
+    *(retrieval(task, model) for task, model in RETRIEVERS if model in OF_RETRIEVAL),
+    Model(
+        find_subject("istree", LEAST),
+        Claim.about(
+            "4.7",
+            "istree",
+            "rounding",
+            transformer.SOURCE,
+            f"IsTree: {SOUND} Given the invariant of {COUNTS}, for every graph and any vertices as chain of thought.",
+        ),
+        GRAPHS,
+        in_both_layouts,
+        Claim.about(
+            "4.7",
+            "istree",
+            "above",
+            transformer.SOURCE,
+            f"IsTree: {ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought.",
+        ),
+        Claim.about(
+            "4.7",
+            "istree",
+            "program-above",
+            transformer.SOURCE,
+            f"IsTree: {ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
+        ),
+        "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on",
+    ),
+    Model(
+        find_subject("istree", LEAST, lean=True),
+        Claim.about(
+            "4.7",
+            "istree",
+            "lean-rounding",
+            lean.SOURCE,
+            f"IsTree: {SOUND} For every graph and any vertices as chain of thought; no invariant is assumed.",
+            variant="lean",
+        ),
+        GRAPHS,
+        in_both_layouts,
+    ),
+    searching(
+        "rag",
+        "5.3",
+        rag.SOURCE,
+        "For every simple graph and all turns behind it, with any vertices and any results of searches; under sequential "
+        f"given the invariant of {RECORDS}.",
+        ALGORITHM_2,
+        "any edges, any turns, whatever the searches find",
+    ),
+    searching(
+        "hybrid",
+        "5.7",
+        hybrid.SOURCE,
+        f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
+        FRAMES,
+        "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames",
+    ),
+    machine("rag", "5.4", SEARCH_AND_STEP),
+    machine("hybrid", "5.8", STEP),
+    Model(
+        find_subject("turing", MOST_STEPS, model="cot", cells=SPACE),
+        Claim.about(
+            "4.1",
+            "turing",
+            "rounding",
+            cot.SOURCE,
+            f"Turing machines, cot: {SOUND} Given the invariant of {QUEUE}, for every text of configurations with one head each.",
+        ),
+        f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells",
+        in_one_space,
+    ),
+)
+
+
+@claims("model", MODELS, lambda model: model.rounding)
+def test_rounding(check: Check, model: Model) -> None:
+    certify(check, *model.chosen(check, model))
+    every_n(check, "rounding", model.own, model.texts)
+
+
+ABOVE = {model.above: model for model in MODELS if model.above}
+
+
+@claims("claim", ABOVE, lambda claim: claim)
+def test_above(check: Check, claim: Claim) -> None:
+    above(check, "rounding", ABOVE[claim].own, ABOVE[claim].texts)
+
+
+PROGRAMS_ABOVE = {model.program_above: model for model in MODELS if model.program_above}
+
+
+@claims("claim", PROGRAMS_ABOVE, lambda claim: claim)
+def test_program_above(check: Check, claim: Claim) -> None:
+    above(check, "program", PROGRAMS_ABOVE[claim].own, PROGRAMS_ABOVE[claim].compared)

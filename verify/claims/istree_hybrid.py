@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from constructions.engines import find_engine
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.models import MODELS
-from constructions.layers import block_arrays
-from constructions.measures import HYBRID_RNN, measure
 from constructions.models.building import wired_of
 from constructions.parts.heads.match import pair
 from constructions.parts.heads.match_close import match_close
@@ -24,21 +22,19 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
-from verify.framework.batches import Batches, first_other_tokens
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
-from verify.inputs.strategies import every_input, every_labelled_graph
-from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
 from verify.runs.istree_walks import (
-    LADDER,
     ORDERS,
     PRECISION,
     Large,
+    built,
+    every_graph,
     every_hard_graph,
-    first_above_bounds,
+    first_others,
     large_graphs,
     random_graphs,
     shapes_at,
@@ -49,17 +45,9 @@ AT_SCALE = 10_000  # up to 1.2 million tokens in one pass, half a minute, and 1.
 MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to be shrunk
 LONGEST_WALKS = ("star seen from a leaf", "path in two passes")  # the largest counts, and the most tokens
 CHUNK = 1024  # graphs to a batch of the dense engine
-STATE_NUMBERS = 32
 ONE_KEY = 64  # vertices
 WALKER = MODELS["hybrid", "paper"]
-
-
-@cache
-def model(
-    n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED, p_bits: int | None = None
-) -> Wired:
-    """The wired model, built once for each size."""
-    return hybrid.build(n, p_bits, printed=printed, discipline=discipline)
+model = partial(built, "hybrid", PAPER.name, "repaired")
 
 
 def walk(wired: Wired, graph: Graph, engine: str) -> list[str]:
@@ -92,72 +80,21 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
     return None
 
 
-# Every small graph
+def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
+    """What it writes."""
+    return judged(graph, walk(wired, graph, engine))
 
 
-def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """The first token that is not the expected one, for graphs of one size."""
+def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
+    """The first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with these."""
 
-    def compute(cases: list[Graph]) -> Sequence[int | None]:
-        wired = model(cases[0].n)
-        requests = [WALKER.request(wired, graph) for graph in cases]
-        return first_other_tokens(wired, [r.prompt for r in requests], [list(r.guess) for r in requests], device)
-
-    return compute
-
-
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="small",
-    source=hybrid.SOURCE,
-    statement=f"{hybrid.STATEMENT} On every small graph.",
-)
-def test_every_small_graph(check: Check) -> None:
-    batches = Batches(first_others(check.device), key=lambda graph: graph.n, chunk=CHUNK)
-
-    def right(graph: Graph) -> Counterexample | None:
-        first, expected = batches.found(graph), hybrid.expected_sequence(graph)
+    def wrong(graph: Graph, first: int | None) -> Counterexample | None:
+        expected = hybrid.expected_sequence(graph)
         if first is not None:
             return Counterexample(expected=" ".join(expected), first_other_token=first)
         return judged(graph, expected)
 
-    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
-        if top <= check.n_max:
-            size = lambda graph: graph.n  # noqa: E731
-            check.exhaustive(batches.ahead(cases), right, count=count, range=text, size=size, precision=PRECISION)
-
-    exhaust(1, f"every graph on 1 vertex {ORDERS} (dense)", every_input(1), ordered_graphs(1))
-    small = itertools.chain(every_input(2), every_input(3), every_input(4, (3,)))
-    count = ordered_graphs(2) + ordered_graphs(3) + ordered_graphs(4, [3])
-    exhaust(4, f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", small, count)
-    labelled = itertools.chain.from_iterable(map(every_labelled_graph, (4, 5)))
-    exhaust(5, "every graph on 4 or 5 vertices, labelled (dense)", labelled, labelled_graphs((4, 5)))
-
-
-# Random graphs, up to --n-max
-
-
-@claims(
-    "discipline",
-    Discipline,
-    lambda discipline: Claim.about(
-        "5.7",
-        "istree",
-        "" if discipline is Discipline.FUSED else discipline.value,
-        hybrid.SOURCE,
-        f"{hybrid.STATEMENT} Rounding {discipline.value}.",
-    ),
-)
-def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
-    fused = discipline is Discipline.FUSED
-    sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
-    sizes = check.certified_sizes(sizes, lambda n: hybrid.least_precision(n, discipline))
-
-    def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, walk(model(graph.n, (), discipline, check.p_bits), graph, engine))
-
-    random_graphs(check, sizes, right, examples=15 if fused else 10)
+    return first_others("hybrid", PAPER, model, device, CHUNK, wrong)
 
 
 # At scale
@@ -165,7 +102,7 @@ def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> Non
 
 def right_by_index(graph: Graph) -> Counterexample | None:
     """By the indexed engine in one pass, every softmax column of it certified or dense."""
-    return judged(graph, walk(model(graph.n), graph, "indexed"))
+    return judged_run(model(graph.n), graph, "indexed")
 
 
 def right_at_scale(large: Large) -> Counterexample | None:
@@ -239,7 +176,8 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
     """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
 
     def right(graph: Graph) -> Counterexample | None:
-        words = walk(model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
+        wired = model(graph.n, printed, p_bits=check.p_bits)
+        words = walk(wired, graph, check.engine)
         verdict = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else "none"
         if verdict == (PAPER.yes if is_tree(graph) else PAPER.no):
             return None
@@ -253,14 +191,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
         check.chosen(paths, right, range=text, size=size, precision=precision)
         return
     few = range(1, min(3, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        right,
-        count=sum(map(ordered_graphs, few)),
-        range=f"every graph on 1 to 3 vertices {ORDERS}",
-        size=size,
-        precision=precision,
-    )
+    every_graph(check, few, right, f"every graph on 1 to 3 vertices {ORDERS}", precision=precision)
 
 
 @dataclass(frozen=True)
@@ -376,57 +307,8 @@ def with_close(n: int) -> Wired:
 )
 def test_parent_by_records(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, walk(with_close(graph.n), graph, engine))
+        return judged_run(with_close(graph.n), graph, engine)
 
     few = range(1, min(3, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        right,
-        count=sum(map(ordered_graphs, few)),
-        range=f"every graph on 1 to 3 vertices {ORDERS}",
-        size=lambda graph: graph.n,
-        precision=PRECISION,
-    )
+    every_graph(check, few, right, f"every graph on 1 to 3 vertices {ORDERS}", precision=PRECISION)
     random_graphs(check, check.sizes(cap=AFFORDABLE.get(engine, check.n_max)), right, examples=15)
-
-
-# Sizes
-
-
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="size",
-    source=hybrid.SOURCE,
-    statement=f"The hybrid RNN has constant size: a Linear RNN block with {STATE_NUMBERS} numbers of state, a Transformer block"
-    " with 3 heads, and no matrix but the vocabulary grows with n.",
-)
-def test_constant_size(check: Check) -> None:
-    def shapes(n: int) -> list[list[tuple[int, ...]]]:
-        return [[array.shape for array in block_arrays(block)] for block in model(n).model.blocks]
-
-    def as_small(n: int) -> Counterexample | None:
-        built = model(n)
-        heads = [len(block.heads) for block in built.model.blocks]
-        measures = measure(built.model, built.arithmetic.format.significand_bits + 1)
-        if heads != [0, 3] or measures.classes != (HYBRID_RNN,) or measures.state_numbers != STATE_NUMBERS:
-            return Counterexample(heads=heads, classes=measures.classes, state_numbers=measures.state_numbers)
-        return None if shapes(n) == shapes(LADDER[0]) else Counterexample(expected=shapes(LADDER[0]), got=shapes(n))
-
-    check.chosen(LADDER, as_small, range="matrices at n = 10, 100, 1000", size=lambda n: n, precision=PRECISION)
-
-
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="precision",
-    source=hybrid.SOURCE,
-    statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
-)
-def test_logarithmic_precision(check: Check) -> None:
-    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
-
-    def within(bits: int) -> Counterexample | None:
-        return first_above_bounds(hybrid.least_precision, bounds, bits)
-
-    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)

@@ -6,28 +6,27 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from constructions.engines import find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import EDGE_COUNT, TIED_HEAD
-from constructions.istree.graphs import PAPER, Edge, Graph, Layout, depth_first_tour, expected_answer, is_tree
+from constructions.istree.graphs import PAPER, Edge, Graph, depth_first_tour, expected_answer, is_tree
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
-from verify.claims.istree import STATEMENT, decode, model, spoken, wrong
+from verify.claims.istree import STATEMENT, decode, spoken, wrong
 from verify.claims.istree_layer7 import ANY_FEED_FORWARD
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
-from verify.inputs.strategies import every_input, every_labelled_graph
-from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import ORDERS, PRECISION, first_others, random_graphs
+from verify.runs.istree_walks import ORDERS, PRECISION, built, every_graph, first_others, random_graphs
 
 REPAIRED = "4.7/repaired"
+model = partial(built, "transformer", PAPER.name, "repaired")
 
 
 def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
@@ -52,9 +51,7 @@ def between(n: int, v: int) -> Counterexample | None:
     """Whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output is."""
     if not 1 < v < n:
         return None
-    words = model(
-        n, PAPER.name, (TIED_HEAD.id,), Discipline.FUSED, None
-    ).model.words  # numbers stand before special words
+    words = model(n, (TIED_HEAD.id,)).model.words  # numbers before special words
     below, row, above = words[v - 2 : v + 1].tolist()
     if any(low + high != 2 * middle for low, middle, high in zip(below, row, above, strict=True)):
         return None
@@ -124,14 +121,8 @@ def test_edge_count(check: Check, engine: str) -> None:
         )
 
     few = range(1, min(6, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, few)),
-        by_position,
-        count=labelled_graphs(few),
-        range="every labelled graph: the search ends at position 5n − 3 for trees alone",
-        size=lambda graph: graph.n,
-        precision="exact",
-    )
+    text = "every labelled graph: the search ends at position 5n − 3 for trees alone"
+    every_graph(check, few, by_position, text, kind="labelled", precision="exact")
     if check.n_max >= 7:
         pairs = list(itertools.combinations(range(2, 8), 2))
         check.exhaustive(
@@ -154,24 +145,20 @@ def test_edge_count(check: Check, engine: str) -> None:
     finding=EDGE_COUNT.id,
 )
 def test_edge_count_promised(check: Check) -> None:
-    def printed(n: int, layout: Layout) -> Wired:
-        return model(n, layout, (EDGE_COUNT.id,), Discipline.FUSED, check.p_bits)
+    def printed(n: int) -> Wired:
+        return model(n, (EDGE_COUNT.id,), p_bits=check.p_bits)
 
-    batches = first_others(printed, PAPER, check.device, 1024)
-
-    def right(graph: Graph) -> Counterexample | None:
-        first = batches.found(graph)
+    def other(graph: Graph, first: int | None) -> Counterexample | None:
         return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
 
-    few = small(check, range(1, 5))
-    check.exhaustive(
-        batches.ahead(itertools.chain.from_iterable(every_input(n, (n - 1,)) for n in few)),
-        right,
-        count=sum(ordered_graphs(n, [n - 1]) for n in few),
-        range=f"every graph with n − 1 edges on 1 to 4 vertices {ORDERS} (dense)",
-        size=lambda graph: graph.n,
-        precision=check.precision_text(PRECISION),
-    )
+    batches = first_others("transformer", PAPER, printed, check.device, 1024, other)
+
+    def right(graph: Graph) -> Counterexample | None:
+        return batches.found(graph)
+
+    few, precision = small(check, range(1, 5)), check.precision_text(PRECISION)
+    text = f"every graph with n − 1 edges on 1 to 4 vertices {ORDERS} (dense)"
+    every_graph(check, few, right, text, edges={n: (n - 1,) for n in few}, precision=precision, by=batches)
     if check.n_max >= 5:
         pairs = list(itertools.combinations(range(1, 6), 2))
         check.exhaustive(
@@ -205,14 +192,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: st
     def right(graph: Graph) -> Counterexample | None:
         return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
 
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, (2, 3))),
-        right,
-        count=ordered_graphs(2) + ordered_graphs(3),
-        range=f"every graph on 2 or 3 vertices {ORDERS}",
-        size=lambda graph: graph.n,
-        precision=precision,
-    )
+    every_graph(check, (2, 3), right, f"every graph on 2 or 3 vertices {ORDERS}", precision=precision)
     random_graphs(check, small(check, range(4, 9)), right, examples=400, families=TREES, precision=precision)
 
 
@@ -311,13 +291,8 @@ def test_istree_as_printed(check: Check) -> None:
         return next(filter(None, (between(graph.n, v) for v in expected_tour(graph))), None)
 
     few = range(1, min(4, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, few)),
-        can_be_said,
-        count=labelled_graphs(few),
-        range="every labelled graph, each vertex that follows behind its prompt",
-        size=lambda graph: graph.n,
-    )
+    text = "every labelled graph, each vertex that follows behind its prompt"
+    every_graph(check, few, can_be_said, text, kind="labelled")
 
 
 def expected_tour(graph: Graph) -> list[int]:
@@ -369,10 +344,4 @@ def test_search_as_told(check: Check) -> None:
         return None if len(told) == 2 * graph.n - 1 else Counterexample(yields=told, euler_tour=tour)
 
     few = range(1, min(3, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, few)),
-        is_tour,
-        count=labelled_graphs(few),
-        range="every labelled graph",
-        size=lambda graph: graph.n,
-    )
+    every_graph(check, few, is_tour, "every labelled graph", kind="labelled")

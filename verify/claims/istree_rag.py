@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from constructions.engines import decode_with_guess, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
 from constructions.istree.models import MODELS
-from constructions.layers import block_arrays
-from constructions.measures import LINEAR_RNN, measure
 from constructions.models.search import Search, SearchError
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
@@ -24,34 +22,25 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
-from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
-from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.inputs.strategies import all_edges
 from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 from verify.runs.istree_walks import (
-    LADDER,
     ORDERS,
     PRECISION,
     Large,
+    built,
+    every_graph,
     every_hard_graph,
     large_graphs,
     random_graphs,
     shapes_at,
 )
 
-AFFORDABLE = {"reference": 8, "dense": 64, "indexed": 64}  # the largest n that an engine walks in seconds
 AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
 AT_LENGTH = ("double star", "path in two passes")  # hard graphs where each takes a second
 CHUNK = 256  # graphs to a batch of the dense engine
-STATE_NUMBERS = 90
 WALKER = MODELS["rag", "paper"]
-
-
-@cache
-def model(
-    n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED, p_bits: int | None = None
-) -> Wired:
-    """The wired model, built once for each size."""
-    return rag.build(n, p_bits, printed=printed, discipline=discipline)
+model = partial(built, "rag", PAPER.name, "repaired")
 
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
@@ -76,10 +65,12 @@ def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
     return run.produced[:], respond.searches
 
 
-# Every small graph
+def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
+    """What it writes, and its searches."""
+    return judged(graph, *searched(wired, graph, engine))
 
 
-def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | None]]:
+def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
     """The first token that is not the expected one, for graphs of one size, by the dense engine; every search is made again."""
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
@@ -94,65 +85,15 @@ def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | N
             produced = decode_with_guess(run, asked.prompt, asked.stop, asked.limit, list(asked.guess), respond)
             yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
 
-    return compute
+    return Batches(compute, key=lambda graph: graph.n, chunk=CHUNK)
 
 
-@claim(
-    theorem="5.3", task="istree", aspect="small", source=rag.SOURCE, statement=f"{rag.STATEMENT} On every small graph."
-)
-def test_every_small_graph(check: Check) -> None:
-    batches = Batches(verdicts(check.device), key=lambda graph: graph.n, chunk=CHUNK)
-
-    def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
-
-    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
-        if top <= check.n_max:
-            check.exhaustive(
-                batches.ahead(cases),
-                right,
-                count=count,
-                range=f"{text} (dense)",
-                size=lambda graph: graph.n,
-                precision=PRECISION,
-            )
-
-    exhaust(1, "the graph on 1 vertex", every_input(1), 1)
-    few = itertools.chain(every_input(2), every_input(3))
-    exhaust(3, f"every graph on 2 or 3 vertices {ORDERS}", few, ordered_graphs(2) + ordered_graphs(3))
-    text = f"every graph on 4 vertices with up to 3 edges {ORDERS}"
-    exhaust(4, text, every_input(4, range(4)), ordered_graphs(4, range(4)))
-    labelled = itertools.chain.from_iterable(map(every_labelled_graph, range(1, 6)))
-    exhaust(5, "every labelled graph on up to 5 vertices", labelled, labelled_graphs(range(1, 6)))
-
-
-# Random graphs
-
-
-@claims(
-    "discipline",
-    Discipline,
-    lambda discipline: Claim.about(
-        "5.3",
-        "istree",
-        "" if discipline is Discipline.FUSED else discipline.value,
-        rag.SOURCE,
-        f"{rag.STATEMENT} Rounding {discipline.value}.",
-    ),
-)
-def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
-    sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max))
-    sizes = check.certified_sizes(sizes, lambda n: rag.least_precision(n, discipline))
-
-    def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, *searched(model(graph.n, (), discipline, check.p_bits), graph, engine))
-
-    random_graphs(check, sizes, right, examples=20 if discipline is Discipline.FUSED else 8)
+# At scale
 
 
 def right_by_indexed(graph: Graph) -> Counterexample | None:
     """Whether the indexed engine, fed the expected tokens, has the next one as its argmax wherever the model writes."""
-    return judged(graph, *searched(model(graph.n), graph, "indexed"))
+    return judged_run(model(graph.n), graph, "indexed")
 
 
 def right_at_scale(large: Large) -> Counterexample | None:
@@ -218,7 +159,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
 
     def right(graph: Graph) -> Counterexample | None:
         expected = PAPER.yes if is_tree(graph) else PAPER.no
-        wired = model(graph.n, printed, Discipline.FUSED, check.p_bits)
+        wired = model(graph.n, printed, p_bits=check.p_bits)
         try:
             words, _ = searched(wired, graph, engine)
         except SearchError as error:
@@ -275,16 +216,11 @@ def test_missing_record_is_harmless(check: Check) -> None:
         return None if algorithm_2(graph) == is_tree(graph) else Counterexample(is_tree=is_tree(graph))
 
     small, labelled = min(4, check.n_max), min(6, check.n_max)
-    size = lambda graph: graph.n  # noqa: E731
-    inputs = itertools.chain.from_iterable(map(every_input, range(1, small + 1)))
-    count = sum(map(ordered_graphs, range(1, small + 1)))
-    check.exhaustive(inputs, right, count=count, range=f"every graph {ORDERS}", size=size)
-    graphs_to_6 = itertools.chain.from_iterable(map(every_labelled_graph, range(1, labelled + 1)))
-    count = labelled_graphs(range(1, labelled + 1))
-    check.exhaustive(graphs_to_6, right, count=count, range="every labelled graph", size=size)
+    every_graph(check, range(1, small + 1), right, f"every graph {ORDERS}")
+    every_graph(check, range(1, labelled + 1), right, "every labelled graph", kind="labelled")
 
 
-# Sizes
+# Length and bits
 
 
 def within_length(large: LargeGraph) -> Counterexample | None:
@@ -309,31 +245,6 @@ def test_linear_length(check: Check) -> None:
     )
     check.follows(theory(defined()), range=f"{text}; every n")
     check.argued("Induction over the turns.")
-
-
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="size",
-    source=rag.SOURCE,
-    statement=f"A Linear RNN of constant size: 2 blocks, a state of {STATE_NUMBERS} numbers, no matrix but the vocabulary grows.",
-)
-def test_constant_size(check: Check) -> None:
-    def shapes(wired: Wired) -> list[list[tuple[int, ...]]]:
-        return [[array.shape for array in block_arrays(block)] for block in wired.model.blocks]
-
-    def as_small(n: int) -> Counterexample | None:
-        built, smallest = model(n), model(LADDER[0])
-        measured = measure(built.model, rag.least_precision(n))
-        if LINEAR_RNN not in measured.classes or len(built.model.blocks) != 2:
-            return Counterexample(classes=measured.classes, blocks=len(built.model.blocks))
-        if measured.state_numbers != STATE_NUMBERS:
-            return Counterexample(expected=STATE_NUMBERS, state_numbers=measured.state_numbers)
-        if len(built.vocabulary) - n != len(smallest.vocabulary) - LADDER[0]:
-            return Counterexample(vocabulary=len(built.vocabulary))
-        return None if shapes(built) == shapes(smallest) else Counterexample(expected=shapes(smallest))
-
-    check.chosen(LADDER, as_small, range="matrices at n = 10, 100, 1000", size=lambda n: n, precision=PRECISION)
 
 
 @claim(

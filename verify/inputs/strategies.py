@@ -274,3 +274,17 @@ def every_labelled_graph(n: int) -> Iterator[Graph]:
     for m in range(len(edges) + 1):
         for chosen in itertools.combinations(edges, m):
             yield Graph(n, chosen)
+
+
+def every_labelled_tree(n: int) -> Iterator[Graph]:
+    """The n^(n − 2) trees on n ≥ 2 vertices, from their Prüfer codes."""
+    for code in itertools.product(range(1, n + 1), repeat=n - 2):
+        degree = [0] + [1 + code.count(v) for v in range(1, n + 1)]
+        edges = []
+        for v in code:
+            leaf = next(u for u in range(1, n + 1) if degree[u] == 1)
+            edges.append((leaf, v))
+            degree[leaf] -= 1
+            degree[v] -= 1
+        u, v = (w for w in range(1, n + 1) if degree[w] == 1)
+        yield Graph(n, (*edges, (u, v)))

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from constructions.istree.graphs import Graph, Layout, TokenLayout, expected_answer
+from constructions.istree.graphs import Graph, Layout, TokenLayout
+from constructions.istree.models import MODELS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample
+from verify.framework.claim import Counterexample, Variant
 from verify.framework.seen import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
-from verify.inputs.strategies import FAMILIES, all_edges, every_input, every_labelled_graph, graphs
-from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.inputs.strategies import (
+    FAMILIES,
+    all_edges,
+    every_input,
+    every_labelled_graph,
+    every_labelled_tree,
+    graphs,
+)
+from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
 from verify.runs.bits import first_above
 
 PRECISION = "p = least_precision(n)"
@@ -30,27 +38,50 @@ Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 LADDER = (10, 100, 1000)  # the n of models that are measured
 
 
+@cache
+def built(
+    name: str,
+    layout: Layout,
+    variant: Variant,
+    n: int,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+    p_bits: int | None = None,
+) -> Wired:
+    """A wired model, by the names of its solver, built once for each size."""
+    return MODELS[name, layout].of(variant).build(n, p_bits, printed=printed, discipline=discipline)
+
+
+Kind = Literal["ordered", "labelled", "trees"]
+EVERY: Mapping[Kind, tuple[Callable[..., Iterable[Graph]], Callable[..., int]]] = {
+    "ordered": (every_input, ordered_graphs),
+    "labelled": (lambda n, edges: every_labelled_graph(n), lambda n, edges: labelled_graphs([n])),
+    "trees": (lambda n, edges: every_labelled_tree(n), lambda n, edges: labelled_trees(n)),
+}
+"""What lists the graphs on n vertices, and how many there are."""
+
+
 def every_graph(
     check: Check,
     sizes: Sequence[int],
     right: Predicate[Graph],
     text: str,
     *,
-    edges: Sequence[int] | None = None,
-    labelled: bool = False,
+    kind: Kind = "ordered",
+    edges: Mapping[int, Sequence[int]] | None = None,
     precision: str = "",
     by: Batches[Graph, Any] | None = None,
 ) -> None:
-    """All with n from `sizes`, each in every order and orientation of its edges. edges: only so many of them.
+    """All with n from `sizes`, by default each in every order and orientation of its edges.
 
-    labelled: each in one order and orientation instead. by: what judges several at once.
+    kind: labelled graphs or trees, each in one order and orientation. edges: at some n, only so many. by: what judges ahead.
     """
-    every = map(every_labelled_graph, sizes) if labelled else (every_input(n, edges) for n in sizes)
-    cases = itertools.chain.from_iterable(every)
+    (every, count), some = EVERY[kind], edges or {}
+    cases = itertools.chain.from_iterable(every(n, some.get(n)) for n in sizes)
     check.exhaustive(
         cases if by is None else by.ahead(cases),
         right,
-        count=labelled_graphs(sizes) if labelled else sum(ordered_graphs(n, edges) for n in sizes),
+        count=sum(count(n, some.get(n)) for n in sizes),
         range=text,
         size=lambda graph: graph.n,
         precision=precision,
@@ -92,14 +123,20 @@ def random_graphs(
 
 
 def first_others(
-    model: Callable[[int, Layout], Wired], layout: TokenLayout, device: str, chunk: int
-) -> Batches[Graph, int | None]:
-    """The first tokens that are not Algorithm 1's, of graphs of one size at once."""
+    name: str,
+    layout: TokenLayout,
+    build: Callable[[int], Wired],
+    device: str,
+    chunk: int,
+    judge: Callable[[Graph, int | None], Counterexample | None],
+) -> Batches[Graph, Counterexample | None]:
+    """Judges the first token that is not the one that is due, of graphs of one size at once, by the dense engine."""
 
-    def compute(graphs: list[Graph]) -> Sequence[int | None]:
-        prompts = [layout.prompt(graph) for graph in graphs]
-        expected = [expected_answer(graph, layout) for graph in graphs]
-        return first_other_tokens(model(graphs[0].n, layout.name), prompts, expected, device)
+    def compute(graphs: list[Graph]) -> Iterator[Counterexample | None]:
+        solver, wired = MODELS[name, layout.name], build(graphs[0].n)
+        requests = [solver.request(wired, graph) for graph in graphs]
+        prompts, due = [asked.prompt for asked in requests], [list(asked.guess) for asked in requests]
+        return map(judge, graphs, first_other_tokens(wired, prompts, due, device))
 
     return Batches(compute, key=lambda graph: graph.n, chunk=chunk)
 

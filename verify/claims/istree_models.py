@@ -1,0 +1,400 @@
+"""Theorems 4.7, 5.3 and 5.7: every small graph, random ones and the size of each model of IsTree. A row of `MODELS` is a model.
+
+Where the reference engine cannot go, what is due is fed behind the prompt. If the argmax at each position is the next token,
+induction over positions shows that greedy decoding gives exactly this answer; nothing is decoded that is not checked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from constructions.engines import indexed
+from constructions.istree import hybrid, lean, rag, transformer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
+from constructions.layers import block_arrays
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.claims import istree_hybrid, istree_rag
+from verify.dossiers.dossier import LEAST as LEAST_CERTIFIED
+from verify.dossiers.registry import find_subject
+from verify.framework.batches import Batches
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Variant, claim, claims
+from verify.inputs.hard_graphs import FAMILIES, LEAST
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
+from verify.runs.istree_walks import (
+    LADDER,
+    ORDERS,
+    PRECISION,
+    Kind,
+    Large,
+    built,
+    every_graph,
+    every_hard_graph,
+    first_above_bounds,
+    first_others,
+    large_graphs,
+    random_graphs,
+    shapes_at,
+)
+
+OF_TREE = "4.7", "istree"
+Judged = Batches[Graph, Counterexample | None]
+
+
+@dataclass(frozen=True)
+class Small:
+    """Graphs of which each is tried, with n from `sizes`. edges: at some n, only so many."""
+
+    text: str
+    sizes: Sequence[int]
+    kind: Kind = "ordered"
+    edges: Mapping[int, Sequence[int]] | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in one layout of tokens, and which small graphs are tried. says: what its claims begin with.
+
+    ahead: judges many graphs of one size at once, on a device.
+    """
+
+    theorem: str
+    name: str
+    source: str
+    says: str
+    ahead: Callable[[Model, str], Judged]
+    small: Sequence[Small]
+    layout: TokenLayout = PAPER
+    variant: Variant = "repaired"
+
+    def build(self, n: int) -> Wired:
+        """The wired model, built once for each size."""
+        return built(self.name, self.layout.name, self.variant, n)
+
+    def claim(self, aspect: str, statement: str) -> Claim:
+        """A claim about it; the Transformers' name the layout."""
+        about, text = (self.theorem, "istree"), f"{self.says} {statement}"
+        if self.name == "transformer":
+            aspect, text = f"{aspect}-{self.layout.name}", f"{statement} Token layout {self.layout.name}."
+        if self.variant == "lean":
+            aspect, text = f"lean-{aspect}", f"{self.says}; layout {self.layout.name}."
+        return Claim.about(*about, aspect, self.source, text, variant=self.variant)
+
+
+def as_algorithm_1(model: Model, device: str) -> Judged:
+    """Where the dense engine says another token than Algorithm 1."""
+
+    def other(graph: Graph, first: int | None) -> Counterexample | None:
+        if first is None:
+            return None
+        expected = " ".join(model.build(graph.n).vocabulary[token] for token in expected_answer(graph, model.layout))
+        return Counterexample(expected=expected, first_other_token=first)
+
+    return first_others(model.name, model.layout, model.build, device, 4096, other)
+
+
+REPAIRED = Model(
+    "4.7",
+    "transformer",
+    transformer.SOURCE,
+    "",
+    as_algorithm_1,
+    (
+        Small(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
+        Small(f"every graph on 2 to 4 vertices {ORDERS} (dense)", (2, 3, 4)),
+        Small("every graph on 5 or 6 vertices, labelled (dense)", (5, 6), "labelled"),
+        Small("every tree on 7 vertices, labelled (dense)", (7,), "trees"),
+    ),
+)
+LEAN = Model(
+    "4.7",
+    "transformer",
+    lean.SOURCE,
+    "Five blocks decide by the same chain of thought whether a graph is a tree",
+    as_algorithm_1,
+    (
+        Small(f"every graph on 1 to 3 vertices {ORDERS} (dense)", (1, 2, 3)),
+        Small(f"every graph on 4 vertices with up to 4 edges {ORDERS} (dense)", (4,), edges={4: range(5)}),
+        Small("every graph on 5 vertices, labelled (dense)", (5,), "labelled"),
+    ),
+    variant="lean",
+)
+TRANSFORMERS = (REPAIRED, replace(REPAIRED, layout=EOS), LEAN, replace(LEAN, layout=EOS))
+RAG = Model(
+    "5.3",
+    "rag",
+    rag.SOURCE,
+    rag.STATEMENT,
+    lambda model, device: istree_rag.verdicts(device),
+    (
+        Small("the graph on 1 vertex (dense)", (1,)),
+        Small(f"every graph on 2 or 3 vertices {ORDERS} (dense)", (2, 3)),
+        Small(f"every graph on 4 vertices with up to 3 edges {ORDERS} (dense)", (4,), edges={4: range(4)}),
+        Small("every labelled graph on up to 5 vertices (dense)", range(1, 6), "labelled"),
+    ),
+)
+HYBRID = Model(
+    "5.7",
+    "hybrid",
+    hybrid.SOURCE,
+    hybrid.STATEMENT,
+    lambda model, device: istree_hybrid.verdicts(device),
+    (
+        Small(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
+        Small(f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", (2, 3, 4), edges={4: (3,)}),
+        Small("every graph on 4 or 5 vertices, labelled (dense)", (4, 5), "labelled"),
+    ),
+)
+
+
+@claims("model", (*TRANSFORMERS, RAG, HYBRID), lambda model: model.claim("small", "On every small graph."))
+def test_every_small_graph(check: Check, model: Model) -> None:
+    batches = model.ahead(model, check.device)
+
+    def right(graph: Graph) -> Counterexample | None:
+        return batches.found(graph)
+
+    for some in model.small:
+        if some.sizes[-1] <= check.n_max:
+            every_graph(
+                check, some.sizes, right, some.text, kind=some.kind, edges=some.edges, precision=PRECISION, by=batches
+            )
+
+
+# Large graphs
+
+
+def scale_of(model: Model) -> Claim:
+    """What is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
+    if model.variant == "repaired":
+        return model.claim("scale", "At large sizes.")
+    return Claim.about(*OF_TREE, "lean-scale", model.source, f"{model.says}, at large sizes.", variant="lean")
+
+
+@claims("model", TRANSFORMERS[:3], scale_of)
+def test_at_scale(check: Check, model: Model) -> None:
+    layout, is_lean = model.layout, model.variant == "lean"
+
+    def by_index(large: Large) -> Counterexample | None:
+        """Whether the indexed engine gives Algorithm 1's answer, every softmax column certified; or dense, of the larger model."""
+        graph = large.graph()
+        wired, answer = model.build(graph.n), expected_answer(graph, layout)
+        first, run = indexed.first_mismatch(wired.model, wired.arithmetic, layout.prompt(graph), answer)
+        if first is None and not (is_lean and run.columns.dense):
+            return None
+        expected = "" if first is None else wired.vocabulary[answer[first]]
+        columns = {"columns_certified": run.columns.certified, "columns_dense": run.columns.dense}
+        return Counterexample(expected=expected, first_other_token=first, **columns)
+
+    for n in check.sizes(LEAST, ratio=50):
+        if is_lean:
+            large_graphs(check, n, by_index, examples=6 if n <= 1000 else 1, text=shapes_at(n, LEAST))
+        every_hard_graph(check, n, by_index, families=list(FAMILIES), first=n == LEAST)
+        if not is_lean and n <= 1000:
+            large_graphs(check, n, by_index, examples=20, text=shapes_at(n, LEAST))
+
+
+# Random graphs, up to --n-max
+
+
+@dataclass(frozen=True)
+class Random:
+    """How a recurrent model is tried on random graphs.
+
+    judged: what it says, by an engine. affordable: by engine, the largest n; under sequential one divided by `divisor`.
+    examples: how many graphs, fused and sequential.
+    """
+
+    model: Model
+    judged: Callable[[Wired, Graph, str], Counterexample | None]
+    least_precision: Callable[[int, Discipline], int]
+    affordable: Mapping[str, int]
+    examples: tuple[int, int]
+    divisor: int
+    discipline: Discipline = Discipline.FUSED
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        aspect = "" if self.discipline is Discipline.FUSED else self.discipline.value
+        return self.model.claim(aspect, f"Rounding {self.discipline.value}.")
+
+
+OF_RAG = {"reference": 8, "dense": 64, "indexed": 64}  # what an engine walks in seconds
+OF_HYBRID = {"reference": 8, "dense": 32, "indexed": 64}
+RANDOM = (
+    Random(RAG, istree_rag.judged_run, rag.least_precision, OF_RAG, (20, 8), 1),
+    Random(HYBRID, istree_hybrid.judged_run, hybrid.least_precision, OF_HYBRID, (15, 10), 4),
+)
+
+
+@claims("case", [replace(one, discipline=d) for one in RANDOM for d in Discipline], lambda case: case.claim)
+def test_random_graphs(check: Check, engine: str, case: Random) -> None:
+    model, discipline, fused = case.model, case.discipline, case.discipline is Discipline.FUSED
+    sizes = check.sizes(cap=case.affordable.get(engine, check.n_max) // (1 if fused else case.divisor))
+    sizes = check.certified_sizes(sizes, lambda n: case.least_precision(n, discipline))
+
+    def right(graph: Graph) -> Counterexample | None:
+        wired = built(model.name, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
+        return case.judged(wired, graph, engine)
+
+    random_graphs(check, sizes, right, examples=case.examples[not fused])
+
+
+# Size, and bits
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a model is. fits: whether it may have as many blocks as this, and each of them so many heads."""
+
+    model: Model
+    claim: Claim
+    of_class: str
+    fits: Callable[[Sequence[int]], bool]
+    state_numbers: int
+    layouts: Sequence[Layout] = (PAPER.name,)
+    text: str = "matrices"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model to measure."""
+
+    n: int
+    layout: Layout
+
+
+OF_LAYOUTS: Sequence[Layout] = tuple(layout.name for layout in LAYOUTS.values())
+SIZES = (
+    Size(
+        REPAIRED,
+        Claim.about(
+            *OF_TREE,
+            "size",
+            transformer.SOURCE,
+            "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
+        ),
+        TRANSFORMER,
+        lambda heads: len(heads) == 9 and max(heads) <= 2,
+        0,
+        OF_LAYOUTS,
+        "matrices of both layouts",
+    ),
+    Size(
+        LEAN,
+        Claim.about(
+            *OF_TREE,
+            "lean-size",
+            lean.SOURCE,
+            "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
+            variant="lean",
+        ),
+        TRANSFORMER,
+        lambda heads: len(heads) == 5 and max(heads) <= 5,
+        0,
+    ),
+    Size(
+        RAG,
+        Claim.about(
+            "5.3",
+            "istree",
+            "size",
+            rag.SOURCE,
+            "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
+        ),
+        LINEAR_RNN,
+        lambda heads: len(heads) == 2,
+        90,
+    ),
+    Size(
+        HYBRID,
+        Claim.about(
+            "5.7",
+            "istree",
+            "size",
+            hybrid.SOURCE,
+            "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
+            " with 3 heads, and no matrix but the vocabulary grows with n.",
+        ),
+        HYBRID_RNN,
+        lambda heads: list(heads) == [0, 3],
+        32,
+    ),
+)
+
+
+@claims("size", SIZES, lambda size: size.claim)
+def test_constant_size(check: Check, size: Size) -> None:
+    def shapes(wired: Wired) -> list[list[tuple[int, ...]]]:
+        return [[array.shape for array in block_arrays(block)] for block in wired.model.blocks]
+
+    def as_small(case: Measured) -> Counterexample | None:
+        large, small = (built(size.model.name, case.layout, size.model.variant, n) for n in (case.n, LADDER[0]))
+        heads = [len(block.heads) for block in large.model.blocks]
+        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
+        told = (size.of_class in measures.classes, size.fits(heads), measures.state_numbers)
+        if told != (True, True, size.state_numbers):
+            return Counterexample(classes=measures.classes, heads=heads, state_numbers=measures.state_numbers)
+        more = len(large.vocabulary) - len(small.vocabulary)
+        if size.model is not HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
+            return Counterexample(words=more)
+        return None if shapes(large) == shapes(small) else Counterexample(expected=shapes(small), got=shapes(large))
+
+    check.chosen(
+        [Measured(n, layout) for layout in size.layouts for n in LADDER],
+        as_small,
+        range=f"{size.text} at n = 10, 100, 1000",
+        size=lambda case: case.n,
+        precision=PRECISION,
+    )
+
+
+BITS = (
+    "O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more."
+)
+
+
+@claims(
+    "model", (REPAIRED, HYBRID), lambda model: Claim.about(model.theorem, "istree", "precision", model.source, BITS)
+)
+def test_logarithmic_precision(check: Check, model: Model) -> None:
+    least = transformer.least_precision if model is REPAIRED else hybrid.least_precision
+    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
+
+    def within(bits: int) -> Counterexample | None:
+        return first_above_bounds(least, bounds, bits)
+
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
+    if model is REPAIRED and check.p_bits is None:
+        text = "so many bits suffice: every simple graph, any chain of thought"
+        check.certified(
+            [find_subject("istree", LEAST_CERTIFIED)], range=f"{text}; n = {LEAST_CERTIFIED}", precision=PRECISION
+        )
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="lean-precision",
+    source=lean.SOURCE,
+    statement="The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
+    "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
+    variant="lean",
+)
+def test_lean_precision(check: Check) -> None:
+    def within(n: int) -> Counterexample | None:
+        bits, paper, eos = math.log2(n), lean.least_precision(n), lean.least_precision(n, layout="eos")
+        more = 2 * math.log2(1 + bits) + 1e-9
+        if paper <= min(3 * bits + more, 4 * bits) + 11 and eos <= 4 * bits + more + 13:
+            return None
+        return Counterexample(paper=paper, eos=eos)
+
+    few = range(1, min(1000, check.n_max) + 1)
+    check.exhaustive(few, within, count=len(few), range="each n, one by one", size=lambda n: n)
+    cases = sorted({*(2**e + d for e in range(10, 65) for d in (-1, 0, 1)), *(10**k for k in range(4, 20))})
+    check.chosen(cases, within, range="n = 2^e, 2^e ± 1 and 10^e, up to 2^64", size=lambda n: n)

@@ -10,7 +10,7 @@ import pytest
 from constructions.istree import hybrid, rag
 from verify.algebra.symbolic import values
 from verify.claims.retrieval import RETRIEVERS
-from verify.runs.bits import first_above
+from verify.runs.costs import first_above
 
 FORMULAS: dict[str, Callable[[int], int]] = {
     "hybrid": hybrid.least_precision,

@@ -16,8 +16,8 @@ from precision.format import fixed_point
 from precision.rounding import round_ratio
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.inputs.strategies import every_labelled_graph
-from verify.oracles.counts import labelled_graphs, sequences
+from verify.oracles.counts import sequences
+from verify.runs.istree_walks import PRECISION, every_graph
 
 
 @claim(
@@ -128,14 +128,7 @@ def test_decoding_ends(check: Check, name: str) -> None:
         verdicts = [i for i, word in enumerate(words) if word in (PAPER.yes, PAPER.no)]
         return None if verdicts == [len(words) - 1] else Counterexample(words=" ".join(words))
 
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, sizes)),
-        one_verdict,
-        count=labelled_graphs(sizes),
-        range="every labelled graph (indexed)",
-        size=lambda graph: graph.n,
-        precision="p = least_precision(n)",
-    )
+    every_graph(check, sizes, one_verdict, "every labelled graph (indexed)", kind="labelled", precision=PRECISION)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from constructions.engines import indexed
 from constructions.istree import hybrid, lean, rag, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
-from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -24,7 +23,7 @@ from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Variant, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, grown, numbers_of, span_of
 from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
@@ -330,9 +329,6 @@ SIZES = (
 
 @claims("size", SIZES, lambda size: size.claim)
 def test_constant_size(check: Check, size: Size) -> None:
-    def shapes(wired: Wired) -> list[list[tuple[int, ...]]]:
-        return [[array.shape for array in block_arrays(block)] for block in wired.model.blocks]
-
     def as_small(case: Measured) -> Counterexample | None:
         large, small = (built(size.model.name, case.layout, size.model.variant, n) for n in (case.n, LADDER[0]))
         heads = [len(block.heads) for block in large.model.blocks]
@@ -343,7 +339,7 @@ def test_constant_size(check: Check, size: Size) -> None:
         more = len(large.vocabulary) - len(small.vocabulary)
         if size.model is not HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
             return Counterexample(words=more)
-        return None if shapes(large) == shapes(small) else Counterexample(expected=shapes(small), got=shapes(large))
+        return grown(large, small)
 
     check.chosen(
         [Measured(n, layout) for layout in size.layouts for n in LADDER],

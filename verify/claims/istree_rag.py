@@ -23,7 +23,7 @@ from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 from verify.runs.istree_walks import (
     ORDERS,
     PRECISION,

@@ -14,11 +14,11 @@ from constructions.retrieval.task import Question
 from verify.claims.retrieval import RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.inputs.turing_machines import every_run, machines
-from verify.oracles.counts import labelled_graphs, ordered_graphs, questions, sequences
+from verify.oracles.counts import questions, sequences
 from verify.oracles.printed_searches import Walk, behind_query, first_group
 from verify.oracles.tape_text import last_record, moments
+from verify.runs.istree_walks import every_graph
 
 # What stands behind a query
 
@@ -92,35 +92,16 @@ def test_algorithm_2(check: Check) -> None:
         said = Walk(graph).is_tree()
         return None if said == is_tree(graph) else Counterexample(is_tree=is_tree(graph), said=said)
 
-    size = lambda graph: graph.n  # noqa: E731
-    few = (1, 2, 3)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        right,
-        count=sum(map(ordered_graphs, few)),
-        range="every graph on 1 to 3 vertices, every order and orientation of its edges",
-        size=size,
-    )
-    check.exhaustive(
-        every_input(4, (3,)),
-        right,
-        count=ordered_graphs(4, (3,)),
-        range="every graph with 3 edges on 4 vertices, every order and orientation of its edges",
-        size=size,
-    )
-    check.exhaustive(
-        every_labelled_graph(5),
-        right,
-        count=labelled_graphs([5]),
-        range="every labelled graph on 5 vertices",
-        size=size,
-    )
+    orders = "every order and orientation of its edges"
+    every_graph(check, (1, 2, 3), right, f"every graph on 1 to 3 vertices, {orders}")
+    every_graph(check, (4,), right, f"every graph with 3 edges on 4 vertices, {orders}", edges={4: (3,)})
+    every_graph(check, (5,), right, "every labelled graph on 5 vertices", kind="labelled")
     eleven = list(itertools.pairwise((11, 1, 2, 10, 3, 4, 5, 6, 7, 8, 9)))
     check.chosen(
         [Graph(11, tuple(eleven)), Graph(11, tuple(b for b in [*eleven[:-1], (11, 2)]))],
         right,
         range="a path on 11 vertices, and a graph with a cycle: 1 is a digit of 10 and 11",
-        size=size,
+        size=lambda graph: graph.n,
     )
 
 

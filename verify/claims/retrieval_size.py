@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
-from constructions.wiring.wired import Wired
 from verify.claims.retrieval import PRECISION, RETRIEVERS, model
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, grown, numbers_of
 
 LADDER = (10, 100, 1000)
 
@@ -82,9 +80,6 @@ MOST_STATE = {"4.6": 0, "5.2": 14, "5.6": 6}
 
 @claims("row", ROWS, lambda row: row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."))
 def test_constant_size(check: Check, row: Row) -> None:
-    def shapes(built: Wired) -> list[list[tuple[int, ...]]]:
-        return [[array.shape for array in block_arrays(block)] for block in built.model.blocks]
-
     def as_small(size: Size) -> Counterexample | None:
         retriever, place = RETRIEVERS[size.stem], row.stems.index(size.stem)
         built, smallest = (model(size.stem, n, retriever.query_length) for n in (size.n, LADDER[0]))
@@ -96,7 +91,7 @@ def test_constant_size(check: Check, row: Row) -> None:
             return Counterexample(classes=measures.classes, state_numbers=measures.state_numbers)
         if (steps := retriever.steps(retriever.query_length, frozenset())) > row.most_steps:
             return Counterexample(expected=row.most_steps, steps=steps)
-        return None if shapes(built) == shapes(smallest) else Counterexample(expected=shapes(smallest))
+        return grown(built, smallest)
 
     check.chosen(
         [Size(stem, n) for stem in row.stems for n in LADDER],

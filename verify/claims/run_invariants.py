@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from constructions.engines import indexed
@@ -25,8 +23,8 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.configurations import queue
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.strategies import every_input, every_labelled_graph, graphs
-from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.inputs.strategies import graphs
+from verify.runs.istree_walks import ORDERS, built, every_graph
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
 QUEUE, COUNTS = "4.1/invariant-queue", "4.7/invariant-counts"
@@ -104,15 +102,10 @@ def test_queue(check: Check) -> None:
     )
 
 
-@cache
-def _wired(model: str, n: int) -> Wired:
-    return GRAPH_MODELS[model, "paper"].of("repaired").build(n)
-
-
 def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
     """Every register behind the first block, in the run that is due."""
-    wired = _wired(model, graph.n)
-    request = GRAPH_MODELS[model, "paper"].of("repaired").request(wired, graph)
+    wired = built(model, PAPER.name, "repaired", graph.n)
+    request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
     return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 
 
@@ -136,14 +129,8 @@ def _too_near(graph: Graph) -> Counterexample | None:
     statement="Two incidence records of one vertex are at least 2 positions apart.",
 )
 def test_apart(check: Check) -> None:
-    small = min(3, check.n_max)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, range(1, small + 1))),
-        _too_near,
-        count=sum(map(ordered_graphs, range(1, small + 1))),
-        range="every graph in every order and orientation of its edges, with its search (indexed)",
-        size=lambda graph: graph.n,
-    )
+    small = range(1, min(3, check.n_max) + 1)
+    every_graph(check, small, _too_near, f"every graph {ORDERS}, with its search (indexed)")
     made, lemmas = find_subject("istree", LEAST, model="hybrid").dossier.invariants["records of one vertex"]()
     check.follows(
         made,
@@ -171,13 +158,8 @@ def _too_many(graph: Graph) -> Counterexample | None:
 )
 def test_records(check: Check) -> None:
     small = range(1, min(3, check.n_max) + 1)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, small)),
-        _too_many,
-        count=labelled_graphs(small),
-        range="every labelled graph on up to 3 vertices, with its searches (indexed)",
-        size=lambda graph: graph.n,
-    )
+    text = "every labelled graph on up to 3 vertices, with its searches (indexed)"
+    every_graph(check, small, _too_many, text, kind="labelled")
     check.sampled(
         graphs(check.sizes(cap=MOST_VERTICES)),
         _too_many,
@@ -221,22 +203,10 @@ def test_counts(check: Check) -> None:
     def consecutive(graph: Graph) -> Counterexample | None:
         return _out_of_order(graph, PAPER) or _out_of_order(graph, EOS)
 
-    small = min(3, check.n_max)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, range(1, small + 1))),
-        consecutive,
-        count=sum(map(ordered_graphs, range(1, small + 1))),
-        range="every graph in every order and orientation of its edges, with its tour",
-        size=lambda graph: graph.n,
-    )
+    every_graph(check, range(1, min(3, check.n_max) + 1), consecutive, f"every graph {ORDERS}, with its tour")
     if check.n_max >= 4:
-        check.exhaustive(
-            every_labelled_graph(4),
-            consecutive,
-            count=labelled_graphs([4]),
-            range="every labelled graph on 4 vertices, with its tour",
-            size=lambda graph: graph.n,
-        )
+        text = "every labelled graph on 4 vertices, with its tour"
+        every_graph(check, (4,), consecutive, text, kind="labelled")
     for layout in LAYOUTS.values():
         made, lemmas = find_subject("istree", LEAST, layout=layout.name).dossier.invariants["counts of one vertex"]()
         check.follows(

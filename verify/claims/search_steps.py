@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Iterator, Sequence
 
@@ -14,10 +13,10 @@ from constructions.turing.machine import parse_standard
 from verify.claims.retrieval import RETRIEVERS, Case, LargeCase, every_case
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
-from verify.inputs.strategies import every_labelled_graph
 from verify.inputs.turing_machines import every_run
 from verify.oracles.backtracking import steps
-from verify.oracles.counts import labelled_graphs, questions
+from verify.oracles.counts import questions
+from verify.runs.istree_walks import every_graph
 from verify.runs.turing_runs import Case as RunOfMachine
 
 MOST = 8  # steps a character
@@ -87,14 +86,7 @@ def test_algorithm_2(check: Check) -> None:
     def right_at_scale(n: int) -> Counterexample | None:
         return right(shuffled(n))
 
-    size = range(1, 5)
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, size)),
-        right,
-        count=labelled_graphs(size),
-        range="every labelled graph on up to 4 vertices",
-        size=lambda graph: graph.n,
-    )
+    every_graph(check, range(1, 5), right, "every labelled graph on up to 4 vertices", kind="labelled")
     check.chosen([10, 20, 40], right_at_scale, range="random trees", size=lambda n: n)
 
 

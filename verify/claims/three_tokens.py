@@ -11,7 +11,6 @@ from hypothesis.strategies import DrawFn
 
 from constructions.engines import find_engine, indexed
 from constructions.engines.indexed.column import Column
-from constructions.layers import block_arrays
 from constructions.measures import LINEAR_RNN, measure
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
@@ -23,6 +22,7 @@ from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.turing_machines import RULES, Size, every_run, every_table, machines
+from verify.runs.costs import grown
 from verify.runs.turing_runs import SpaceCase
 
 STEPS, RUNS = 50, 408  # the runs of 2 states and 2 symbols from a blank tape, up to so many steps
@@ -269,8 +269,7 @@ def test_size(check: Check) -> None:
             return Counterexample(found=found, bound=bound, parameters=measures.parameters)
         if k == 2 and (p != 4 * size.steps + 11 or str(2 ** (size.steps + 2) + 1) in large.token):
             return Counterexample(p=p, words=len(large.vocabulary))
-        of_large, of_small = ([a.shape for b in w.model.blocks for a in block_arrays(b)] for w in (large, small))
-        return None if of_large == of_small else Counterexample(expected=of_small, got=of_large)
+        return grown(large, small)
 
     check.chosen(
         [Size(b, k, cells) for b in (1, 2, 5, 25) for k, spaces in ((2, (4, 10, 16)), (3, (3,))) for cells in spaces],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from constructions.layers import block_arrays
 from constructions.measures import measure
 from constructions.turing import cot
 from constructions.turing.configurations import Code
@@ -14,6 +13,7 @@ from constructions.wiring.wired import Wired
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import Size
+from verify.runs.costs import grown
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
 
 
@@ -37,10 +37,6 @@ def test_size(check: Check, about: About) -> None:
         large, small = about.solver(size.machine, cells=cells), about.solver(size.machine, "1", cell)
         return large.build(steps), small.build(1)
 
-    def shapes(wired: Wired) -> list[tuple[int, ...]]:
-        words = [wired.model.words.shape] if about.in_space else []
-        return [*words, *(array.shape for block in wired.model.blocks for array in block_arrays(block))]
-
     def as_small(size: Size) -> Counterexample | None:
         large, small = built(size)
         measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
@@ -50,7 +46,9 @@ def test_size(check: Check, about: About) -> None:
             return Counterexample(classes=measures.classes, blocks=len(large.blocks))
         if measures.parameters > bound or measures.state_numbers != about.state_numbers:
             return Counterexample(bound=bound, parameters=measures.parameters, state_numbers=measures.state_numbers)
-        return None if shapes(large) == shapes(small) else Counterexample(expected=shapes(small), got=shapes(large))
+        if about.in_space and large.model.words.shape != small.model.words.shape:
+            return Counterexample(words=large.model.words.shape)
+        return grown(large, small)
 
     lengths, unit = ((4, 20, 200), "on 4, 20, 200 cells") if about.in_space else ((10, 1000), "for 10 and 1000 steps")
     check.chosen(

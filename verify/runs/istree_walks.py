@@ -30,7 +30,7 @@ from verify.inputs.strategies import (
     graphs,
 )
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
-from verify.runs.bits import first_above
+from verify.runs.costs import first_above
 
 PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"

@@ -1,10 +1,12 @@
-"""Least precisions held against bounds in log2 n, for every n of one bit length at once."""
+"""What models cost: which matrices grow, and least precisions against bounds in log2 n, for every n of a bit length at once."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
+from constructions.layers import block_arrays
+from constructions.wiring.wired import Wired
 from verify.algebra.symbolic import values
 from verify.framework.claim import Counterexample
 
@@ -37,3 +39,11 @@ def first_above(
         if least > (most := bound(math.log2(n))) + 1e-9:
             return Counterexample(n=n, least=least, bound=most)
     return None
+
+
+def grown(large: Wired, small: Wired) -> Counterexample | None:
+    """None if no matrix but the vocabulary is larger in the one model than in the other."""
+    got, expected = (
+        [[array.shape for array in block_arrays(block)] for block in wired.model.blocks] for wired in (large, small)
+    )
+    return None if got == expected else Counterexample(expected=expected, got=got)

@@ -42,7 +42,7 @@ def test_tests_that_name_their_claim_are_found() -> None:
     ("arguments", "home"),
     [
         (["verify/"], HERE),
-        (["verify/claims/scale.py::test_at_scale", "verify/claims"], HERE),
+        (["verify/claims/turing.py::test_at_scale", "verify/claims"], HERE),
         (["claims/paper.py"], HERE.parent),
         (["."], HERE.parent),
         (["verify/", "tests"], None),
@@ -67,7 +67,7 @@ def test_without_a_ledger_nothing_is_known(content: str | None, tmp_path: Path) 
         (["verify/"], HERE.parent, True),
         (["verify"], HERE.parent, True),
         (["."], HERE, True),
-        (["verify/claims/scale.py::test_at_scale"], HERE.parent, True),
+        (["verify/claims/turing.py::test_at_scale"], HERE.parent, True),
         (["claims/paper.py"], Path("/"), True),
         (["tests"], HERE.parent, False),
         (["verify/", "tests"], HERE.parent, False),

@@ -21,10 +21,10 @@ NOTICED = [
         "C.3/repaired",
         "what is wrong is accepted: a register that is one quantum farther",
     ),
-    ("contradictory_axiom", "induction", "4.7/search", "what lemmas use may contradict itself: one is false"),
+    ("contradictory_axiom", "program", "4.7/search", "what lemmas use may contradict itself: one is false"),
     (
         "one_key_for_many",
-        "certified",
+        "standard",
         "4.6/index-rounding",
         "the checker certifies a model that is wrong: keys_that_tie",
     ),

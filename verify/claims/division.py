@@ -17,8 +17,7 @@ from verify.framework.claim import Counterexample, claim
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
 from verify.oracles.division_theorems import rounds_to_the_quotient, units_of_a_period
-from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
-from verify.runs.probe import compare
+from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, run_every, run_random
 
 EXHAUSTIVE_TOP = 128  # of x, in the engine
 DIVISORS, LARGEST = 24, 192  # of the hypothesis
@@ -103,10 +102,7 @@ def test_quotient(check: Check, engine: str) -> None:
     text = "at multiples of d, 1 less and 1 more, up to 2^32·d, by integers alone"
     check.chosen(hard, divides, range=text, size=lambda case: case.largest)
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
-    judge_part(check, part, right)
+    judge_part(check, part, by_oracle(part, engine))
 
 
 @claim(periodic.PART.id, source=periodic.PART.source, statement=periodic.PART.statement)
@@ -121,10 +117,7 @@ def test_gate_number(check: Check, engine: str) -> None:
         "Units j and j + 1 differ at j = b alone, and there by 1; so the sum of entry times difference is entry b."
     )
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
-    judge_part(check, part, right)
+    judge_part(check, part, by_oracle(part, engine))
     table = [(7 * b * b + 3 * b + 1) % TURN for b in range(TURN)]
     tables = {"gate": list(range(TURN)), "out": table}
     fmt, scale = fixed_point(P_BITS), periodic.table_scale(tables)

@@ -26,8 +26,8 @@ from verify.oracles.printed_gadgets import (
     threshold_identities,
 )
 from verify.oracles.proofs import by_cases, theorem
-from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
-from verify.runs.probe import compare, rounded
+from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
+from verify.runs.probe import rounded
 
 INTEGER_PARTS: Sequence[Part] = (
     product.PART,
@@ -59,9 +59,7 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     def rounds_nothing(n: int) -> Counterexample | None:
         return never_rounds(part, n)
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
+    right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
@@ -141,10 +139,7 @@ SLIPS = (
 def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
     part = slip.part
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
-    run_columns_of_one(check, part, right)
+    run_columns_of_one(check, part, by_oracle(part, engine, printed=True))
 
 
 def run_columns_of_one(check: Check, part: Part, right: Callable[[Trial], Counterexample | None]) -> None:
@@ -168,9 +163,7 @@ def test_printed_product_of_what_is_not_negative(check: Check, engine: str) -> N
 
     part = replace(product.PART, contract=contract)
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
+    right = by_oracle(part, engine, printed=True)
     check.proved(
         [by_cases(theorem("relu(x)*y + relu(-x)*y == x*y", "x >= 0", x="real", y="real"))],
         by="the sign of x",
@@ -199,9 +192,7 @@ def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
         limit=f"ε = 1, 1/2 … 2^−{MARGINS - 1}" if threshold else f"v < u + {SPANS}, ε = 1",
     )
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
+    right = by_oracle(part, engine)
     run_columns_of_one(check, part, right)
     run_random(check, part, right, "columns of the contract, run", longest=1)
 

@@ -21,8 +21,8 @@ from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns, columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, next_printed, precision_above
-from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
-from verify.runs.probe import compare, run_part
+from verify.runs.parts import asked, by_oracle, claimed_sizes, refuses_shifts, run_every, run_random
+from verify.runs.probe import run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
 IGNORED = (Fraction(0),) * 8  # overwritten by the contract's derive
@@ -66,9 +66,7 @@ HEADS: Sequence[HeadCase] = (
 def test_head(check: Check, engine: str, case: HeadCase) -> None:
     part = case.part
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
+    right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
 
     def small(n: int, longest: int) -> bool:
@@ -163,9 +161,7 @@ def search_printed(
 ) -> None:
     """Random columns for the printed head. also: what the text of the range begins with."""
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
+    right = by_oracle(part, engine, printed=True)
     longest = min(LONGEST, sizes[0] ** 2)
     check.sampled(
         trials(
@@ -188,9 +184,7 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) 
     part, least = printed.part, printed.holds_from
     sizes = check.sizes(least)
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
+    right = by_oracle(part, engine, printed=True)
     check.fails_below(
         least,
         (
@@ -318,9 +312,7 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
 
     part = replace(case, contract=contract)
 
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
+    right = by_oracle(part, engine)
     check.exhaustive(
         every_trial(part, 2, 3, precision=asked(check), pins={"payload": PAYLOAD}),
         right,

@@ -8,7 +8,7 @@ from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
 from verify.automata.language import State
-from verify.claims.induction import RANKS
+from verify.claims.program import RANKS
 from verify.claims.standard import FRAMES, beyond, explained
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.frames import Frames

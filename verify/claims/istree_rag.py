@@ -15,11 +15,11 @@ from constructions.models.search import Search, SearchError
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from verify.claims.readings_of_searches import told
+from verify.claims.readings_of_searches import as_printed
 from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges
@@ -125,34 +125,7 @@ def test_at_scale(check: Check) -> None:
 PRINTS = [*((finding,) for finding in rag.FINDINGS), rag.FINDINGS]
 
 
-def print_claim(findings: tuple[Finding, ...]) -> Claim:
-    """What is claimed with these put back to print."""
-    if len(findings) > 1:
-        return Claim.about(
-            "5.3",
-            "istree",
-            "printed",
-            rag.SOURCE,
-            rag.STATEMENT,
-            variant="printed",
-            expected=Verdict.REFUTED,
-            **told(findings),
-        )
-    (finding,) = findings
-    text = f"{rag.STATEMENT} As printed: {finding.printed}."
-    return Claim.about(
-        "5.3",
-        "istree",
-        finding.id,
-        finding.source,
-        text,
-        finding=finding.id,
-        expected=Verdict.REFUTED,
-        **told(findings),
-    )
-
-
-@claims("findings", PRINTS, print_claim)
+@claims("findings", PRINTS, partial(as_printed, "5.3", "istree", rag.SOURCE, rag.STATEMENT))
 def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) -> None:
     """The walk may be any; only its verdict counts. Graphs are connected, so the root has a neighbour to find."""
     printed = tuple(finding.id for finding in findings)

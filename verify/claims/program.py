@@ -14,6 +14,8 @@ from verify.automata.language import State
 from verify.claims.run_invariants import COUNTS
 from verify.claims.standard import ALGORITHM_1, DEFINED, OF_RETRIEVAL, SEARCHES, beyond, explained
 from verify.dossiers.dossier import LEAST, TRANSFORMER
+from verify.dossiers.istree.lemmas.search import MODELS as SEARCHES_OF
+from verify.dossiers.istree.lemmas.search import N, theory
 from verify.dossiers.istree.steps import definition as defined_step
 from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.dossiers.registry import find_subject
@@ -131,3 +133,28 @@ def test_step(check: Check, wiring: Wiring) -> None:
     of_eos = find_subject("istree", n, lean=wiring.lean, layout="eos")
     check.explained([of_eos], range=f"{text}; of the layout eos, up to n(n − 1)/2 edges, n = {n:,}")
     explained(check, find_subject("istree", LEAST, lean=wiring.lean), [n], text)
+
+
+# Where the steps lead
+
+RIGHT = (
+    "Behind a prompt of n − 1 edges of a simple graph, or in the layout eos of any number, the defined steps of Algorithm 1, each "
+    "behind the ones before, end after at most 2n − 1 vertices, with YES if and only if the graph is a tree, for every n."
+)
+RANKS = (
+    "A graph has no cycle if and only if there are ranks by which no edge joins equals and no vertex has two edges to lower "
+    "ones, and vertex 1 none; it is connected if and only if no set with vertex 1 that is closed under edges misses a vertex."
+)
+ARGUED = f"Induction over the positions. {RANKS}"
+OF_SEARCHES = {
+    "lean": Claim.about("4.7", "istree", "lean-search", lean.SOURCE, f"IsTree, lean: {RIGHT}", variant="lean"),
+    "repaired": Claim.about("4.7", "istree", "search", transformer.SOURCE, f"IsTree: {RIGHT}"),
+}
+
+
+@claims("model", OF_SEARCHES, OF_SEARCHES.__getitem__)
+def test_search(check: Check, model: str) -> None:
+    text = "what the heads find, invariants at the start and behind each step, and what they say of the answer; every n"
+    for layout in LAYOUTS.values():
+        check.follows(theory(SEARCHES_OF[model](N, layout)), range=f"{text}, layout {layout.name}")
+    check.argued(ARGUED)

@@ -15,7 +15,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrie
 from verify.automata.language import Language, Place
 from verify.certificates.building import language_of
 from verify.claims.found import DOCUMENTED, as_documented
-from verify.claims.induction import ARGUED
+from verify.claims.program import ARGUED
 from verify.claims.standard import ALGORITHM_2, explained
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns

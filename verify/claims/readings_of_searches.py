@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from constructions.istree import searches
 from constructions.retrieval.rag import SPACED_COUNT
 from constructions.turing import hybrid, rag
 from constructions.wiring.finding import Finding
-from verify.framework.claim import Kind, Reading
+from verify.framework.claim import Claim, Kind, Reading, Verdict
 
 
 @dataclass(frozen=True)
@@ -153,3 +153,13 @@ def told(findings: Iterable[Finding]) -> dict[str, Any]:
     chief = next((one for one in read if one.kind is Kind.SLIP), read[0])
     readings = dict.fromkeys(reading for one in read for reading in one.readings)
     return {"kind": chief.kind, "readings": tuple(readings), "slip": chief.slip}
+
+
+def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
+    """What is claimed with these findings put back to print: one alone, or all."""
+    more = {"expected": Verdict.REFUTED, **told(findings)}
+    if len(findings) != 1:
+        return Claim.about(theorem, task, "printed", source, statement, variant="printed", **more)
+    (finding,) = findings
+    text = f"{statement} As printed: {finding.printed}."
+    return Claim.about(theorem, task, finding.id, finding.source, text, finding=finding.id, **more)

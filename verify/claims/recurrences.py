@@ -9,12 +9,10 @@ from constructions.parts.recurrences import first_positions, recent, recite, run
 from constructions.wiring.part import Part
 from verify.claims.readings_of_heads import indicator
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Verdict, claims
+from verify.framework.claim import Claim, Kind, Verdict, claims
 from verify.inputs.strategies import every_trial
-from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns, columns
-from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
-from verify.runs.probe import compare
+from verify.runs.parts import asked, by_oracle, claimed_sizes, refuses_shifts, run_every, run_random
 
 UNITS: Sequence[Part] = (recent.PART, running_sum.PART, first_positions.PART, recite.PART)
 LONGEST = 24
@@ -28,9 +26,7 @@ def named(part: Part) -> str:
 
 @claims("part", UNITS, lambda part: Claim(named(part), part.source, part.statement))
 def test_linear_unit(check: Check, engine: str, part: Part) -> None:
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine)
-
+    right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
     small = claimed_sizes(check, part, [1], 5)
     every = itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small)
@@ -56,9 +52,7 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
     ),
 )
 def test_linear_unit_as_printed(check: Check, engine: str, part: Part) -> None:
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
+    right = by_oracle(part, engine, printed=True)
     every = every_trial(part, 1, 4, precision=asked(check))
     count = columns(part, 1, 4, check.p_bits)
     run_every(check, every, right, "all columns: n = 1 up to 4 positions", count)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from constructions.turing.library import Named, find
@@ -13,10 +12,11 @@ from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from precision.format import Discipline
-from verify.claims.readings_of_searches import told
+from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
-from verify.inputs.turing_machines import RULES, every_run
+from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.inputs.turing_machines import every_run, every_space
+from verify.oracles.counts import small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
@@ -60,15 +60,10 @@ def test_every_small_machine(check: Check, about: About) -> None:
     statement="Where the head leaves the space the model says so, and nowhere else.",
 )
 def test_the_edges(check: Check) -> None:
-    rules = [rule for rule in RULES if rule.state in "AZ"]
     check.exhaustive(
-        (
-            COT.case(f"{a}{b}", tape, 6, cells)
-            for cells, tape in ((1, ""), (2, "10"), (3, ""))
-            for a, b in itertools.product(rules, repeat=2)
-        ),
+        (COT.case(code, tape, 6, cells) for code, tape, cells in every_space()),
         judge(COT),
-        count=3 * (2 * 2 * 2) ** 2,  # a rule writes one of 2 symbols, moves one of 2 ways and stays or halts
+        count=small_spaces(),
         range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
         size=lambda case: case.task["cells"],
         precision=COT.precision,
@@ -200,37 +195,22 @@ def test_at_scale(check: Check, about: About) -> None:
 # As printed
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A model with findings put back to print."""
-
-    about: About
-    findings: tuple[Finding, ...]
-
-    @property
-    def claim(self) -> Claim:
-        """What is claimed."""
-        about = self.about
-        if len(self.findings) != 1:
-            return about.claim(
-                "printed", about.statement, variant="printed", expected=Verdict.REFUTED, **told(self.findings)
-            )
-        (finding,) = self.findings
-        text = f"{about.statement} As printed: {finding.printed}."
-        claim = about.claim(finding.id, text, finding=finding.id, expected=Verdict.REFUTED, **told(self.findings))
-        return replace(claim, source=finding.source)
-
-
 PRINTS = [
-    Printed(about, chosen)
+    (about, chosen)
     for about in (RAG, HYBRID)
     for chosen in (*((finding,) for finding in about.listed.findings), about.listed.findings)
 ]
 
 
-@claims("printed", PRINTS, lambda printed: printed.claim)
-def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
-    ids = tuple(finding.id for finding in printed.findings)
+def printed_claim(printed: tuple[About, Sequence[Finding]]) -> Claim:
+    """What is claimed of a model with findings put back to print."""
+    about, findings = printed
+    return as_printed(about.theorem, "turing", f"Theorem {about.theorem}", about.statement, findings)
+
+
+@claims("printed", PRINTS, printed_claim)
+def test_as_printed(check: Check, engine: str, printed: tuple[About, Sequence[Finding]]) -> None:
+    about, ids = printed[0], tuple(finding.id for finding in printed[1])
     words = ids == (PROMPT_SEARCH.id,)  # with which the prompt is searched
     where = "words" if words else "a blank tape, then on words"
 
@@ -243,8 +223,8 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
 
     check.chosen(
         small(),
-        judge(printed.about, engine, printed=ids, p_bits=check.p_bits),
+        judge(about, engine, printed=ids, p_bits=check.p_bits),
         range=f"machines of 2 states and 2 symbols on {where} of 1 and 2 symbols; the shortest runs first",
         size=lambda case: case.steps,
-        precision=check.precision_text(printed.about.precision),
+        precision=check.precision_text(about.precision),
     )

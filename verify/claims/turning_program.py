@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from constructions.language.interpreter import Input
-from constructions.language.terms import Answer
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
@@ -20,16 +17,17 @@ from verify.certificates.building import every_cells
 from verify.claims.run_invariants import QUEUE
 from verify.claims.standard import PRECISION, SOUND, answered
 from verify.claims.turing import RUNS
+from verify.claims.turing_program import FOLLOWED, due
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.lemmas.turning import theory
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.turing_machines import RULES, every_run
+from verify.inputs.turing_machines import every_run, every_space
+from verify.oracles.counts import small_spaces
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
 STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100
-FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["blank", "cell", "head", "halted", "turn", "outside"])
 ROWS = "up to b^m configurations of one head each, more than there are rows of m digits below b"
 CASES = (
@@ -46,12 +44,6 @@ RUN = (
     "machine's head, state and symbols; HALT is said behind one just if its state has no row, and OUT just where the head would "
     f"leave the space; for the machines {', '.join(FOLLOWED)}, for every word, any number of cells and any number of steps."
 )
-
-
-@cache
-def due(subject: Subject, state: State) -> Answer | None:
-    """What should be said there."""
-    return subject.dossier.definition(subject, state)
 
 
 def as_the_machine(case: SpaceCase) -> Counterexample | None:
@@ -80,15 +72,10 @@ def test_program(check: Check) -> None:
         range=f"{said}: a machine of 2 states and 2 symbols for each of their {RUNS} runs, {STEPS} steps in {SPACE} cells",
         size=lambda case: case.steps,
     )
-    rules = [rule for rule in RULES if rule.state in "AZ"]
     check.exhaustive(
-        (
-            SpaceCase(f"{a}{b}", tape, STEPS, cells)
-            for cells, tape in ((1, ""), (2, "10"), (3, ""))
-            for a, b in itertools.product(rules, repeat=2)
-        ),
+        (SpaceCase(code, tape, STEPS, cells) for code, tape, cells in every_space()),
         as_the_machine,
-        count=3 * (2 * 2 * 2) ** 2,  # a rule writes one of 2 symbols, moves one of 2 ways and stays or halts
+        count=small_spaces(),
         range=f"{said}: every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, {STEPS} steps",
         size=lambda case: case.cells,
     )

@@ -31,6 +31,13 @@ def every_run(limit: int) -> Iterator[str]:
             yield str(machine)
 
 
+def every_space() -> Iterator[tuple[str, str, int]]:
+    """All machines of one state and two symbols, each with a word on it and 1, 2 and 3 cells."""
+    rules = [rule for rule in RULES if rule.state in "AZ"]
+    for (cells, tape), a, b in itertools.product(((1, ""), (2, "10"), (3, "")), rules, rules):
+        yield f"{a}{b}", tape, cells
+
+
 def every_table() -> Iterator[str]:
     """All machines of two states and two symbols."""
     for a, b, c, d in itertools.product(RULES, repeat=4):

@@ -41,6 +41,11 @@ def questions(task: str, longest: int, tokens: int, most: int, query_length: int
     return sequences(longest, tokens) * queries
 
 
+def small_spaces() -> int:
+    """Machines of one state and two symbols, in 3 spaces: a rule writes one of 2 symbols, moves one of 2 ways, stays or halts."""
+    return 3 * (2 * 2 * 2) ** 2
+
+
 def elements(domain: Domain) -> int:
     """How many elements a finite domain has."""
     match domain:

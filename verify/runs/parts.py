@@ -31,6 +31,15 @@ def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[T
     return itertools.chain.from_iterable(every_trial(part, n, 1, precision=asked(check)) for n in sizes)
 
 
+def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
+    """Whether the part writes what its oracle says (`probe.compare`)."""
+
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(part, trial, engine, printed=printed)
+
+    return right
+
+
 def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
     """All of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,10 +13,8 @@ from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import Arithmetic, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.trial import Trial
-from verify.oracles.counts import all_columns
 from verify.oracles.division_theorems import rounds_to_the_quotient, units_of_a_period
-from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, run_every, run_random
+from verify.runs.parts import by_oracle, run_columns_of_one, run_random
 
 EXHAUSTIVE_TOP = 128  # of x, in the engine
 DIVISORS, LARGEST = 24, 192  # of the hypothesis
@@ -41,11 +38,10 @@ class Period:
     period: int
 
 
-def judge_part(check: Check, part: Part, right: Callable[[Trial], Counterexample | None]) -> None:
+def judge_part(check: Check, part: Part, engine: str) -> None:
     """Every column of one position for small n, random ones beyond, at the least p."""
-    small = claimed_sizes(check, part, range(1, min(check.n_max, EXHAUSTIVE_TOP) + 1))
-    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
-    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
+    right = by_oracle(part, engine)
+    run_columns_of_one(check, part, right, EXHAUSTIVE_TOP)
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
@@ -102,7 +98,7 @@ def test_quotient(check: Check, engine: str) -> None:
     text = "at multiples of d, 1 less and 1 more, up to 2^32·d, by integers alone"
     check.chosen(hard, divides, range=text, size=lambda case: case.largest)
 
-    judge_part(check, part, by_oracle(part, engine))
+    judge_part(check, part, engine)
 
 
 @claim(periodic.PART.id, source=periodic.PART.source, statement=periodic.PART.statement)
@@ -117,7 +113,7 @@ def test_gate_number(check: Check, engine: str) -> None:
         "Units j and j + 1 differ at j = b alone, and there by 1; so the sum of entry times difference is entry b."
     )
 
-    judge_part(check, part, by_oracle(part, engine))
+    judge_part(check, part, engine)
     table = [(7 * b * b + 3 * b + 1) % TURN for b in range(TURN)]
     tables = {"gate": list(range(TURN)), "out": table}
     fmt, scale = fixed_point(P_BITS), periodic.table_scale(tables)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,8 +13,6 @@ from verify.claims.readings_of_heads import indicator as indicator_readings
 from verify.claims.readings_of_heads import threshold as threshold_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.inputs.trial import Trial
-from verify.oracles.counts import all_columns
 from verify.oracles.gadget_identities import IDENTITIES, MARGINS, SPANS, identities, indicator_written_out
 from verify.oracles.operator_bounds import never_rounds
 from verify.oracles.printed_gadgets import (
@@ -26,7 +24,13 @@ from verify.oracles.printed_gadgets import (
     threshold_identities,
 )
 from verify.oracles.proofs import by_cases, theorem
-from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
+from verify.runs.parts import (
+    by_oracle,
+    claimed_sizes,
+    refuses_shifts,
+    run_columns_of_one,
+    run_random,
+)
 from verify.runs.probe import rounded
 
 INTEGER_PARTS: Sequence[Part] = (
@@ -41,6 +45,11 @@ GADGETS: Sequence[Part] = (*INTEGER_PARTS, next_fraction.PART)
 EXHAUSTIVE_TOP = {"C.1": 8, "C.2": 8}  # two free registers; one alone goes up to:
 EXHAUSTIVE_TOP_SINGLE = 64
 BOUNDED_TOP = 256
+
+
+def top_of(part: Part) -> int:
+    """The largest n at which every column of one position is run."""
+    return EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)
 
 
 @claims(
@@ -78,11 +87,7 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
         size=lambda n: n,
         precision="least p, hence also above",
     )
-    small = claimed_sizes(
-        check, part, range(1, min(check.n_max, EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)) + 1)
-    )
-    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
-    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
+    run_columns_of_one(check, part, right, top_of(part))
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
@@ -139,15 +144,7 @@ SLIPS = (
 def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
     part = slip.part
 
-    run_columns_of_one(check, part, by_oracle(part, engine, printed=True))
-
-
-def run_columns_of_one(check: Check, part: Part, right: Callable[[Trial], Counterexample | None]) -> None:
-    """Every column of one position, n up to 64, or 8 where there are two free registers."""
-    top = min(check.n_max, EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE))
-    small = claimed_sizes(check, part, range(1, top + 1))
-    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
-    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
+    run_columns_of_one(check, part, by_oracle(part, engine, printed=True), top_of(part))
 
 
 @claim(
@@ -169,7 +166,7 @@ def test_printed_product_of_what_is_not_negative(check: Check, engine: str) -> N
         by="the sign of x",
         range="all real x ≥ 0 and y, before rounding",
     )
-    run_columns_of_one(check, part, right)
+    run_columns_of_one(check, part, right, top_of(part))
 
 
 BY_MATRICES = {
@@ -193,7 +190,7 @@ def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
     )
 
     right = by_oracle(part, engine)
-    run_columns_of_one(check, part, right)
+    run_columns_of_one(check, part, right, top_of(part))
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
 

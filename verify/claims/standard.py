@@ -21,7 +21,7 @@ from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, Abou
 from verify.dossiers.registry import find_dossiers, find_subject
 from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Json, claims
+from verify.framework.claim import Claim, Json, Variant, claims
 from verify.stored.above import judge_of
 
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
@@ -209,6 +209,12 @@ def retrieval(task: str, model: str) -> Model:
     )
 
 
+def of_tree(aspect: str, statement: str, variant: Variant = "repaired") -> Claim:
+    """A claim about a Transformer for IsTree."""
+    source = lean.SOURCE if variant == "lean" else transformer.SOURCE
+    return Claim.about("4.7", "istree", aspect, source, f"IsTree: {statement}", variant=variant)
+
+
 def searching(model: str, theorem: str, source: str, sound: str, said: str, compared: str) -> Model:
     """A recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
     name = f"IsTree, {model}"
@@ -275,40 +281,26 @@ MODELS = (
     *(retrieval(task, model) for task, model in RETRIEVERS if model in OF_RETRIEVAL),
     Model(
         find_subject("istree", LEAST),
-        Claim.about(
-            "4.7",
-            "istree",
+        of_tree(
             "rounding",
-            transformer.SOURCE,
-            f"IsTree: {SOUND} Given the invariant of {COUNTS}, for every graph and any vertices as chain of thought.",
+            f"{SOUND} Given the invariant of {COUNTS}, for every graph and any vertices as chain of thought.",
         ),
         GRAPHS,
         in_both_layouts,
-        Claim.about(
-            "4.7",
-            "istree",
-            "above",
-            transformer.SOURCE,
-            f"IsTree: {ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought.",
+        of_tree(
+            "above", f"{ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought."
         ),
-        Claim.about(
-            "4.7",
-            "istree",
-            "program-above",
-            transformer.SOURCE,
-            f"IsTree: {ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
+        of_tree(
+            "program-above", f"{ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}."
         ),
         "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on",
     ),
     Model(
         find_subject("istree", LEAST, lean=True),
-        Claim.about(
-            "4.7",
-            "istree",
+        of_tree(
             "lean-rounding",
-            lean.SOURCE,
-            f"IsTree: {SOUND} For every graph and any vertices as chain of thought; no invariant is assumed.",
-            variant="lean",
+            f"{SOUND} For every graph and any vertices as chain of thought; no invariant is assumed.",
+            "lean",
         ),
         GRAPHS,
         in_both_layouts,

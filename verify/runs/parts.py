@@ -13,6 +13,7 @@ from verify.framework.claim import Counterexample
 from verify.framework.seen import Predicate
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
+from verify.oracles.counts import all_columns
 from verify.runs.probe import compare
 
 
@@ -44,6 +45,13 @@ def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], tex
     """All of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
     check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
+
+
+def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: int) -> None:
+    """Every single column, n up to `top` or --n-max."""
+    small = claimed_sizes(check, part, range(1, min(check.n_max, top) + 1))
+    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
+    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
 
 
 def run_random(

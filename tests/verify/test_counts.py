@@ -12,9 +12,10 @@ from constructions.parts.heads import copy
 from constructions.turing.machine import LETTERS, Rule
 from tests.verify.conftest import Paper
 from tests.verify.test_verdicts import CLAIM
-from verify.claims.turing import RUNS, SMALL_STEPS
+from verify.claims.turing import SMALL_STEPS
 from verify.inputs.turing_machines import RULES, every_run
 from verify.oracles.counts import (
+    RUNS,
     all_columns,
     columns,
     labelled_graphs,

@@ -13,13 +13,14 @@ from precision.format import fixed_point
 from precision.rounding import round_ratio
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
 from verify.claims.readings_of_heads import tied_outputs
-from verify.claims.retrieval import AFFORDABLE, PRECISION, RETRIEVERS, Case, cases, every_case, model
+from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, Case, cases, every_case, model
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.oracles.counts import questions
 from verify.oracles.proofs import by_expansion, theorem
 from verify.oracles.scaled_scores import DividingEngine, with_larger_keys
 from verify.oracles.two_block_counting import TWO_BLOCKS
+from verify.runs.costs import PRECISION
 
 # The tied output head
 

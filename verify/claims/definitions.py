@@ -17,7 +17,8 @@ from precision.rounding import round_ratio
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import sequences
-from verify.runs.istree_walks import PRECISION, every_graph
+from verify.runs.costs import PRECISION
+from verify.runs.istree_walks import every_graph
 
 
 @claim(

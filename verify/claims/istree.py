@@ -21,7 +21,8 @@ from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, graphs
-from verify.runs.istree_walks import ORDERS, PRECISION, built, every_graph, random_graphs
+from verify.runs.costs import PRECISION
+from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
 
 AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
 STATEMENT = (

@@ -27,9 +27,9 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
+from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import (
     ORDERS,
-    PRECISION,
     Large,
     built,
     every_graph,

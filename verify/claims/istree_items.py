@@ -19,7 +19,7 @@ from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.oracles.istree_registers import ITEMS, Walk
-from verify.runs.istree_walks import PRECISION
+from verify.runs.costs import PRECISION
 from verify.runs.probe import rounded
 
 Objects = npt.NDArray[np.object_]  # (position, register), in quanta

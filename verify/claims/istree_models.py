@@ -21,13 +21,11 @@ from verify.dossiers.dossier import LEAST as LEAST_CERTIFIED
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Variant, claim, claims
+from verify.framework.claim import Claim, Counterexample, Variant, claims, judges
 from verify.inputs.hard_graphs import FAMILIES, LEAST
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, grown, numbers_of, span_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, grown, numbers_of, span_of
 from verify.runs.istree_walks import (
-    LADDER,
     ORDERS,
-    PRECISION,
     Kind,
     Large,
     built,
@@ -40,7 +38,6 @@ from verify.runs.istree_walks import (
     shapes_at,
 )
 
-OF_TREE = "4.7", "istree"
 Judged = Batches[Graph, Counterexample | None]
 
 
@@ -74,14 +71,17 @@ class Model:
         """The wired model, built once for each size."""
         return built(self.name, self.layout.name, self.variant, n)
 
+    def about(self, aspect: str, statement: str) -> Claim:
+        """A claim about it."""
+        aspect = f"lean-{aspect}" if self.variant == "lean" else aspect
+        return Claim.about(self.theorem, "istree", aspect, self.source, statement, variant=self.variant)
+
     def claim(self, aspect: str, statement: str) -> Claim:
-        """A claim about it; the Transformers' name the layout."""
-        about, text = (self.theorem, "istree"), f"{self.says} {statement}"
-        if self.name == "transformer":
-            aspect, text = f"{aspect}-{self.layout.name}", f"{statement} Token layout {self.layout.name}."
-        if self.variant == "lean":
-            aspect, text = f"lean-{aspect}", f"{self.says}; layout {self.layout.name}."
-        return Claim.about(*about, aspect, self.source, text, variant=self.variant)
+        """A claim about its runs; the Transformers' name the layout."""
+        if self.name != "transformer":
+            return self.about(aspect, f"{self.says} {statement}")
+        said = f"{self.says}; layout" if self.variant == "lean" else f"{statement} Token layout"
+        return self.about(f"{aspect}-{self.layout.name}", f"{said} {self.layout.name}.")
 
 
 def as_algorithm_1(model: Model, device: str) -> Judged:
@@ -171,7 +171,7 @@ def scale_of(model: Model) -> Claim:
     """What is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
     if model.variant == "repaired":
         return model.claim("scale", "At large sizes.")
-    return Claim.about(*OF_TREE, "lean-scale", model.source, f"{model.says}, at large sizes.", variant="lean")
+    return model.about("scale", f"{model.says}, at large sizes.")
 
 
 @claims("model", TRANSFORMERS[:3], scale_of)
@@ -252,7 +252,7 @@ class Size:
     """How large a model is. fits: whether it may have as many blocks as this, and each of them so many heads."""
 
     model: Model
-    claim: Claim
+    statement: str
     of_class: str
     fits: Callable[[Sequence[int]], bool]
     state_numbers: int
@@ -272,12 +272,7 @@ OF_LAYOUTS: Sequence[Layout] = tuple(layout.name for layout in LAYOUTS.values())
 SIZES = (
     Size(
         REPAIRED,
-        Claim.about(
-            *OF_TREE,
-            "size",
-            transformer.SOURCE,
-            "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
-        ),
+        "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
         TRANSFORMER,
         lambda heads: len(heads) == 9 and max(heads) <= 2,
         0,
@@ -286,40 +281,22 @@ SIZES = (
     ),
     Size(
         LEAN,
-        Claim.about(
-            *OF_TREE,
-            "lean-size",
-            lean.SOURCE,
-            "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
-            variant="lean",
-        ),
+        "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
         TRANSFORMER,
         lambda heads: len(heads) == 5 and max(heads) <= 5,
         0,
     ),
     Size(
         RAG,
-        Claim.about(
-            "5.3",
-            "istree",
-            "size",
-            rag.SOURCE,
-            "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
-        ),
+        "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
         LINEAR_RNN,
         lambda heads: len(heads) == 2,
         90,
     ),
     Size(
         HYBRID,
-        Claim.about(
-            "5.7",
-            "istree",
-            "size",
-            hybrid.SOURCE,
-            "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
-            " with 3 heads, and no matrix but the vocabulary grows with n.",
-        ),
+        "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
+        " with 3 heads, and no matrix but the vocabulary grows with n.",
         HYBRID_RNN,
         lambda heads: list(heads) == [0, 3],
         32,
@@ -327,7 +304,7 @@ SIZES = (
 )
 
 
-@claims("size", SIZES, lambda size: size.claim)
+@claims("size", SIZES, lambda size: size.model.about("size", size.statement))
 def test_constant_size(check: Check, size: Size) -> None:
     def as_small(case: Measured) -> Counterexample | None:
         large, small = (built(size.model.name, case.layout, size.model.variant, n) for n in (case.n, LADDER[0]))
@@ -355,9 +332,7 @@ BITS = (
 )
 
 
-@claims(
-    "model", (REPAIRED, HYBRID), lambda model: Claim.about(model.theorem, "istree", "precision", model.source, BITS)
-)
+@claims("model", (REPAIRED, HYBRID), lambda model: model.about("precision", BITS))
 def test_logarithmic_precision(check: Check, model: Model) -> None:
     least = transformer.least_precision if model is REPAIRED else hybrid.least_precision
     bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
@@ -373,14 +348,12 @@ def test_logarithmic_precision(check: Check, model: Model) -> None:
         )
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="lean-precision",
-    source=lean.SOURCE,
-    statement="The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
-    "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
-    variant="lean",
+@judges(
+    LEAN.about(
+        "precision",
+        "The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
+        "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
+    )
 )
 def test_lean_precision(check: Check) -> None:
     def within(n: int) -> Counterexample | None:

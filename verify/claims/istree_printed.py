@@ -23,7 +23,8 @@ from verify.claims.istree_layer7 import ANY_FEED_FORWARD
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
-from verify.runs.istree_walks import ORDERS, PRECISION, built, every_graph, first_others, random_graphs
+from verify.runs.costs import PRECISION
+from verify.runs.istree_walks import ORDERS, built, every_graph, first_others, random_graphs
 
 REPAIRED = "4.7/repaired"
 model = partial(built, "transformer", PAPER.name, "repaired")

@@ -23,10 +23,9 @@ from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, PRECISION, first_above, numbers_of
 from verify.runs.istree_walks import (
     ORDERS,
-    PRECISION,
     Large,
     built,
     every_graph,

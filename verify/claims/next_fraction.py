@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +15,7 @@ from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
+from verify.runs.costs import listed
 from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import compare, run_part
 
@@ -36,11 +36,6 @@ class Image:
 
     m: int
     value: Fraction
-
-
-def listed(sizes: Sequence[int]) -> str:
-    """The input as text for people."""
-    return ", ".join(f"{n:,}" for n in sizes)
 
 
 @claim("C.19/repaired", source=next_fraction.PART.source, statement=next_fraction.PART.statement)

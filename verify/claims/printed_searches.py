@@ -15,7 +15,7 @@ from verify.claims.retrieval import RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.turing_machines import every_run, machines
-from verify.oracles.counts import questions, sequences
+from verify.oracles.counts import RUNS, questions, sequences
 from verify.oracles.printed_searches import Walk, behind_query, first_group
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.istree_walks import every_graph
@@ -214,7 +214,7 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
             for numbers in tape.numbers
         ),
         right,
-        count=408 * len(TAPES) * len(tape.numbers),
+        count=RUNS * len(TAPES) * len(tape.numbers),
         range=f"a machine for each run of 2 states and 2 symbols, from a blank tape, from 10 and from 0110; {STEPS} steps",
         size=lambda run: run.steps,
     )

@@ -30,6 +30,7 @@ from verify.framework.claim import Claim, Counterexample, Verdict, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
+from verify.runs.costs import PRECISION
 
 RETRIEVERS: dict[str, Retriever] = {
     f"{retriever.source.removeprefix('Theorem ')}/{retriever.task.name}": retriever
@@ -41,7 +42,6 @@ CHUNK = 1 << 14  # questions to a batch of the dense engine
 CERTIFIED = (4, 8, 64, 1000)  # n of models with printed factors whose weights are looked at
 AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
-PRECISION = "p = least_precision(n)"
 
 
 def about(stem: str, aspect: str, *said: str, source: str = "", **more: Any) -> Claim:

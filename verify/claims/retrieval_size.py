@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
-from verify.claims.retrieval import PRECISION, RETRIEVERS, model
+from verify.claims.retrieval import RETRIEVERS, model
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, grown, numbers_of
-
-LADDER = (10, 100, 1000)
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, first_above, grown, numbers_of
 
 
 @dataclass(frozen=True)

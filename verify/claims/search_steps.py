@@ -15,7 +15,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run
 from verify.oracles.backtracking import steps
-from verify.oracles.counts import questions
+from verify.oracles.counts import RUNS, questions
 from verify.runs.istree_walks import every_graph
 from verify.runs.turing_runs import Case as RunOfMachine
 
@@ -99,7 +99,7 @@ def test_a_machine(check: Check) -> None:
     check.exhaustive(
         (RunOfMachine(machine, tape, 8) for tape in ("", "101") for machine in every_run(8)),
         right,
-        count=408 * 2,
+        count=RUNS * 2,
         range="a machine for each run of 2 states and 2 symbols, from a blank tape and from 101; 8 steps",
         size=lambda case: case.steps,
     )

@@ -10,10 +10,10 @@ from constructions.istree import hybrid as istree_hybrid
 from constructions.istree import rag as istree_rag
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
+from verify.claims.definitions import SPECIALS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 
-SPECIALS = ("<s>", "~", "YES", "NO", "<StartSearch>", "<EndSearch>")
 MACHINE = find("bb2").machine
 
 

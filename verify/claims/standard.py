@@ -22,6 +22,7 @@ from verify.dossiers.registry import find_dossiers, find_subject
 from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Json, Variant, claims
+from verify.runs.costs import listed
 from verify.stored.above import judge_of
 
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
@@ -94,11 +95,6 @@ def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]
         f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
         f"so they do for each n what they did once. float64 has no such weights: {what} is about the weights as numbers."
     )
-
-
-def listed(sizes: Sequence[int]) -> str:
-    """Sizes in words."""
-    return ", ".join(f"{n:,}" for n in sizes)
 
 
 # Whose rounding a run certifies anew, and how the ledger says so

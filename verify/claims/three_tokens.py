@@ -21,11 +21,11 @@ from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.turing_machines import Size, every_run, every_space, every_table, machines
-from verify.oracles.counts import small_spaces
+from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.costs import grown
 from verify.runs.turing_runs import SpaceCase
 
-STEPS, RUNS = 50, 408  # the runs of 2 states and 2 symbols from a blank tape, up to so many steps
+STEPS = 50
 PRECISION = "p = 4a + 3, numbers up to 2^a"
 BY_DISCIPLINE = {Discipline.FUSED: PRECISION, Discipline.SEQUENTIAL: "p = 4a + 5, numbers up to 2^a"}
 CHAMPIONS = {"bb2": 13, "bb3": 13, "bb3-ones": 13, "bb4": 16, "bb2x3": 4}  # cells; the last one leaves them

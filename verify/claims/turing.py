@@ -16,11 +16,10 @@ from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run, every_space
-from verify.oracles.counts import small_spaces
+from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
-RUNS = 408  # of 2 states and 2 symbols from a blank tape, up to SMALL_STEPS steps: counted apart by the tests
 AFFORDABLE = {"reference": 8, "dense": 16}  # steps of a random run that an engine does in a tenth of a second
 CHAMPIONS = ("bb2", "bb3", "bb3-ones", "bb4", "bb2x3")
 FIVE_STATES_SPACE = 24_601  # cells, the start in their middle

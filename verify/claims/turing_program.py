@@ -19,7 +19,6 @@ from verify.certificates.building import language_of
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
 from verify.claims.standard import BEYOND, SEARCH_AND_STEP, every_n
 from verify.claims.standard import STEP as SAID
-from verify.claims.turing import RUNS
 from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.lemmas.machine import theory
@@ -29,6 +28,7 @@ from verify.dossiers.turing.tapes import COPY, STEP
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run
+from verify.oracles.counts import RUNS
 from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
 
 MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}

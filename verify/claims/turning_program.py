@@ -16,7 +16,6 @@ from verify.certificates.above import ALONE
 from verify.certificates.building import every_cells
 from verify.claims.run_invariants import QUEUE
 from verify.claims.standard import PRECISION, SOUND, answered
-from verify.claims.turing import RUNS
 from verify.claims.turing_program import FOLLOWED, due
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -24,7 +23,7 @@ from verify.dossiers.turing.lemmas.turning import theory
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.turing_machines import every_run, every_space
-from verify.oracles.counts import small_spaces
+from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
 STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100

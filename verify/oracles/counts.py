@@ -41,6 +41,9 @@ def questions(task: str, longest: int, tokens: int, most: int, query_length: int
     return sequences(longest, tokens) * queries
 
 
+RUNS = 408  # of machines of 2 states and 2 symbols, from a blank tape, up to 50 steps: counted apart by the tests
+
+
 def small_spaces() -> int:
     """Machines of one state and two symbols, in 3 spaces: a rule writes one of 2 symbols, moves one of 2 ways, stays or halts."""
     return 3 * (2 * 2 * 2) ** 2

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from constructions.layers import block_arrays
 from constructions.wiring.wired import Wired
 from verify.algebra.symbolic import values
 from verify.framework.claim import Counterexample
 
+PRECISION = "p = least_precision(n)"
+LADDER = (10, 100, 1000)  # the n of models that are measured
 MOST_BITS = 64
 BIT_LENGTHS = range(1, MOST_BITS + 1)
 FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
+
+
+def listed(sizes: Sequence[int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{n:,}" for n in sizes)
 
 
 def numbers_of(bits: int) -> int:

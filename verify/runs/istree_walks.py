@@ -30,12 +30,10 @@ from verify.inputs.strategies import (
     graphs,
 )
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
-from verify.runs.costs import first_above
+from verify.runs.costs import PRECISION, first_above
 
-PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"
 Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
-LADDER = (10, 100, 1000)  # the n of models that are measured
 
 
 @cache

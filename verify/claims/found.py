@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-
 from constructions.models.search import FAILED
 from constructions.retrieval.task import NO, YES, Question
 from verify.dossiers.dossier import LEAST, Subject
@@ -12,6 +9,7 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
+from verify.inputs.questions import every_question
 from verify.oracles.counts import questions
 from verify.patterns.pattern import MOST_REPEATED
 from verify.patterns.texts import Comparison
@@ -40,15 +38,6 @@ def as_documented(comparison: Comparison) -> Counterexample | None:
     return Counterexample(text=list(found.words), marked=marked, number=found.number)
 
 
-def queries(task: str, length: int, asked: int) -> Iterator[tuple[int, ...]]:
-    """What is asked of sequences of a length."""
-    if task == "index":
-        return itertools.product(range(1, length + 1))
-    if task == "counting":
-        return itertools.product(NUMBERS, range(THRESHOLDS + 1))
-    return itertools.product(NUMBERS, repeat=asked)
-
-
 def _searches(subject: Subject) -> dict[str, Comparison]:
     searches = subject.dossier.searches(subject) or {}
     return {name: search for name, search in searches.items() if isinstance(search, Comparison)}
@@ -70,12 +59,7 @@ def test_found(check: Check, task: str) -> None:
         return as_documented(comparisons[search])
 
     check.exhaustive(
-        (
-            Question(sequence, query)
-            for length in range(LONGEST + 1)
-            for sequence in itertools.product(NUMBERS, repeat=length)
-            for query in queries(task, length, asked)
-        ),
+        every_question(task, NUMBERS, LONGEST, THRESHOLDS, asked),
         as_the_task,
         count=questions(task, LONGEST, len(NUMBERS), THRESHOLDS, asked),
         range=f"sequences of up to {LONGEST} of the numbers 1, 11 and 12, every query"

@@ -14,6 +14,7 @@ from constructions.retrieval.task import Question
 from verify.claims.retrieval import RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.inputs.questions import every_question
 from verify.inputs.turing_machines import every_run, machines
 from verify.oracles.counts import RUNS, questions, sequences
 from verify.oracles.printed_searches import Walk, behind_query, first_group
@@ -54,12 +55,7 @@ def test_behind_a_query(check: Check, task: str) -> None:
         return None if found == expected else Counterexample(expected=expected, found=found)
 
     check.exhaustive(
-        (
-            Question(sequence, query)
-            for length in range(LONGEST + 1)
-            for sequence in itertools.product(NUMBERS, repeat=length)
-            for query in itertools.product(NUMBERS, repeat=asked)
-        ),
+        every_question(task, NUMBERS, LONGEST, 0, asked),
         right,
         count=questions(task, LONGEST, len(NUMBERS), 0, asked),
         range=f"sequences of up to {LONGEST} of the numbers {', '.join(map(str, NUMBERS))}, every query",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,6 +21,7 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
+from verify.inputs.questions import every_question
 from verify.oracles.counts import questions
 from verify.programs.witness import tokens_of
 from verify.runs.istree_walks import on_small_graphs
@@ -60,17 +60,8 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
         said, right = Input(tokens_of(words)).said(definition, len(words)), task.answer(question)
         return None if said == right else Counterexample(expected=right, found=said)
 
-    numbers = range(1, TOKENS + 1)
-    last = {"index": range(1, longest + 1), "counting": range(LONGEST + 1)}.get(name, numbers)
-    every = (
-        question
-        for length in range(longest + 1)
-        for sequence in itertools.product(numbers, repeat=length)
-        for query in itertools.product(*[numbers] * (asked - 1), last)
-        if not task.wrong(question := Question(sequence, query))
-    )
     check.exhaustive(
-        every,
+        every_question(name, range(1, TOKENS + 1), longest, LONGEST, asked),
         as_defined,
         count=questions(name, longest, TOKENS, LONGEST, asked),
         range=f"the definition against the oracle: sequences of up to {longest} tokens over {TOKENS}, every query",

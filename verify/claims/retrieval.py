@@ -28,6 +28,7 @@ from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
+from verify.inputs.questions import every_question
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
 from verify.runs.costs import PRECISION
@@ -107,26 +108,10 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Ca
     return compute
 
 
-def sequences(longest: int, tokens: int) -> Iterator[tuple[int, ...]]:
-    """Every sequence of up to `longest` tokens from 1 … tokens, the shortest first."""
-    for length in range(longest + 1):
-        yield from itertools.product(range(1, tokens + 1), repeat=length)
-
-
-def every_query(task: str, sequence: Sequence[int], tokens: int, most: int, query_length: int) -> list[tuple[int, ...]]:
-    """Every query; thresholds up to `most`."""
-    if task == "index":
-        return [(position,) for position in range(1, len(sequence) + 1)]
-    if task == "counting":
-        return list(itertools.product(range(1, tokens + 1), range(most + 1)))
-    return list(itertools.product(range(1, tokens + 1), repeat=query_length))
-
-
 def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) -> Iterator[Case]:
     """Every question about a sequence of up to `longest` tokens from 1 … tokens, to the model for n."""
-    for sequence in sequences(longest, tokens):
-        for query in every_query(task, sequence, tokens, n, query_length):
-            yield Case(n, sequence, query)
+    for question in every_question(task, range(1, tokens + 1), longest, n, query_length):
+        yield Case(n, question.sequence, question.query)
 
 
 @claims("stem", RETRIEVERS, lambda stem: about(stem, "small", "On every small input."))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from constructions.models.search import FAILED
 from constructions.retrieval.task import NO, YES, Question
+from verify.claims.questions import every_question
 from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.inputs.questions import every_question
 from verify.oracles.counts import questions
 from verify.patterns.pattern import MOST_REPEATED
 from verify.patterns.texts import Comparison

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import Question
+from verify.claims.questions import every_question
 from verify.claims.retrieval import RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.inputs.questions import every_question
 from verify.inputs.turing_machines import every_run, machines
 from verify.oracles.counts import RUNS, questions, sequences
 from verify.oracles.printed_searches import Walk, behind_query, first_group

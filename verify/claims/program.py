@@ -10,6 +10,7 @@ from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_an
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
 from verify.automata.language import State
+from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
 from verify.claims.standard import ALGORITHM_1, DEFINED, OF_RETRIEVAL, SEARCHES, beyond, explained
 from verify.dossiers.dossier import LEAST, TRANSFORMER
@@ -21,7 +22,6 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.inputs.questions import every_question
 from verify.oracles.counts import questions
 from verify.programs.witness import tokens_of
 from verify.runs.istree_walks import on_small_graphs

@@ -21,6 +21,7 @@ from constructions.retrieval.task import FAILED, Question
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.claims.questions import every_question
 from verify.claims.readings_of_heads import verdict
 from verify.claims.readings_of_searches import told
 from verify.dossiers.registry import find_subject
@@ -28,7 +29,6 @@ from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
-from verify.inputs.questions import every_question
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
 from verify.runs.costs import PRECISION

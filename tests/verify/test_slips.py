@@ -10,7 +10,7 @@ import pytest
 from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
-from verify.claims import istree, next_fraction, retrieval_size
+from verify.claims import istree_models, next_fraction, retrieval_size
 from verify.claims.printed_searches import SEARCH, Run, by_search, records
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
@@ -44,7 +44,7 @@ def sound(n: int) -> Row:
 
 def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformer, "least_precision", lambda *arguments: 5)
-    row = judged(istree.test_logarithmic_precision)
+    row = judged(istree_models.test_logarithmic_precision, istree_models.REPAIRED)
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None
     assert row.witness.shows["where"].startswith("the weights")

@@ -51,10 +51,10 @@ def load(
     """A construction, by the name that `python -m constructions` lists; or a program: of the gallery by its name, of a file by
     FILE.py or FILE.py:NAME, or itself.
 
-    model: transformer, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant, --printed,
-    --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval; machine, tape,
-    steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is wired anew for
-    each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
+    model: transformer, rnn, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant,
+    --printed, --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval;
+    machine, tape, steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is
+    wired anew for each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
     """
     door = _door_of(name)
     p = _whole("p", p)

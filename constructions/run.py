@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from constructions.language.files import load_program, names_of_gallery
 from constructions.language.model import VARIANT, FunctionError, ProgramModel, Prompt, door_of
+from constructions.language.program import ARCHITECTURES, in_architecture
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
@@ -30,6 +31,7 @@ examples:
   {PROG} mine.py "1 2 3"                          a file of one's own
   {PROG} mine.py:second "1 2 3" --trace           one of several programs of a file
   {PROG} induction "2 7 2" --html run.html        a page to step through
+  {PROG} trigram "5 2 5 9 ? 2 5" --model hybrid   recurrences and one block with heads
   {PROG} induction --n 16 --dump-weights w.safetensors
   {PROG} induction --n 8 --export torch model.pt2
 
@@ -59,6 +61,7 @@ def _command(argv: Sequence[str]) -> int:
         raise CommandError(f"name a program: FILE.py, or one of {', '.join(names_of_gallery())}")
     with cli.usage_errors():
         program = load_program(args.program)
+        program = in_architecture(program, args.model or program.architecture)
         door = door_of(program)
     command = Command[ProgramModel, Prompt, str](
         PROG,
@@ -87,6 +90,9 @@ def _parser(prog: str) -> Parser:
     add = parser.add_argument
     add("program", nargs="?", metavar="PROGRAM", help="FILE.py, FILE.py:NAME, or one of the gallery, see below")
     add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")
+    add(
+        "--model", choices=ARCHITECTURES, help="the architecture (default: that of the program, most often transformer)"
+    )
     add("--n", type=cli.whole_number(1, LARGEST_N), help=f"default: the least for the input, or {DEFAULT_N}")
     add("--precision", type=cli.precision, metavar="P", help="bits of R_p, odd (default: the least of the program)")
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")

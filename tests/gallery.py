@@ -12,7 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from constructions import counting, index, ngram, recall
 from constructions.language.files import GALLERY, names_of_gallery
+from constructions.language.program import ARCHITECTURES, NotCompiled
+from constructions.retrieval.retriever import Retriever
 from precision.format import Discipline
 from tests.imports import ROOT
 from verify.bits import subjects
@@ -25,6 +28,15 @@ from verify.theorem import TRIED, links
 
 PAGE = ROOT / "docs" / "gallery.md"
 SIZE = 8
+SIZES = (4, 8, 100, 1000)
+BY_HAND: Mapping[str, Sequence[Retriever]] = {
+    "associative_recall": (recall.TRANSFORMER, recall.HYBRID),
+    "lookup": (index.TRANSFORMER, index.HYBRID),
+    "more_than": (counting.TRANSFORMER, counting.HYBRID),
+    "trigram": (ngram.TRANSFORMER, ngram.HYBRID),
+    "trigram_search": (ngram.RAG,),
+}
+"""Programs of tasks that are wired by hand as well, and those models."""
 NONE, NOT_ASKED, NOT_LOOKED_UP = "none", "not asked", "not looked up"
 SAYS: Mapping[str, str] = {
     "2105.11115": "O(log k) bits of memory for a token in a layer",
@@ -33,22 +45,36 @@ SAYS: Mapping[str, str] = {
 }
 """What the abstract says of precision, by its number on arXiv."""
 HEADS = {
-    "programs": ("file", "task", "source", "precision in its abstract", "blocks", "heads"),
+    "programs": ("file", "task", "source", "precision in its abstract"),
+    "architectures": ("file", *ARCHITECTURES),
+    "by-hand": (
+        "file",
+        "architecture",
+        "blocks, heads by hand",
+        "compiled",
+        "p by hand, fused",
+        "compiled",
+        "p by hand, sequential",
+        "compiled",
+        "lines by hand",
+        "compiled",
+    ),
     "certified": ("file", "weights", f"n = {SIZE}", "every n", "wired p", "certified from", "fails at", "on"),
 }
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A program of the gallery at one n."""
+    """A program of the gallery at one n. architecture: by default its own."""
 
     name: str
     n: int = SIZE
+    architecture: str | None = None
 
     @property
     def dossier(self) -> ProgramDossier:
         """Its dossier."""
-        dossier = find_program(self.name)
+        dossier = find_program(self.name, self.architecture)
         if not isinstance(dossier, ProgramDossier):
             raise TypeError(f"{self.name} is no program of the gallery")
         return dossier
@@ -71,13 +97,31 @@ class Asked:
         number = paper[1] if paper else ""
         if paper:
             source = f"[{source or f'arXiv {number}'}](https://arxiv.org/abs/{number})"
+        says = SAYS.get(number, NOT_LOOKED_UP) if paper else ""
+        return (f"`{self.name}`", self.dossier.written.statement, source, says)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether it is compiled for this architecture."""
+        try:
+            return bool(model_of(self.subject))
+        except NotCompiled:
+            return False
+
+    @property
+    def size(self) -> str:
+        """Blocks, heads and p."""
         model = model_of(self.subject)
         heads = sum(len(layer.heads) for layer in model.layers)
-        says = SAYS.get(number, NOT_LOOKED_UP) if paper else ""
-        return (f"`{self.name}`", self.dossier.written.statement, source, says, str(len(model.layers)), str(heads))
+        return f"{len(model.layers)}, {heads}, {self.dossier.least_precision(self.subject)}"
+
+    def sized(self) -> tuple[str, ...]:
+        """Its row of the table of architectures."""
+        every = (replace(self, architecture=architecture) for architecture in ARCHITECTURES)
+        return (f"`{self.name}`", *(one.size if one.compiles else "" for one in every))
 
     def certified(self, *, every: bool) -> tuple[str, ...]:
-        """Its row of the second table. every: whether to ask about every n."""
+        """Its row of the last table. every: whether to ask about every n."""
         of_every = theorem(every_n(replace(self.subject, n=LEAST), theorem=True)) if every else NOT_ASKED
         return (f"`{self.name}`", f"`{self.weights}`", theorem(self.subject), of_every, *self._bits())
 
@@ -89,6 +133,21 @@ class Asked:
         if point is None or point.witness is None:
             return str(row.wired_for), certified, NONE, ""
         return str(row.wired_for), certified, str(point.precision_bits), shown(point.witness)
+
+
+def beside(name: str, wired: Retriever) -> tuple[str, ...]:
+    """What a model wired by hand takes, and its program as compiled."""
+    architecture = wired.model if wired.model in ARCHITECTURES else "rnn"
+    asked = [Asked(name, n, architecture) for n in SIZES]
+    blocks = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
+    cells = [f"{len(of)}, {sum(len(block.heads) for block in of)}" for of in blocks]
+    for discipline in Discipline:
+        cells.append(", ".join(str(wired.least_precision(n, discipline)) for n in SIZES))
+        subjects = (replace(one.subject, discipline=discipline) for one in asked)
+        cells.append(", ".join(str(subject.dossier.least_precision(subject)) for subject in subjects))
+    files = (ROOT / "constructions" / f"{wired.task.name}.py", GALLERY / f"{name}.py")
+    cells += [str(len(path.read_text(encoding="utf-8").splitlines())) for path in files]
+    return (f"`{name}`", architecture, *cells)
 
 
 def theorem(subject: Subject) -> str:
@@ -115,16 +174,18 @@ def table(name: str, rows: Sequence[Sequence[str]]) -> str:
 
 
 def rows_of(text: str) -> dict[str, tuple[str, ...]]:
-    """The rows of the second table as they stand on the page, by name."""
+    """The rows of the last table as they stand on the page, by name."""
     part = text.partition("<!-- certified: begin -->\n")[2].partition("<!-- certified: end -->")[0]
     rows = [tuple(re.split(r" ?(?<!\\)\| ?", line)[1:-1]) for line in part.splitlines()[2:]]
     return {row[0].strip("`"): row for row in rows}
 
 
 def page(text: str, rows: Mapping[str, Sequence[str]]) -> str:
-    """The page with its first table made anew, and these rows in the second."""
+    """The page with these rows in its last table, and the others made anew."""
     tables = {
         "programs": table("programs", [Asked(name).described() for name in names_of_gallery()]),
+        "architectures": table("architectures", [Asked(name).sized() for name in names_of_gallery()]),
+        "by-hand": table("by-hand", [beside(name, wired) for name, models in BY_HAND.items() for wired in models]),
         "certified": table("certified", [rows[name] for name in names_of_gallery() if name in rows]),
     }
     for name, new in tables.items():

@@ -10,6 +10,7 @@ from constructions.engines import find_engine
 from constructions.exports.program import network
 from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
+from constructions.models.search import END_SEARCH
 from constructions.models.solver import Request
 from constructions.wiring.wired import Wired
 
@@ -24,7 +25,8 @@ def try_now(wired: Wired, requests: Sequence[Request], float_name: str) -> Mappi
         with torch.no_grad():
             said = module(torch.tensor([sequence]))[0, len(request.prompt) - 1 :].argmax(-1).tolist()
         for place, (mine, its) in enumerate(zip(produced, said, strict=True)):
-            if mine != its:
+            searched = wired.vocabulary[sequence[len(request.prompt) + place - 1]] == END_SEARCH
+            if mine != its and not searched:  # what a search finds, no model says
                 words = " ".join(wired.spelled(sequence[: len(request.prompt) + place])[:])
                 what = (
                     f"{wired.construction} in {float_name} says {wired.vocabulary[its]}, not {wired.vocabulary[mine]}"

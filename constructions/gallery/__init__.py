@@ -1,1 +1,1 @@
-"""Constructions of other papers, one program a file."""
+"""Constructions of this and other papers, one program a file."""

@@ -5,7 +5,8 @@ A model alternates attention (or a recurrence) and feed-forward: stage 0 is the 
 that of its program; equal terms are computed once, and all that is read from one place is read by one head. Sums and multiples
 cost nothing: a term is a form over the registers of its atoms. What costs something:
 
-  comparisons, products, squares   a gadget in a feed-forward (Lemmas C.1, C.3, C.5)
+  comparisons, products, squares   a gadget in a feed-forward (Lemmas C.1, C.3, C.5); the last comparison on the way to a word is
+                                   made where the word is said, if the model has a block less then
   back, at                         a head by position (C.13); back in a recurrence is a shift register (C.20)
   first, last, nearest             a head by keys (C.15, C.16, C.17)
   count                            a head of which the positions that match and position 1 tie (C.14): it has 1/(1 + count)
@@ -25,7 +26,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -105,6 +106,48 @@ class _HeadDraft:
     reads: dict[str, Affine] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Ramps:
+    """A bit: constant + Σ weight·max(0, gate) over pairs of gate and weight.
+
+    ready: the stage behind which the gates are there. steep: whether their slope grows with the length.
+    """
+
+    name: str
+    ramps: tuple[tuple[Affine, int], ...]
+    ready: int
+    constant: int = 0
+    source: str = "Lemma C.5"
+    steep: bool = False
+
+    @property
+    def negated(self) -> _Ramps:
+        """The other bit."""
+        ramps = tuple((gate, -weight) for gate, weight in self.ramps)
+        return replace(self, ramps=ramps, constant=1 - self.constant)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What is said where all conditions hold. late: those that are comparisons. ready: the stage behind which all else is there."""
+
+    conditions: tuple[Term, ...]
+    leaf: Say | SayNumber
+    late: Mapping[Term, _Ramps]
+    ready: int
+
+    @property
+    def last(self) -> Term | None:
+        """The comparison of what is there last. Beside other conditions a steep one takes more digits."""
+        late = [bit for bit, told in self.late.items() if not told.steep or len(self.conditions) == 1]
+        return max(late, key=lambda bit: self.late[bit].ready, default=None)
+
+    def block(self, last: Term | None = None) -> int:
+        """The first block whose feed-forward can say it. last: a comparison that is made there, and not before."""
+        stages = (told.ready if bit == last else 2 * _fed_behind(told.ready) for bit, told in self.late.items())
+        return _fed_behind(max(self.ready, *stages, 0))
+
+
 @dataclass
 class _BlockDraft:
     """What a block computes. recent: register → the form that a shift register keeps, and how far back."""
@@ -134,6 +177,7 @@ class Compiler:
         )  # for comparisons: those with n itself do not depend on its digits
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
+        self.compared: dict[Atom, Formed | _Ramps] = {}
         self.products: dict[tuple[Atom, ...], Formed] = {}
         self.meanings: dict[str, Term] = {}
         self.largest: dict[str, Bound] = {
@@ -258,10 +302,9 @@ class Compiler:
                 return reg(POSITION), 0
             case Named(_, of):
                 return self.form(of)
-            case Equal(of, value):
-                return self._equal(atom, of, value)
-            case Above(of):
-                return self._above(atom, of)
+            case Equal() | Above():
+                told = self.told(atom)
+                return self._bit(atom, told) if isinstance(told, _Ramps) else told
             case Positive(of):
                 self._require_whole(of, "positive")
                 form, ready = self.form(of)
@@ -347,9 +390,24 @@ class Compiler:
 
     # Comparisons
 
-    def _equal(self, atom: Atom, of: Term, value: Fraction) -> Formed:
+    def told(self, atom: Equal | Above) -> Formed | _Ramps:
+        """What a comparison is: a form, if it is one, else units on what is compared."""
+        if atom not in self.compared:
+            of = atom.of
+            self.compared[atom] = self._equal(of, atom.value) if isinstance(atom, Equal) else self._above(of)
+        return self.compared[atom]
+
+    def _bit(self, atom: Equal | Above, told: _Ramps) -> Formed:
+        """A register that those units fill."""
+        name = self._register(as_term(atom), "is" if isinstance(atom, Equal) else "above")
+        self.largest[name] = 1
+        units = tuple(Unit(gate, as_affine(1), {name: weight}) for gate, weight in told.ramps)
+        constants = {name: told.constant} if told.constant else {}
+        return reg(name), self._feed(told.ready, Gadget(told.name, units, constants, told.source))
+
+    def _equal(self, of: Term, value: Fraction) -> Formed | _Ramps:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
-            return self._compared_counts(atom, of - value, equal=True)
+            return self._compared_counts(of - value, equal=True)
         self._require_whole(of, "==")
         if not is_integer(value):
             return Affine(), 0
@@ -359,23 +417,21 @@ class Compiler:
             return (form, ready) if value else (as_affine(1) - form, ready)
         if low > value or high < value:
             return Affine(), 0
-        x, name = form - value, self._register(as_term(atom), "is")
-        one = as_affine(1)
+        x = form - value
+        ramps = tuple((x + corner, weight) for corner, weight in HAT)
         if low >= value and not self.sums_in(of):
-            units: tuple[Unit, ...] = (Unit(1 - x, one, {name: 1}),)
+            ramps = ((1 - x, 1),)
         elif high <= value and not self.sums_in(of):
-            units = (Unit(x + 1, one, {name: 1}),)
-        else:
-            units = tuple(Unit(x + corner, one, {name: weight}) for corner, weight in HAT)
-        return reg(name), self._feed(ready, Gadget(f"1[{shown(form)} = {value}]", units, {}, "Lemma C.3"))
+            ramps = ((x + 1, 1),)
+        return _Ramps(f"1[{shown(form)} = {value}]", ramps, ready, source="Lemma C.3")
 
-    def _above(self, atom: Atom, of: Term) -> Formed:
+    def _above(self, of: Term) -> Formed | _Ramps:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
             shares = [m for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
             if of.constant == 1 and len(shares) == 2 and self._summand(of) is None:  # m + 1 > m': not m' > m
                 form, ready = self.atom(Above((of - 1) * -1))
                 return as_affine(1) - form, ready
-            return self._compared_counts(atom, of, equal=False)
+            return self._compared_counts(of, equal=False)
         self._require_whole(of, "a comparison")
         form, ready = self.form(of)
         low, high = self.tight.term(of)
@@ -383,26 +439,22 @@ class Compiler:
             return as_affine(int(low > 0)), 0
         if self.is_flag(of):
             return form, ready
-        name = self._register(as_term(atom), "above")
-        units = tuple(Unit(form + corner, as_affine(1), {name: weight}) for corner, weight in STEP[: 2 - (high <= 1)])
-        return reg(name), self._feed(ready, Gadget(f"1[{shown(form)} > 0]", units, {}, "Lemma C.5"))
+        ramps = tuple((form + corner, weight) for corner, weight in STEP[: 2 - (high <= 1)])
+        return _Ramps(f"1[{shown(form)} > 0]", ramps, ready)
 
-    def _compared_counts(self, atom: Atom, of: Term, *, equal: bool) -> Formed:
+    def _compared_counts(self, of: Term, *, equal: bool) -> _Ramps:
         """Whether a sum of counts and numbers is 0, or above 0."""
-        name, sign = self._register(as_term(atom), "is" if equal else "above"), "=" if equal else ">"
-        self.largest[name] = 1
-        bits = self.length.bit_length()
+        sign, bits = "=" if equal else ">", self.length.bit_length()
         if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
             self.needs.append(bits + 3)
             mean, ready = self._mean(summand)
             slope, units = 1 << bits + 2, PLATEAU if equal else PAST
-            x, source = mean, f"1[{mean} {sign} 0]"
+            x, name = mean, f"1[{mean} {sign} 0]"
         else:
             x, ready, slope, units = self._compared_shares(of, bits, equal=equal)
-            source = f"1[{shown(x)} {sign} 0]"
-        made = tuple(Unit(slope * x + corner, as_affine(1), {name: weight}) for corner, weight in units)
-        constants = {name: 1} if units is FALLING else {}
-        return reg(name), self._feed(ready, Gadget(source, made, constants, "Lemma C.5"))
+            name = f"1[{shown(x)} {sign} 0]"
+        ramps = tuple((slope * x + corner, weight) for corner, weight in units)
+        return _Ramps(name, ramps, ready, constant=int(units is FALLING), steep=True)
 
     def _compared_shares(self, of: Term, bits: Bound, *, equal: bool) -> tuple[Affine, int, Bound, Corners]:
         """A form that is 0 or above 0 where `of` is, the stage behind which it is there, a slope, and corners that tell."""
@@ -420,21 +472,25 @@ class Compiler:
                 "a count is compared with a whole number, or with one other count, and nothing is added to them"
             )
         ((sign, m),) = signs
-        share, at_share = self._share(m[0])
         # m > r: (r + 1)·x < 1, rest = −r. m < r: r·x ≥ 1, rest = r.
         factor = ONE - rest if sign == 1 else rest if not equal else rest + 1
-        form, at_factor = self.form(factor)
         product = self._register(None, "times_share")
         self.largest[product] = max(1, self.bounds.term(factor)[1])
-        ready = self._feed(
-            max(at_share, at_factor), Gadget(f"({shown(form)})·{shown(share)}", (Unit(form, share, {product: 1}),))
-        )
+        ready = self._feed(*self._times_share(factor, m[0], {product: 1}))
         # f·x is 1, or 1/L from it; f times the share's half a step, and the product's own, are less than 1/slope. Where f is above
         # L, f·x is past 1 by so much that it is enough for f = L.
         self.needs.append(max(bits + 3, bits + 1 + min(_bits(self.largest[product] + 1), bits + 1)))
         reached = reg(product) - 1
         corners = PLATEAU if equal else FALLING if sign == 1 else RISING
         return reached, ready, 1 << bits + 2, corners
+
+    def _times_share(
+        self, factor: Term, count: Atom, into: Mapping[str, int], constants: Mapping[str, Number] = {}
+    ) -> tuple[int, Gadget]:
+        """A number times 1/(1 + count), and the stage behind which both are there."""
+        (share, at_share), (form, at_factor) = self._share(count), self.form(factor)
+        gadget = Gadget(f"({shown(form)})·{shown(share)}", (Unit(form, share, into),), constants)
+        return max(at_share, at_factor), gadget
 
     def _summand(self, of: Term) -> Term | None:
         """What adds up to `of` over all positions: of running sums, counts of what does not depend on the query, and a number."""
@@ -656,6 +712,9 @@ class Compiler:
         """Keys and queries with their squares, both moved so that `<s>` has the key 0; and where they are there."""
         pairs, ready = [], 0
         for key, query in matching.pairs:
+            if query.is_constant and (self.counts_in(key) or self.sums_in(key)):
+                # A bit: a share is no key, and a sum has more digits.
+                key, query = as_term(Equal(key - key.constant, query.constant - key.constant)), ONE
             for side in (key, query):
                 self._require_whole(side, "a key")
             origin = Fraction(Input(((START, 0),)).value(key, 1))
@@ -713,32 +772,21 @@ class Compiler:
 
     def _output(self, answer: Answer) -> int:
         """Puts the output into the last feed-forward, and returns the number of its block."""
-        rules = self._rules(answer, ())
-        made = []
-        ready = 0
-        for conditions, leaf in rules:
-            gates = [self.form(bit) for bit in conditions]
-            value = self.form(leaf.number) if isinstance(leaf, SayNumber) else (as_affine(1), 0)
-            ready = max(ready, value[1], *(stage for _, stage in gates), 0)
-            made.append(([form for form, _ in gates], leaf, value[0]))
-        block = max([_fed_behind(ready), *self.blocks])
-        gadgets: list[Gadget] = []
+        signed = self._signed(answer)
+        rules = [] if signed else [self._rule(conditions, leaf) for conditions, leaf in self._rules(answer, ())]
+        block = max([_fed_behind(signed[0]) if signed else 1, *(rule.block(rule.last) for rule in rules), *self.blocks])
         embedded = self.embedding(1).registers[:-1]
         clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded)
-        gadgets.append(Gadget("clear the embedding", clear))
-        constants: dict[str, Number] = {self.words[0]: IDLE}
-        if self.has_numbers:
-            constants[squared(NUMBER)] = -1
-        gadgets.append(constant("−1 for squares, and a word where nothing is due", constants))
-        for forms, leaf, said in made:
-            gate = total(forms) - (len(forms) - 1)
-            if any(not form.terms and form.constant <= 0 for form in forms):
-                continue  # never
-            if isinstance(leaf, Say):
-                gadgets.append(Gadget(f"say {leaf.word}", (Unit(gate, as_affine(1), {leaf.word: 1}),)))
-            else:
-                units = (Unit(gate, said, {NUMBER: 2}), Unit(gate, as_affine(1), {IS_NUMBER: 1}))
-                gadgets.append(Gadget(f"say the number {shown(said)}", units))
+        gadgets = [Gadget("clear the embedding", clear)]
+        if signed:
+            gadgets.append(signed[1])
+        else:
+            constants: dict[str, Number] = {self.words[0]: IDLE}
+            if self.has_numbers:
+                constants[squared(NUMBER)] = -1
+            gadgets.append(constant("−1 for squares, and a word where nothing is due", constants))
+        said = [self._said(rule, rule.last if rule.block() > block else None) for rule in rules]
+        gadgets += [gadget for gadget in said if gadget.units]
         self._draft(block).gadgets += gadgets
         return block
 
@@ -760,6 +808,67 @@ class Compiler:
             case Anything():
                 return []
         raise NotCompiled(f"the compiler has no rule for {answer}")
+
+    def _rule(self, conditions: tuple[Term, ...], leaf: Say | SayNumber) -> _Rule:
+        """What must be there for this to be said where all conditions hold."""
+        late = {bit: told for bit in conditions if (told := self._late(bit)) is not None}
+        ready = [self.form(bit)[1] for bit in conditions if bit not in late]
+        ready += [self.form(leaf.number)[1]] if isinstance(leaf, SayNumber) else []
+        return _Rule(conditions, leaf, late, max(ready, default=0))
+
+    def _late(self, bit: Term) -> _Ramps | None:
+        """A comparison, or that it does not hold; None for what is none, or a form without units."""
+        (atom,) = bit.atoms if len(bit.atoms) == 1 else (None,)
+        told = self.told(atom) if isinstance(atom, Equal | Above) else None
+        if atom is None or not isinstance(told, _Ramps):
+            return None
+        return {as_term(atom): told, ONE - as_term(atom): told.negated}.get(bit)
+
+    def _said(self, rule: _Rule, last: Term | None) -> Gadget:
+        """Says it where all conditions hold. last: the one that no register has; its units are those that say it."""
+        forms = [self.form(bit)[0] for bit in rule.conditions if bit != last]
+        hold = total(forms) - (len(forms) - 1)
+        gates = [(hold, 1)]
+        if last is not None:
+            told = rule.late[last]
+            gates = [(gate + (hold - 1) * self._reach(gate), weight) for gate, weight in told.ramps]
+            gates += [(hold, told.constant)] if told.constant else []
+        if any(not form.terms and form.constant <= 0 for form in forms):
+            gates = []  # never
+        one = as_affine(1)
+        if isinstance(rule.leaf, Say):
+            word = rule.leaf.word
+            return Gadget(f"say {word}", tuple(Unit(gate, one, {word: weight}) for gate, weight in gates))
+        said = self.form(rule.leaf.number)[0]
+        units = ((Unit(gate, said, {NUMBER: 2 * w}), Unit(gate, one, {IS_NUMBER: w})) for gate, w in gates)
+        return Gadget(f"say the number {shown(said)}", tuple(itertools.chain.from_iterable(units)))
+
+    def _signed(self, answer: Answer) -> tuple[int, Gadget] | None:
+        """A gadget that says one of two words by a count m and a number r, and behind which stage; else None.
+
+        The one where m > r has the logit 1 − h − (r + 1)/(1 + m), the other one its negative: the output head compares, as no
+        feed-forward compares a product that it computes itself.
+        """
+        match answer:
+            case If(bit, Say(more), Say(less)) if more != less:
+                above = next((a for a in bit.atoms if bit in (as_term(a), ONE - as_term(a))), None)
+            case _:
+                return None
+        of = above.of if isinstance(above, Above) else ZERO
+        counts = [(m[0], c) for m, c in of.items if len(m) == 1 and self.counts_in(as_term(m[0]))]
+        if [abs(c) for _, c in counts] != [1]:
+            return None
+        ((count, sign),) = counts
+        factor = (of - as_term(count) * sign) * -sign + int(sign > 0)  # m − r > 0; or r − m > 0, which is not m > r − 1
+        if not self.is_whole(factor):
+            return None
+        if (bit.constant == 0) != (sign > 0):
+            more, less = less, more
+        # The product is at most 1 − 1/L or at least 1, but for L times half a step of the share, which is less than h.
+        bits = self.length.bit_length()
+        self.needs.append(bits + min(bits, _bits(max(1, self.bounds.term(factor)[1]))))
+        edge = 1 - Fraction(1) / (2 << bits)
+        return self._times_share(factor, count, {more: -1, less: 1}, {more: edge, less: -edge})
 
     # The model
 

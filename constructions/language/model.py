@@ -14,14 +14,16 @@ from fractions import Fraction
 from functools import cached_property
 from types import FrameType
 
+from constructions.engines import no_response
 from constructions.language.compiler import Compiler
-from constructions.language.program import Program
+from constructions.language.program import ARCHITECTURES, Program, in_architecture
 from constructions.language.prompts import drawn_prompt, every_prompt
 from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.door import LARGEST_N, Domain, Door, Said
+from constructions.models.search import END_SEARCH, Search
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
@@ -109,7 +111,8 @@ class ProgramModel:
         guess = [
             wired.token[word] for word in (*expected, *([program.stop] if program.stop else ())) if word in wired.token
         ]
-        return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess)
+        respond = Search(wired.vocabulary) if END_SEARCH in program.texts.words else no_response
+        return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess, respond)
 
     def tried(self, wired: Wired) -> Iterator[Request]:
         """Hard prompts for the n that a model is wired for: short ones, drawn ones, and some that are as long as can be."""
@@ -203,12 +206,11 @@ GLOSSARY: Mapping[str, str] = {
 
 
 def door_of(program: Program) -> Door[ProgramModel, Prompt, str]:
-    """The way to one program."""
-    model = ProgramModel(program)
+    """The way to one program, in each architecture; the usual one is its own."""
     return Door(
         name=program.name,
-        models=(program.architecture,),
-        solver=lambda name, discipline, *, n=None: (model, n),
+        models=tuple(dict.fromkeys((program.architecture, *ARCHITECTURES))),
+        solver=lambda name, discipline, *, n=None: (ProgramModel(in_architecture(program, name)), n),
         options={"n": LARGEST_N},
         read=_read,
         fitting=lambda solver, prompt: (solver, prompt.least_n),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from constructions.language.terms import Answer, Term
@@ -72,8 +72,6 @@ def program(
     itself. stop: the word that ends a chain of thought; without one, one word is said. answer: which of the words that are said
     before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for.
     """
-    if architecture not in ARCHITECTURES:
-        raise ValueError(f"there is no architecture {architecture!r}; there are {', '.join(ARCHITECTURES)}")
     if bool(thought) != bool(stop):
         raise ValueError("a chain of thought has pieces (thought) and a word that ends it (stop)")
     if not prompt:
@@ -87,4 +85,15 @@ def program(
         except ValueError as error:
             raise ValueError(f"the example {example!r}: {error}") from error
     output = says if callable(says) else as_output(says)
-    return Program(name, output, texts, oracle, architecture, stop, answer, wrong, statement, source, tuple(examples))
+    written = Program(
+        name, output, texts, oracle, "transformer", stop, answer, wrong, statement, source, tuple(examples)
+    )
+    return in_architecture(written, architecture)
+
+
+def in_architecture(written: Program, architecture: str) -> Program:
+    """The same program for another architecture. Raises ValueError for one that there is not."""
+    for known in ARCHITECTURES:
+        if architecture == known:
+            return replace(written, architecture=known)
+    raise ValueError(f"there is no architecture {architecture!r}; there are {', '.join(ARCHITECTURES)}")

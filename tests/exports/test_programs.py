@@ -72,6 +72,14 @@ def test_the_page_runs_a_program(ask: Ask, tmp_path: Path) -> None:
     assert ask("torch", snippet("torch.export.load") + "answer = said", tmp_path) == "YES"
 
 
+def test_what_a_search_finds_is_not_asked_of_an_export() -> None:
+    from constructions.exports.trial import try_now
+
+    model = constructions.load("trigram_search", n=4)
+    requests = [*model.door.examples(model.solver, model.wired, None)]
+    assert try_now(model.wired, requests, "float64")["inputs"] == len(requests)
+
+
 def written(export: writing.Export, path: Path) -> None:
     """Instead of a writer, which takes long."""
     path.write_text(export.text)

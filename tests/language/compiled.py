@@ -170,7 +170,7 @@ def due(texts: Texts, words: Words) -> list[int]:
     """
     ends = [i for i in range(1, len(words) + 1) if reads_as(texts.prompt, words[:i])]
     begun = range(ends[0], len(words) + 1) if texts.thought and ends else ()
-    return [i + 1 for i in sorted({*ends, *begun})]
+    return [i + 1 for i in sorted({*ends, *begun}) if not i or words[i - 1] != "<EndSearch>"]
 
 
 def reads_as(pieces: Sequence[Piece], words: Sequence[str], limit: int = 10**9) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import sys
@@ -14,6 +15,7 @@ import constructions
 from constructions.__main__ import main
 from constructions.language import model as language_model
 from constructions.language.files import load_program
+from constructions.language.program import ARCHITECTURES
 from verify.certify import main as certify
 from verify.theorem import main as theorem
 
@@ -112,6 +114,41 @@ def test_an_endless_loop_ends(
     assert "the oracle of f on '1 3' takes more than" in capsys.readouterr().err
 
 
+SEARCH = HEAD + (
+    "began, what = word('<StartSearch>'), r'(\\d+)'\n"
+    "search = program(\n"
+    "    choose(word('?'), '<StartSearch>', choose(began, what, choose(word(what), '<EndSearch>', 'END'))),\n"
+    "    prompt=[many(numbers()), '?'],\n"
+    "    thought=['<StartSearch>', what, '<EndSearch>', either(numbers(), 'FAILED')], stop='END',\n"
+    "    answer=lambda words: words[-1:], oracle=lambda tokens: [*tokens, 'FAILED'][tokens[0] == '?'],\n"
+    "    examples=['3 1'], architecture='rnn')\n"
+)
+
+
+def test_a_search_finds_what_the_oracle_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, SEARCH)
+    assert main(["run", path, "3 1"]) == 0
+    assert capsys.readouterr().out == "<StartSearch> (\\d+) <EndSearch> 3\n3\n"
+    assert theorem([path, "--n", "6"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "what"),
+    [
+        ("either(numbers(), 'FAILED')", "numbers()", 1, "oracle: refused; on ? the program says none of its texts"),
+        ("(\\d+)", "(\\d)", 1, "oracle: refused; on"),
+        ("(\\d+)", "\\d+", 2, "has no group, so there is nothing to return"),
+        ("'<StartSearch>'", "'start'", 2, "<EndSearch> without a <StartSearch> before it"),
+    ],
+)
+def test_a_search_that_finds_something_else(
+    before: str, after: str, code: int, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert theorem([written(tmp_path, SEARCH.replace(before, after)), "--n", "6"]) == code
+    said = capsys.readouterr()
+    assert what in said.out + said.err
+
+
 def test_a_missing_file_and_a_name_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for name, what in (("nowhere/f.py", "there is no such file"), ("nothing", "there is no program 'nothing'")):
         assert main(["run", name, "1"]) == 2
@@ -120,15 +157,19 @@ def test_a_missing_file_and_a_name_of_nothing(capsys: pytest.CaptureFixture[str]
     assert main(["run"]) == 2
 
 
-def test_a_program_is_certified_as_the_architecture_that_its_file_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_program_is_run_and_certified_in_each_architecture(
+    architecture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path, GOOD)
-    assert certify([path, "--n", "8", "--model", "hybrid"]) == 2
-    assert "is compiled as transformer, which its file says" in capsys.readouterr().err
+    assert constructions.load(path, architecture).run("1 3").answer == "YES"
+    assert main(["run", path, "1 3", "--model", architecture]) == 0
+    assert certify([path, "--n", "8", "--model", "rag"]) == 2
+    assert "there is no architecture 'rag'; there are transformer, rnn, hybrid" in capsys.readouterr().err
     document = tmp_path / "c.json"
-    assert certify([path, "--n", "8", "--json"]) == 0
+    assert certify([path, "--n", "8", "--model", architecture, "--json"]) == 0
     document.write_text(capsys.readouterr().out)
+    assert json.loads(document.read_text())["model"] == architecture
     assert certify(["--replay", str(document)]) == 0
     written(tmp_path, GOOD.replace("number > 2", "number > 3"))
     assert certify(["--replay", str(document)]) == 1

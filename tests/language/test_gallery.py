@@ -9,6 +9,7 @@ import pytest
 
 import constructions
 from constructions.language.files import GALLERY, load_program, names_of_gallery
+from constructions.language.program import ARCHITECTURES, Architecture
 from tests.gallery import PAGE, Asked, page, rows_of
 from verify.certificates.building import sized
 from verify.dossiers.dossier import Subject
@@ -17,6 +18,7 @@ from verify.theorem import main
 
 FAULTS = {
     "addition": [("pair > 8", "pair > 9"), (' & ~word("?")', ""), ("(i == plus) & (carry == 0)", "i == plus")],
+    "associative_recall": [("number.back(1)", "number.back(2)"), (".first(", ".last("), ("following == 0", "following == 1")],
     "automaton": [("- (state == 2)", ""), ('+ word("?")  #', "  #"), ("(position) + 2", "(position) + 1")],
     "balanced": [("==", ">"), ('word("b")', 'word("a")'), ('"YES", "NO"', '"NO", "YES"')],
     "copying": [
@@ -31,11 +33,19 @@ FAULTS = {
     "histogram": [("twin - 1", "twin"), (".last(position) - 1", ".first(position) - 1"), (" & select(asked, 0)", "")],
     "induction": [(".last(number)", ".first(number)"), ("number.back(1)", "number.back(2)"), ("followed == 0", "followed == 1")],
     "khop": [("hop.last(once)", "hop.first(once)"), ("twice == 0", "once == 0"), ("hop.last(number)", "hop.last(number.back(1))")],
+    "lookup": [("number + 1", "number + 2"), ("number + 1", "number"), ("found == 0", "found == 1")],
     "majority": [("2 * number", "3 * number"), ("> 0", "> 1"), ("- is_number", "")],
+    "more_than": [(" & select(marks, 0)", ""), ("often > number", "often > number - 1"), ("number.back(1)", "number")],
     "parity": [("- 2 * number * bit", ""), ("number + bit", "bit"), ("mark + 2)  #", "mark + 1)  #")],
     "post": [("2: 3, 3: 4", "2: 4, 3: 3"), ("position + 2", "position + 3"), ("number == 1", "number == 2")],
     "reverse": [("- 1)", ")"), ("2 * mark", "2 * mark + 1"), ("following == 0", "following == 1")],
     "sorting": [("often >", "often + 1 >"), ("mark - 2", "mark - 3"), ("value + 1", "value + 2")],
+    "trigram": [("number.back(i + 1)", "number.back(i)"), (".first(", ".last("), ("behind(2)", "behind(1)")],
+    "trigram_search": [
+        (r"(\d+)", r"(\d)"),
+        ("number.back(3), number.back(3)", "number.back(2), number.back(3)"),
+        ("2 + step", "1 + step"),
+    ],
 }  # fmt: skip
 
 
@@ -44,9 +54,14 @@ def test_every_program_has_its_faults() -> None:
     assert all(len(faults) == 3 for faults in FAULTS.values())
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("name", names_of_gallery())
-def test_a_theorem(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([name, "--n", "6", "--json"]) == 0
+def test_a_theorem(name: str, architecture: Architecture, capsys: pytest.CaptureFixture[str]) -> None:
+    """In each architecture that it is compiled for, which are those of the page."""
+    if not Asked(name, architecture=architecture).compiles:
+        assert architecture != load_program(name).architecture
+        return
+    assert main([name, "--model", architecture, "--n", "6", "--json"]) == 0
     links = json.loads(capsys.readouterr().out)["links"]
     assert [(link["name"], link["verdict"]) for link in links] == [
         ("rounding", "certified"),
@@ -57,9 +72,11 @@ def test_a_theorem(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", names_of_gallery())
 def test_its_examples_are_answered_rightly(name: str) -> None:
-    model, program = constructions.load(name), load_program(name)
-    for result in model.run_many(program.examples):
-        assert result.complaint == ""
+    program = load_program(name)
+    for architecture in ARCHITECTURES:
+        if Asked(name, architecture=architecture).compiles:
+            for result in constructions.load(name, architecture).run_many(program.examples):
+                assert result.complaint == ""
     assert program.statement.endswith((".", "?"))
 
 

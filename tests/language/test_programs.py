@@ -42,6 +42,16 @@ KNOWN = [
     Written('choose(running_sum(word("<s>"), every=2), "yes", number)', NUMBERS, "hybrid"),
     Written('choose(select(word("a")).last(word("b").back(1)), "yes", "no")', AB, "hybrid"),
     Written('choose(select(number.back(1), number).last(is_number), "old", "new")', NUMBERS, "hybrid"),
+    Written('choose(select(number.back(1), number).last(number) == 1, "yes", number)', NUMBERS, "hybrid"),
+    Written('choose(word("b") & (select(word("a")).first(position) == 2), "yes", "no")', AB, "hybrid"),
+    *(
+        Written(
+            f'choose((select(number, number) & select(select(number == 1).count(), 0)).count() {sign}, "yes", "no")',
+            NUMBERS,
+            architecture,
+        )
+        for architecture, sign in (("transformer", "> number - 1"), ("hybrid", "> number - 1"), ("hybrid", "< number"))
+    ),
     Written('choose((word("a") > -1) & (running_sum(word("b")) >= 0), "no", "no")', AB, "rnn"),
     Written('choose(word("a"), "yes", "no")', AB),
     Written('"yes"', AB),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,9 +16,9 @@ from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
 from constructions.language.terms import Atom, Pick, Selection, Term
 from constructions.parts.heads.copy import copy
-from constructions.wiring.affine import Affine
+from constructions.wiring.affine import Affine, Number
 from constructions.wiring.part import Setting, least_gap
-from constructions.wiring.plan import BlockPlan, Unit
+from constructions.wiring.plan import BlockPlan, Gadget, Unit
 from tests.language.compiled import Compiled, every_text
 from tests.language.programs import Written
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -27,9 +27,11 @@ from verify.rounding.model import described
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
 COUNTS = Written('choose(select(word("a")).count() > select(word("b")).count(), "yes", "no")', AB)
 EVEN = Written('choose(select(word("a")).count() == select(word("b")).count(), "yes", "no")', AB)
-OFTEN = Written('choose(select(number, number).count() > 1, "again", "new")', NUMBERS)
+OFTEN = Written('choose(select(number, number).count() > 1, "again", number)', NUMBERS)
 TWICE = Written('choose(select(number, number).count() == 2, "twice", "no")', NUMBERS)
-RARE = Written('choose(select(number, number).count() < number, "yes", "no")', NUMBERS)
+RARE = Written('choose(select(number, number).count() < number, "yes", number)', NUMBERS)
+SIGNED = Written('choose(select(number, number).count() > 2, "yes", "no")', NUMBERS)
+NOT_MORE = Written('choose(select(number, number).count() < number, "yes", "no")', NUMBERS, "hybrid")
 LESS = Written('choose(select(number, number).count() < select(number, number.back(1)).count(), "yes", "no")', NUMBERS)
 SAME = Written('choose(select(number, number).count() == select(number, number.back(1)).count(), "yes", "no")', NUMBERS)
 FIRST = Written('choose(select(word("a")).first(word("b").back(1)), "yes", "no")', AB)
@@ -49,6 +51,8 @@ LEAD = Written('choose(alternating_sum(word("a")) > 0, "yes", "no")', AB, "rnn")
 ODD = Written('choose(alternating_sum(1), "yes", "no")', AB, "rnn")
 SECOND = Written('choose(running_sum(word("a"), every=2) > 1, "yes", "no")', AB, "rnn")
 SIXTH = Written('choose(alternating_sum(1) & running_sum(word("<s>"), every=3), "yes", "no")', AB, "rnn")
+WHERE_A = Written('choose(word("b") & (select(word("a")).first(position) == 2), "yes", "no")', AB, "hybrid")
+KEY = Written('choose(select(number.back(1), number).last(number) == 1, "yes", number)', NUMBERS, "hybrid")
 ALL = [
     LEAD,
     SECOND,
@@ -58,6 +62,8 @@ ALL = [
     OFTEN,
     TWICE,
     RARE,
+    SIGNED,
+    NOT_MORE,
     FIRST,
     LAST,
     BEFORE,
@@ -71,6 +77,8 @@ ALL = [
     MORE,
     START_BEFORE,
     SAID,
+    WHERE_A,
+    KEY,
 ]
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -147,8 +155,8 @@ def one_too_much(patch: pytest.MonkeyPatch) -> None:
     """Each form that is compared."""
     right = Compiler._equal
 
-    def equal(self: Compiler, atom: Atom, of: Term, value: Fraction) -> Any:
-        return right(self, atom, of, value + 1)
+    def equal(self: Compiler, of: Term, value: Fraction) -> Any:
+        return right(self, of, value + 1)
 
     patch.setattr(Compiler, "_equal", equal)
 
@@ -176,7 +184,31 @@ def another_cycle(**changed: int) -> Patch:
 
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = Compiler._comb
-        patch.setattr(Compiler, "_comb", lambda self, atom: right(self, dataclasses.replace(atom, **changed)))
+        patch.setattr(Compiler, "_comb", lambda self, atom: right(self, replace(atom, **changed)))
+
+    return slip
+
+
+def the_last_condition_alone(patch: pytest.MonkeyPatch) -> None:
+    """What is said by a comparison is said whatever else is asked for."""
+    right = Compiler._said
+
+    def said(self: Compiler, rule: Any, last: Term | None) -> Gadget:
+        return right(self, rule if last is None else replace(rule, conditions=(last,)), last)
+
+    patch.setattr(Compiler, "_said", said)
+
+
+def words_by_the_sign(change: Callable[[str, Number], Number]) -> Patch:
+    """Other constants for two words that a count tells apart."""
+
+    def slip(patch: pytest.MonkeyPatch) -> None:
+        right = Compiler._times_share
+
+        def times(self: Compiler, factor: Term, count: Atom, into: Any, constants: Mapping[str, Number] = {}) -> Any:
+            return right(self, factor, count, into, {word: change(word, edge) for word, edge in constants.items()})
+
+        patch.setattr(Compiler, "_times_share", times)
 
     return slip
 
@@ -187,7 +219,7 @@ WRONG, UNCERTIFIED, CERTIFIED = "wrong, and not certified", "right, and not cert
 SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "half a gap": (
         half_a_gap,
-        {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, OFTEN: CERTIFIED, AT: CERTIFIED},
+        {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, SIGNED: CERTIFIED, AT: CERTIFIED},
     ),
     "a slope one bit short": (a_flat_slope(1), {COUNTS: CERTIFIED, EVEN: CERTIFIED, TWICE: CERTIFIED, RARE: CERTIFIED}),
     "a slope two bits short": (
@@ -211,7 +243,10 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "a step one later": (constant("STEP", ((-1, 1), (-2, -1))), {MORE: WRONG, LESS: CERTIFIED, COUNTS: CERTIFIED}),
     "a wide hat": (constant("HAT", compiler.PLATEAU), {BALANCED: WRONG, EQUAL: WRONG, SAME: CERTIFIED}),
     "rising for falling": (constant("FALLING", compiler.RISING), {OFTEN: WRONG, RARE: WRONG, TWICE: CERTIFIED}),
-    "falling early": (constant("FALLING", ((1, -1), (0, 1))), {OFTEN: CERTIFIED, RARE: UNCERTIFIED}),
+    "falling early": (
+        constant("FALLING", ((1, -1), (0, 1))),
+        {OFTEN: UNCERTIFIED, RARE: UNCERTIFIED, SIGNED: CERTIFIED},
+    ),
     "a hat for a plateau": (constant("PLATEAU", compiler.HAT), {TWICE: CERTIFIED}),
     "a plateau without an end": (constant("PLATEAU", compiler.RISING), {TWICE: WRONG}),
     "no shift at the start": (no_shift_at_the_start, {START_BEFORE: WRONG, PLACE: UNCERTIFIED, FIRST: CERTIFIED}),
@@ -221,6 +256,16 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "a cycle without its sign": (another_cycle(sign=1), {LEAD: WRONG, ODD: WRONG, SIXTH: WRONG, SECOND: CERTIFIED}),
     "a cycle with a sign": (another_cycle(sign=-1), {SECOND: WRONG, SIXTH: UNCERTIFIED, LEAD: CERTIFIED}),
     "a cycle of one": (another_cycle(steps=1), {SECOND: WRONG, SIXTH: WRONG, ODD: CERTIFIED}),
+    "the last condition alone": (the_last_condition_alone, {WHERE_A: WRONG, KEY: CERTIFIED}),
+    "never the other bit": (
+        lambda patch: patch.setattr(compiler._Ramps, "negated", property(lambda ramps: ramps)),
+        {WHERE_A: WRONG, KEY: WRONG, SIGNED: CERTIFIED},
+    ),
+    "no margin below 1": (words_by_the_sign(lambda word, edge: round(edge)), {SIGNED: WRONG, NOT_MORE: WRONG}),
+    "a margin as wide as 1": (
+        words_by_the_sign(lambda word, edge: 0),
+        {SIGNED: WRONG, NOT_MORE: WRONG, OFTEN: CERTIFIED},
+    ),
     "a word where nothing is due": (constant("IDLE", Fraction(2)), {COUNTS: WRONG, KEPT: WRONG, SAID: UNCERTIFIED}),
 }
 
@@ -268,7 +313,7 @@ def test_each_weight_of_a_cycle() -> None:
     for place, change in itertools.product(recurrent, CHANGES):
         model = mutant(right.wired.model, place, change, float(right.arithmetic.format.quantum))
         other = Compiled(SIXTH.program, 7)
-        other.__dict__["wired"] = wired = dataclasses.replace(right.wired, model=model)
+        other.__dict__["wired"] = wired = replace(right.wired, model=model)
         other.__dict__["model"] = described(model, right.arithmetic, wired.registers, wired.vocabulary, [])
         slips = other.slips(texts)
         assert not (other.certified and slips), (place, change, slips)

@@ -27,6 +27,7 @@ SHAPES = [
 THOUGHTS = [
     Texts((some("a"), words("?")), (some(A),)),
     Texts((some(numbers()), words("?")), (many("a"), words("b"), some(numbers(0)))),
+    Texts((some(A),), (words("<EndSearch>"), some(A), many("<EndSearch>"))),
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from constructions.language.terms import Above, Count, If, Matching, Say, as_term
+from constructions.language import choose, number, select
 from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
@@ -20,12 +20,11 @@ from verify.certificates.document import UNKNOWN, Judged
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import NUMBER, Counting
+from verify.dossiers.retrieval.tasks import Counting
 from verify.framework import proofs
 from verify.induction.theory import Theory
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
-from verify.programs.shorthand import back
 from verify.theorem import main
 
 LINES = {
@@ -138,8 +137,8 @@ def test_a_search_that_finds_something_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Which no search of a definition does; the one of Counting leaves out the query itself."""
-    more = as_term(Above(as_term(Count(Matching(((NUMBER, back(NUMBER, 1)),)))) - NUMBER))
-    monkeypatch.setattr(Counting, "define", lambda dossier: If(more, Say(YES), Say(NO)))
+    more = choose(select(number, number.back(1)).count() > number, YES, NO)
+    monkeypatch.setattr(Counting, "define", lambda dossier: more.answer)
     assert main(["counting", "--model", "rag", "--n", "8"]) == 1
     last = capsys.readouterr().out.splitlines()[3]
     assert last == (

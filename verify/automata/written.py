@@ -7,13 +7,14 @@ from itertools import count
 
 from constructions.language.texts import Texts
 from constructions.language.values import START
+from constructions.models.search import END_SEARCH
 from verify.automata.language import Bound, Language, Place, State
 
 
 def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
     """The prompts for n, and what is said behind them. sizes: n stands for these; the texts of the largest are those of all.
 
-    An answer is due where a prompt may end, and behind all that is said.
+    An answer is due where a prompt may end, and behind all that is said; but behind a search stands what it finds.
     """
     pieces, prompt = texts.pieces, len(texts.prompt)
     places, of_piece = [Place(State(START), 1, 1, (), START)], {-1: [0]}
@@ -41,7 +42,8 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
         for place in of_piece[i]:
             places[place] = replace(places[place], after=after)
     ends = {i for i in range(-1, prompt) if prompt in texts.behind(i, thought=False)} | {*range(prompt, len(pieces))}
-    return Language(tuple(places), frozenset(places[j].state for i in ends for j in of_piece[i]), sizes)
+    due = (places[j] for i in ends for j in of_piece[i])
+    return Language(tuple(places), frozenset(place.state for place in due if place.word != END_SEARCH), sizes)
 
 
 def _state(part: str, taken: set[str]) -> State:

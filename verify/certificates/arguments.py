@@ -47,8 +47,8 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
 
 def add_built_as(parser: ArgumentParser) -> None:
     """The option that says which model of a construction is meant."""
-    help = "default: the construction's usual one, which is hybrid for turing and transformer for the others"
-    parser.add_argument("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), help=help)
+    usual = "the construction's usual one, which is hybrid for turing and transformer for the others; a program's own"
+    parser.add_argument("--model", choices=(TRANSFORMER, "rnn", "rag", "hybrid", "cot"), help=f"default: {usual}")
 
 
 def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
@@ -61,9 +61,7 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
             f"name a construction ({', '.join(dict.fromkeys(name for name, _ in find_dossiers()))}){' or a file' if files else ''}"
         )
     with cli.usage_errors():
-        if (program := find_program(name)) is not None:
-            if args.model not in (None, program.model):
-                raise ValueError(f"{name} is compiled as {program.model}, which its file says")
+        if (program := find_program(name, args.model)) is not None:
             return program.model
     if files and Path(name).suffix:
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")

@@ -34,16 +34,18 @@ def find_dossier(construction: str, model: str) -> Dossier | None:
 
     Raises ValueError for a file that cannot be taken.
     """
-    return find_dossiers().get((construction, model)) or find_program(construction)
+    return find_dossiers().get((construction, model)) or find_program(construction, model)
 
 
-def find_program(name: str) -> Dossier | None:
-    """That of a program, FILE.py, FILE.py:NAME or one of the gallery; None for another name. Raises ValueError.
+def find_program(name: str, model: str | None = None) -> Dossier | None:
+    """That of a program, FILE.py, FILE.py:NAME or one of the gallery, by default in its own architecture; None for another name.
+
+    Raises ValueError for a file that cannot be taken, and for an architecture that there is not.
 
     Its module is imported only now, as those of other dossiers are: it stands above what asks for it.
     """
     written = importlib.import_module(f"{__name__.rpartition('.')[0]}.written")
-    dossier: Dossier | None = written.find_program(name)
+    dossier: Dossier | None = written.find_program(name, model)
     return dossier
 
 

@@ -12,10 +12,12 @@ from constructions.language.compiler import Compiler
 from constructions.language.files import is_file, load_program, names_of_gallery
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
-from constructions.language.program import Program
+from constructions.language.program import Program, in_architecture
 from constructions.language.prompts import drawn_prompt, every_prompt
 from constructions.language.terms import Answer
+from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
+from constructions.models.search import END_SEARCH, retrieve
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
@@ -39,11 +41,12 @@ RUNS, RUN_N = (
 )  # prompts that the ideal model is run on where the checker cannot tell, and the largest n of such a run
 
 
-def find_program(name: str) -> Dossier | None:
-    """The dossier of a file or of the gallery; None for another name. Raises ValueError for a file that cannot be taken."""
+def find_program(name: str, model: str | None = None) -> Dossier | None:
+    """As that of the registry."""
     if not is_file(name) and name not in names_of_gallery():
         return None
     program = load_program(name)
+    program = in_architecture(program, model or program.architecture)
     return ProgramDossier(program.name, program.architecture, program, name)
 
 
@@ -152,6 +155,10 @@ class ProgramDossier(Dossier):
                 if program.stop:
                     if words[-1] != program.stop:
                         return Trial(tried, f"on {' '.join(prompt)} the program does not say {program.stop}", n)
+                    try:  # the theorem is about these texts alone
+                        Texts((*program.texts.pieces, as_piece(program.stop))).read([*prompt, *words])
+                    except ValueError as error:
+                        return Trial(tried, f"on {' '.join(prompt)} the program says none of its texts: {error}", n)
                     words = words[:-1]
                 answer = " ".join(words if program.answer is None else program.answer(words))
                 right = solver.expected(Prompt(tuple(prompt), n))
@@ -161,7 +168,10 @@ class ProgramDossier(Dossier):
 
 
 def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:
-    """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it."""
+    """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it.
+
+    What its searches find stands among it. Raises ValueError for a search that cannot be carried out.
+    """
     answer, words = program.output(n), [*prompt]
     limit = len(words) + 1 + sum(piece.most(n) for piece in program.texts.thought)
     produced: list[str] = []
@@ -170,6 +180,10 @@ def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:
         word = Input(tokens).said(answer, len(tokens))
         produced.append(word)
         words.append(word)
+        if word == END_SEARCH:
+            found = retrieve(words)
+            produced += found
+            words += found
         if not program.stop or word == program.stop:
             break
     return produced

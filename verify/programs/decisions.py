@@ -91,9 +91,10 @@ def first_mismatch(
         return None
     due = normal_answer(due, normal)
     try:
-        output = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
+        says = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
+    output = normal_answer(says, normal)  # which a case may settle
     return None if output == due or _spelled(output, normal) == _spelled(due, normal) else Mismatch(cases, due, output)
 
 

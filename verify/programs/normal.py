@@ -348,9 +348,13 @@ class Normalizer:
         return _sorted(pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts))
 
     def _turned(self, key: Term, query: Term) -> tuple[Term, Term]:
-        """b is 1 − y where 1 − b is y."""
+        """b is 1 − y where 1 − b is y; x is 0 where x > 0 does not hold, if x is never negative."""
         bit = alone(ONE - key)
-        return (as_term(bit), ONE - query) if bit is not None and self.facts.is_bit(bit) else (key, query)
+        if bit is not None and self.facts.is_bit(bit):
+            key, query = as_term(bit), ONE - query
+        if query == ZERO and isinstance(a := alone(key), Above) and not a.of.constant:
+            key = a.of if self.everywhere.facts.bounds(a.of)[0] >= 0 else key
+        return key, query
 
     def _read(self, value: Term, where: Selection) -> Term:
         match where:

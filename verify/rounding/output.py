@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,6 +32,10 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
     the same sign in both, never 0.
     """
+
+    def again(part: Kind) -> None:
+        settle_output(part, model, fused)
+
     logit_of: dict[str, Logit] = {}
     for family, numbers in model.families.items():
         number = kind.space.fresh("v")
@@ -49,7 +53,7 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
-                _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}")
+                _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
 
 
 def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Logit:
@@ -90,14 +94,18 @@ def _is_inexact(kind: Kind, value: Polynomial) -> bool:
     return any(kind.integer(name) is None for name in value.atoms)
 
 
-def _decided(kind: Kind, difference: Polynomial, where: str) -> None:
+def _decided(kind: Kind, difference: Polynomial, where: str, again: Callable[[Kind], None]) -> None:
+    """Raises Refused or Undecided unless it has one sign in both readings. again: asks anew for all logits of a part."""
     low, high = kind.bounds(difference)
     ideal_low, ideal_high = kind.bounds(difference, ideal=True)
     if (low > 0 and ideal_low > 0) or (high < 0 and ideal_high < 0):
         return
     _refuse_where_they_differ(kind, difference, where)
     for part in kind.split(difference, where):
-        _decided(part, difference.substitute(_fixed(part, difference)), where)
+        if difference.atoms <= part.box.keys():
+            _decided(part, difference.substitute(_fixed(part, difference)), where, again)
+        else:  # where an atom stands for no number any more, registers say what it was
+            again(part)
 
 
 def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:

@@ -20,8 +20,11 @@ from constructions.language.terms import (
     Back,
     Best,
     Closest,
+    Count,
     Equal,
     IsNumber,
+    IsWord,
+    Matching,
     Nearest,
     NumberOf,
     Positive,
@@ -46,6 +49,7 @@ MOST = 6
 K, NUMBER = as_term(POSITION), as_term(NumberOf())
 BEFORE = as_term(Read(NUMBER, Back(1)))
 IS_NUMBER = as_term(IsNumber())
+MARKS = as_term(Count(Matching(((as_term(IsWord(ASK)), ONE),))))
 NORMAL = Normalizer(Facts.everywhere(language_of(find_subject("index", MOST))))
 DIFFERENCE = as_term(Reciprocal(NUMBER)) - as_term(Read(as_term(Reciprocal(NUMBER)), Back(1)))
 WEIGHTS = st.integers(-3, 3).map(Fraction)
@@ -206,6 +210,18 @@ def test_numbers_are_one_where_they_are_equal_and_not_where_products_are(of: Ter
     for value in (NUMBER, BEFORE):
         every = zip(values(of), values(value), values(normal.term(value)), strict=True)
         assert all(x == y for off, x, y in every if not off)
+
+
+@pytest.mark.parametrize(("of", "told"), [(MARKS, True), (NUMBER - BEFORE, False), (NUMBER - 2, False)])
+def test_what_is_not_above_0_is_0_if_it_is_never_below(of: Term, told: bool) -> None:
+    value = as_term(Count(Matching(((as_term(Above(of)), ZERO), (BEFORE, NUMBER)))))
+    normal = NORMAL.term(value)
+    (count,) = normal.atoms
+    assert isinstance(count, Count)
+    assert ((of, ZERO) in count.where.pairs) is told
+    for text in texts():
+        for k in range(1, len(text.tokens) + 1):
+            assert text.value(normal, k) == text.value(value, k)
 
 
 def test_an_integer_is_not_bounded_by_what_it_is_not_between_two_integers() -> None:

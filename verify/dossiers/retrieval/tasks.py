@@ -11,31 +11,14 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constructions import counting as counting_task
 from constructions import index as index_task
 from constructions import ngram, recall
-from constructions.language.terms import (
-    ONE,
-    ZERO,
-    Above,
-    Answer,
-    At,
-    Back,
-    Count,
-    Equal,
-    If,
-    IsWord,
-    Matching,
-    NumberOf,
-    Pick,
-    Read,
-    Say,
-    SayNumber,
-    as_term,
-)
+from constructions.gallery.more_than import counting
+from constructions.gallery.trigram import behind
+from constructions.language.terms import Answer, At, Back, NumberOf, Read, Say, SayNumber, as_term
 from constructions.models.program import Family
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import printed_room
@@ -60,7 +43,6 @@ MODELS: Mapping[tuple[str, str], Retriever] = {
     (retriever.task.name, retriever.model): retriever for module in MODULES for retriever in module.RETRIEVERS
 }
 TOKENS, LONGEST_QUESTION = 3, 3  # of the sequences of which a program is asked
-NUMBER = as_term(NumberOf())
 SEARCH, RESULT = "search", "result"  # parts of a text behind the prompt
 
 
@@ -77,7 +59,7 @@ class Retrieval(SolvedDossier):
 
     def define(self) -> Answer:
         """The answer at the end of a prompt."""
-        return gram(self.tokens_asked)
+        return behind(self.tokens_asked).answer
 
     @property
     def result(self) -> Answer:
@@ -296,7 +278,8 @@ class Index(Retrieval):
     failure = None
 
     def define(self) -> Answer:
-        return index()
+        """The sequence begins at position 2. No position is asked for that it does not have."""
+        return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))
 
     def prompts_of(self, n: int, length: int) -> Language:
         places = _sequence(n, length)
@@ -319,7 +302,7 @@ class Counting(Retrieval):
     failure = Say(NO)
 
     def define(self) -> Answer:
-        return counting()
+        return counting.answer
 
     def prompts_of(self, n: int, length: int) -> Language:
         prompts = super().prompts_of(n, length)
@@ -334,31 +317,6 @@ class Counting(Retrieval):
     ) -> tuple[int, ...]:
         often = sequence.count(token := rng.choice(tokens))
         return (token, min(max(often + rng.randint(-2, 1), 0), n))
-
-
-def _before(steps: int) -> Read:
-    return Read(NUMBER, Back(steps))
-
-
-def index() -> Answer:
-    """The number at the position that is asked for; the sequence begins at position 2."""
-    return SayNumber(as_term(Read(NUMBER, At(NUMBER + 1))))
-
-
-def gram(query_length: int) -> Answer:
-    """The number at the first position behind the query's tokens; FAILED if there is none, or `?` stands there."""
-    pairs = tuple(
-        (as_term(_before(i)), as_term(_before(i - 1)) if i > 1 else NUMBER) for i in range(1, query_length + 1)
-    )
-    number = as_term(Read(NUMBER, Pick(Matching(pairs))))
-    return If(as_term(Equal(number, Fraction(0))), Say(FAILED), SayNumber(number))
-
-
-def counting() -> Answer:
-    """YES if more positions before `?` hold the number before the last than the last number says."""
-    no_mark = as_term(Count(Matching(((as_term(IsWord(ASK)), ONE),))))
-    count = Count(Matching(((NUMBER, as_term(_before(1))), (no_mark, ZERO))))
-    return If(as_term(Above(as_term(count) - NUMBER)), Say(YES), Say(NO))
 
 
 def _sequence(n: int, length: int) -> list[Place]:

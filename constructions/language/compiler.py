@@ -18,6 +18,10 @@ margin: a product (r + 1)·x lies at least 1/(1 + L) below 1 or no rounding erro
 lie 1/(L·(L + 1)) apart. A count that does not depend on the query, and a running sum in a Transformer, is known as a mean over all
 positions, by a head with equal scores: sums of these are compared with 0, from which a mean of integers is 1/L away.
 
+A count is said by logits that are exact, as x times an integer is a number of the format. With w = j + 1 number j has
+2·w − x·w². For x = 1/(1 + m) that is (1 + m) − (w − 1 − m)²/(1 + m), so it is largest at j = m. From j to j + 1 it changes by
+2 − x·(2·w + 1), then an odd number over 1 + m. A rounded x makes it rise and fall at the same j, if (1 + m)·(2·m + 3)·2^−q < 2.
+
 Nothing here is trusted: what the weights compute is read off them again and compared with the program.
 """
 
@@ -324,7 +328,8 @@ class Compiler:
                 if not self.attends and (summand := self._summed(atom)) is not None:
                     return self.atom(Sum(summand))
                 raise NotCompiled(
-                    "a count m is known as 1/(1 + m) only: compare it with a number or with another count, alone on its side"
+                    "a count m is known as 1/(1 + m) only: say it, or compare it with a number or with another count, "
+                    "alone on its side"
                 )
         raise NotCompiled(f"the compiler has no rule for {type(atom).__name__}")
 
@@ -790,6 +795,36 @@ class Compiler:
         self._draft(block).gadgets += gadgets
         return block
 
+    def _saying(self, leaf: Say | SayNumber) -> tuple[str, list[tuple[Affine, dict[str, Number]]], int]:
+        """What says it: a name, forms and how often each is added to registers, and the stage behind which they are there."""
+        one = as_affine(1)
+        if isinstance(leaf, Say):
+            return f"say {leaf.word}", [(one, {leaf.word: 1})], 0
+        if not self.counts_in(leaf.number):
+            said, ready = self.form(leaf.number)
+            return f"say the number {shown(said)}", [(said, {NUMBER: 2}), (one, {IS_NUMBER: 1})], ready
+        (share, ready), b = self._said_count(leaf.number)
+        low, high = self.numbers[0], self.bounds.numbers[1]
+        # As x ≤ 1, the least number has 1 − (w − 1)² or more: with (w − 1)² added, it is above all words.
+        lift = (low + b - 1) ** 2
+        self.needs += 2 * self.length.bit_length(), _bits((high + abs(b) + 1) ** 2 + lift)
+        added: list[tuple[Affine, dict[str, Number]]] = [
+            (one, {NUMBER: 2, squared(NUMBER): 1, IS_NUMBER: 2 * b + lift}),  # the square's 1 takes its −1 back
+            (share, {NUMBER: -2 * b, squared(NUMBER): -1, IS_NUMBER: -b * b}),
+        ]
+        nonzero = [(up, {name: weight for name, weight in into.items() if weight}) for up, into in added]
+        return f"say {shown(reg(f'1/{shown(share)}') - b)}", nonzero, ready
+
+    def _said_count(self, said: Term) -> tuple[Formed, Fraction]:
+        """1/(1 + m) and b, where 1 + m − b is said, m a count."""
+        ((monomial, factor), *others) = (said - said.constant).items
+        if others or len(monomial) != 1 or factor != 1 or said.constant.denominator != 1:
+            raise NotCompiled("a count is said alone, or with a whole number added to it")
+        if isinstance(monomial[0], Named):
+            share, b = self._said_count(monomial[0].of)
+            return share, b - said.constant
+        return self._share(monomial[0]), 1 - said.constant
+
     def _rules(self, answer: Answer, conditions: tuple[Term, ...]) -> list[tuple[tuple[Term, ...], Say | SayNumber]]:
         match answer:
             case If(bit, then, otherwise):
@@ -803,7 +838,8 @@ class Compiler:
                 if isinstance(answer, SayNumber):
                     if not self.has_numbers:
                         raise NotCompiled("a number is said, but no number stands in the texts: name them as a piece")
-                    self._require_whole(answer.number, "a number that is said")
+                    if not self.counts_in(answer.number):
+                        self._require_whole(answer.number, "a number that is said")
                 return [(conditions, answer)]
             case Anything():
                 return []
@@ -812,8 +848,10 @@ class Compiler:
     def _rule(self, conditions: tuple[Term, ...], leaf: Say | SayNumber) -> _Rule:
         """What must be there for this to be said where all conditions hold."""
         late = {bit: told for bit in conditions if (told := self._late(bit)) is not None}
+        if isinstance(leaf, SayNumber) and self.counts_in(leaf.number):
+            late = {}  # a share times what compares shares would be rounded
         ready = [self.form(bit)[1] for bit in conditions if bit not in late]
-        ready += [self.form(leaf.number)[1]] if isinstance(leaf, SayNumber) else []
+        ready.append(self._saying(leaf)[2])
         return _Rule(conditions, leaf, late, max(ready, default=0))
 
     def _late(self, bit: Term) -> _Ramps | None:
@@ -835,13 +873,13 @@ class Compiler:
             gates += [(hold, told.constant)] if told.constant else []
         if any(not form.terms and form.constant <= 0 for form in forms):
             gates = []  # never
-        one = as_affine(1)
-        if isinstance(rule.leaf, Say):
-            word = rule.leaf.word
-            return Gadget(f"say {word}", tuple(Unit(gate, one, {word: weight}) for gate, weight in gates))
-        said = self.form(rule.leaf.number)[0]
-        units = ((Unit(gate, said, {NUMBER: 2 * w}), Unit(gate, one, {IS_NUMBER: w})) for gate, w in gates)
-        return Gadget(f"say the number {shown(said)}", tuple(itertools.chain.from_iterable(units)))
+        name, parts, _ = self._saying(rule.leaf)
+        units = (
+            Unit(gate, up, {register: weight * times for register, weight in into.items()})
+            for gate, times in gates
+            for up, into in parts
+        )
+        return Gadget(name, tuple(units))
 
     def _signed(self, answer: Answer) -> tuple[int, Gadget] | None:
         """A gadget that says one of two words by a count m and a number r, and behind which stage; else None.

@@ -247,7 +247,7 @@ class Selector:
         return self._read(value, Closest(self._matching, term_of(to)))
 
     def count(self) -> Value:
-        """How many these positions are. It can be compared with a number, and with another count."""
+        """How many these positions are. It can be said, a whole number added, and compared with a number or another count."""
         return Value(as_term(Count(self._matching)))
 
 

@@ -1,15 +1,21 @@
-"""The output head: the two readings choose the same token."""
+"""The output head: the two readings choose the same token.
+
+A count is said by these logits of the numbers v: s·(2·w − r·w²) + t, with w = v + b, r = ROUND(1/m) and s > 0. From v to v + 1
+they change by s·D, D = 2 − r·(2·w + 1). Ideally D is z/m with the odd number z = 2·m − 2·w − 1. Rounded, it is away from that by at
+most |2·w + 1|·ε/2 ≤ (2·m + |z|)·ε/2, ε the step. That is less than |z|/m for every z if it is for |z| = 1, so if m·(2·m + 1)·ε < 2.
+Then the logits rise up to w = m and fall behind it in both readings, and one number has the largest.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.algebra.domains import Integer, Refused, Undecided, with_fields
-from verify.algebra.growing import Growing
-from verify.algebra.polynomial import Polynomial, atom, constant, total
+from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with_fields
+from verify.algebra.growing import Growing, at_most
+from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
 from verify.rounding.kinds import Kind
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.rows import as_polynomial
@@ -36,9 +42,12 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     def again(part: Kind) -> None:
         settle_output(part, model, fused)
 
+    kind = kind.with_registers({i: _by_forms(kind, p) for i, p in kind.registers.items() if not p.is_affine})
     logit_of: dict[str, Logit] = {}
+    least: dict[str, Polynomial] = {}  # of the atom that stands for the numbers of a family, the least one
     for family, numbers in model.families.items():
         number = kind.space.fresh("v")
+        least[number] = constant(numbers.low)
         kind = with_fields(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
         rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
         logit_of[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
@@ -49,11 +58,25 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     logits = {word: logit.exact for word, logit in logit_of.items()}
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if of_numbers.intersection(inexact):
-        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact")
+        if len(least) > 1 or len(inexact) > 1:
+            raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact, and so are others")
+        ((number, low),) = least.items()
+        _settle_count(kind, number, low, logits.pop(inexact[0]), logits.values())
+        return
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
                 _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
+
+
+def _by_forms(kind: Kind, value: Polynomial) -> Polynomial:
+    """The same with one atom less for each form that is one number: so a share times a bit is seen to be the share."""
+    for form, (low, high) in kind.forms.items():
+        if low == high:
+            (name, factor), *others = form
+            rest = form_polynomial(tuple(others))
+            value = value.substitute({name: (constant(low) - rest) * quotient(1, factor)})
+    return value
 
 
 def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Logit:
@@ -125,6 +148,33 @@ def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) ->
                 raise Refused(
                     where, f"the logits of {kind.state} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
                 )
+
+
+def _settle_count(kind: Kind, number: str, low: Polynomial, logit: Polynomial, words: Iterable[Polynomial]) -> None:
+    """Raises Refused or Undecided unless a count is said, one number in both readings, and even the least one beats all words.
+
+    number: the atom of which `logit` is that of each number, from `low` on. words: their logits, which are exact.
+    """
+    share, *others = (name for name in logit.atoms if kind.integer(name) is None)
+    domain = kind.box[share]
+    if others or not isinstance(domain, Reciprocal):
+        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact")
+    parts = {power: logit.terms.get(tuple(sorted((share, *[number] * power))), Fraction(0)) for power in (1, 2)}
+    if not parts[2] < 0:
+        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are no parabola")
+    w = atom(number) + constant(quotient(parts[1], 2 * parts[2]))
+    rest = logit + (w * 2 - w * w * atom(share)) * parts[2]
+    if not is_whole(w.constant) or rest.atoms & {number, share}:
+        raise Undecided(WHERE, f"the logits of numbers at {kind.state} say no count: {logit}")
+    most, steps = kind.index_of(domain).high, kind.space.steps
+    if not at_most(most * (2 * most + 1) + 1, 2 * steps):
+        raise Refused(
+            WHERE, f"a count up to {shown(most)} that is said at {kind.state} needs a finer step than 1/{shown(steps)}"
+        )
+    for word in words:
+        lead = logit.substitute({number: low}) - word
+        if min(kind.bounds(lead)[0], kind.bounds(lead, ideal=True)[0]) <= 0:
+            raise Undecided(WHERE, f"a word may beat the least number at {kind.state}, which is no count then")
 
 
 def _fixed(part: Kind, difference: Polynomial) -> dict[str, Polynomial]:

@@ -137,3 +137,91 @@ def test_logits_that_are_cut_off(own: int, word: int, certified: bool, fused: bo
     else:
         with pytest.raises(Refused):
             settle_output(kind, model, fused)
+
+
+def nearest(value: Fraction, q: int) -> Fraction:
+    """A number of the format, by Python's own rounding to even."""
+    return Fraction(round(value * (1 << q)), 1 << q)
+
+
+def counting(
+    q: int, least: int, most: int, held: Sequence[tuple[int, int]], word: int, numbers: tuple[int, int]
+) -> str:
+    """The verdict of both disciplines on registers c + d·r, r = ROUND(1/m): held are c and d of those that meet v, v² and 1."""
+    one, r = Integer(1, 1), atom("r")
+    box: dict[str, Domain] = {"k": one, "n": one, "m": Integer(least, most), "r": Reciprocal("m", 0)}
+    registers = {i: constant(c) + r * d for i, (c, d) in enumerate(held)} | {3: constant(word)}
+    fmt = fixed_point(2 * q + 1)
+    kind = Kind(Space(fmt), registers, box, state=State("test"))
+    model = Model(("v", "v²", "own", "w"), {"": Numbers(*numbers, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt))
+    try:
+        for fused in (True, False):
+            settle_output(kind, model, fused)
+    except Refused as error:
+        return type(error).__name__
+    return "certified"
+
+
+COUNTED = [(2, -2), (0, -1), (2, -1)]  # (2·w − r·w²), w = v + 1
+
+
+@example(q=9, scale=1, b=1, more=0, least=1, count=0, low=0, word=0, at=0, by=(0, 0))
+@given(
+    q=st.integers(8, 12),
+    scale=st.integers(1, 3),
+    b=st.integers(-2, 2),
+    more=st.integers(-2, 6),
+    least=st.integers(1, 20),
+    count=st.integers(0, 12),
+    low=st.integers(0, 3),
+    word=st.integers(-9, 1),
+    at=st.integers(0, 2),
+    by=st.sampled_from([(0, 0), (0, 0), (0, 0), (0, 1), (0, -1), (1, 0)]),
+)
+def test_a_count_that_is_said(
+    q: int, scale: int, b: int, more: int, least: int, count: int, low: int, word: int, at: int, by: tuple[int, int]
+) -> None:
+    """What is said to be the same token is it, if a coefficient is changed too."""
+    own = 2 * scale * b + scale * (low + b - 1) ** 2 + more  # so number `low` has more + scale at least
+    held = [(2 * scale, -2 * scale * b), (0, -scale), (own, -scale * b * b)]
+    held[at] = held[at][0] + by[0], held[at][1] + by[1]
+    verdict = counting(q, least, least + count, held, word, (low, low + 12))
+    event(verdict)
+    if verdict != "certified":
+        return
+    for m in range(least, least + count + 1):
+        said = set[int]()
+        for r in (nearest(Fraction(1, m), q), Fraction(1, m)):
+            line, square, rest = (c + d * r for c, d in held)
+            logits = [line * v + square * v * v + rest for v in range(low, low + 13)] + [Fraction(word)]
+            assert logits.count(max(logits)) == 1
+            said.add(logits.index(max(logits)))
+        assert len(said) == 1
+
+
+@pytest.mark.parametrize("q", range(7, 15))
+def test_a_count_is_said_as_far_as_the_step_reaches(q: int) -> None:
+    """And one farther it is not, nor with another coefficient."""
+    most = max(m for m in range(1, 200) if m * (2 * m + 1) < 2 << q)
+    assert counting(q, 1, most, COUNTED, 0, (0, most // 2)) == "certified"
+    assert counting(q, 1, most + 1, COUNTED, 0, (0, most // 2)) == "Refused"
+    for i, held in enumerate(COUNTED):
+        for changed in ((held[0] + 1, held[1]), (held[0], held[1] - 1)):
+            off = [*COUNTED[:i], changed, *COUNTED[i + 1 :]]
+            right = (i, changed) == (2, (3, -1))  # what each number has more changes nothing
+            assert (counting(q, 1, most, off, 0, (0, most // 2)) == "certified") == right
+
+
+@given(m=st.integers(1, 1 << 40), off=st.integers(-(1 << 42), 1 << 42), up=st.booleans())
+def test_the_largest_logit_of_a_share_that_is_half_a_step_off(m: int, off: int, up: bool) -> None:
+    """The lemma at the head of output.py; with twice that step, the next number may have as much."""
+    step = Fraction(1, 1 << (m * (2 * m + 1) // 2).bit_length())
+    assert 1 <= m * (2 * m + 1) * step < 2
+
+    def logit(w: int, r: Fraction) -> Fraction:
+        return 2 * w - r * w * w
+
+    r = Fraction(1, m) + (step / 2 if up else -step / 2)
+    for w in {m + off, m - 1, m + 1} - {m}:
+        assert logit(w, r) < logit(m, r)
+    assert logit(m + 1, Fraction(1, m) - step) >= logit(m, Fraction(1, m) - step)

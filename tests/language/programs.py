@@ -79,7 +79,8 @@ class _Writer:
 
     def said(self) -> str:
         ends_in_a_number = self.prompt.endswith(("numbers()", "numbers(0)", "numbers())", "numbers(0))"))
-        return self.one_of('"yes"', '"no"', *["number"] * ends_in_a_number)
+        counts = [f"{self.select(2)}.count()"] if self.has_numbers and self.architecture != "rnn" else []
+        return self.one_of('"yes"', '"no"', *["number"] * ends_in_a_number, *counts)
 
     def bit(self, depth: int) -> str:
         """0 or 1 at each position."""

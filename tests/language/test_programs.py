@@ -19,6 +19,7 @@ from verify.rounding.checker import Report
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
 HOP = "select(number.back(1), number)"
 PAIR = f"{HOP}.first(number)"
+OFTEN = "select(number, number).count()"
 KNOWN = [
     Written('choose(select(word("a")).count() == select(word("b")).count(), "yes", "no")', AB),
     Written('choose(select(word("a")).count() > select(word("b")).count(), "yes", "no")', AB),
@@ -80,6 +81,14 @@ KNOWN = [
     Written('choose(select(1).count() == position - 1, "yes", "no")', AB),
     Written('choose((running_sum(word("b")) < 0).back(1), "yes", "no")', AB, "rnn"),
     Written('choose(word("a") | word("a"), choose(word("a") | word("a"), "yes", "no"), "yes")', AB),
+    Written(OFTEN, NUMBERS),
+    Written(f'choose({OFTEN} > 2, "many", {OFTEN} + 1)', NUMBERS),
+    Written(f'({OFTEN}.named("often") - 1).named("before")', "some(numbers(0))"),
+    Written(f'choose(number == 1, number, choose(number == 2, "two", {OFTEN}))', NUMBERS),
+    Written("select(number, number.back(1)).count()", "some(numbers(0))"),
+    Written("select(number).count()", "some(numbers(0))", "hybrid"),
+    Written(OFTEN, NUMBERS, "hybrid"),
+    Written('choose(position == number + 1, "here", select(number.back(1), 1).count())', "some(numbers(0))"),
 ]
 
 

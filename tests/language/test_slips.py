@@ -14,7 +14,7 @@ import pytest
 from constructions.language import compiler
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
-from constructions.language.terms import Atom, Pick, Selection, Term
+from constructions.language.terms import Atom, Pick, Say, SayNumber, Selection, Term
 from constructions.parts.heads.copy import copy
 from constructions.wiring.affine import Affine, Number
 from constructions.wiring.part import Setting, least_gap
@@ -53,6 +53,9 @@ SECOND = Written('choose(running_sum(word("a"), every=2) > 1, "yes", "no")', AB,
 SIXTH = Written('choose(alternating_sum(1) & running_sum(word("<s>"), every=3), "yes", "no")', AB, "rnn")
 WHERE_A = Written('choose(word("b") & (select(word("a")).first(position) == 2), "yes", "no")', AB, "hybrid")
 KEY = Written('choose(select(number.back(1), number).last(number) == 1, "yes", number)', NUMBERS, "hybrid")
+HIST = Written("select(number, number).count()", NUMBERS)
+NEXT = Written('choose(select(number, number).count() > 2, "many", select(number, number).count() + 1)', NUMBERS)
+ZERO = Written("select(number, number.back(1)).count()", "some(numbers(0))")
 ALL = [
     LEAD,
     SECOND,
@@ -79,6 +82,9 @@ ALL = [
     SAID,
     WHERE_A,
     KEY,
+    HIST,
+    NEXT,
+    ZERO,
 ]
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -213,6 +219,34 @@ def words_by_the_sign(change: Callable[[str, Number], Number]) -> Patch:
     return slip
 
 
+def a_weight_of_counts(share: bool, name: str, change: int) -> Patch:
+    """Of what says a count, added to this register: its constant, or its share."""
+
+    def slip(patch: pytest.MonkeyPatch) -> None:
+        right = Compiler._saying
+
+        def saying(self: Compiler, leaf: Say | SayNumber) -> Any:
+            text, parts, ready = right(self, leaf)
+            if isinstance(leaf, SayNumber) and self.counts_in(leaf.number):
+                up, into = parts[share]
+                parts[share] = up, {**into, name: into.get(name, 0) + change}
+            return text, parts, ready
+
+        patch.setattr(Compiler, "_saying", saying)
+
+    return slip
+
+
+def one_count_too_many(patch: pytest.MonkeyPatch) -> None:
+    right = Compiler._said_count
+
+    def said_count(self: Compiler, said: Term) -> Any:
+        share, b = right(self, said)
+        return share, b - 1
+
+    patch.setattr(Compiler, "_said_count", said_count)
+
+
 WRONG, UNCERTIFIED, CERTIFIED = "wrong, and not certified", "right, and not certified", "right, and certified"
 
 
@@ -267,6 +301,16 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
         {SIGNED: WRONG, NOT_MORE: WRONG, OFTEN: CERTIFIED},
     ),
     "a word where nothing is due": (constant("IDLE", Fraction(2)), {COUNTS: WRONG, KEPT: WRONG, SAID: UNCERTIFIED}),
+    "one count too many": (one_count_too_many, {HIST: WRONG, NEXT: WRONG, ZERO: WRONG, SAID: CERTIFIED}),
+    "a steeper line": (a_weight_of_counts(False, "number", 1), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
+    "a square that stays": (a_weight_of_counts(False, "number_squared", -1), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
+    "numbers below words": (a_weight_of_counts(False, "is_number", -4), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
+    "a line that bends away": (
+        a_weight_of_counts(True, "number", 1),
+        {HIST: WRONG, NEXT: UNCERTIFIED, ZERO: UNCERTIFIED},
+    ),
+    "twice the bend": (a_weight_of_counts(True, "number_squared", -1), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
+    "a share with each number": (a_weight_of_counts(True, "is_number", 1), {HIST: UNCERTIFIED, NEXT: UNCERTIFIED}),
 }
 
 

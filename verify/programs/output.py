@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.language.terms import (
@@ -26,9 +26,10 @@ from constructions.language.terms import (
     term,
 )
 from verify.algebra.domains import Undecided
-from verify.programs.forms import expanded, named
+from verify.programs.forms import alone, expanded, named
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import common_factor, is_whole, nearest
+from verify.programs.sizes import ceiling, common_factor, floor, is_whole, nearest, span
+from verify.programs.units import MOST_EXCEPTIONS
 from verify.rounding.model import Model
 
 WHERE = "the output head"
@@ -84,12 +85,15 @@ class _Logits:
             low, high = self.model.families[family].low, self.model.families[family].high
             if bend == ZERO and low <= high <= low + 1:  # 0 at both: v² − (low + high)·v + low·high
                 shared, slope, bend = shared - low * high, slope + (low + high), as_term(-1)
-            if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
+            counted = _counted(shared, slope, bend)
+            if counted is None and (not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO)):
+                if (few := self._of_few(normal)) is not None:
+                    return few
                 raise Undecided(WHERE, f"the logits of numbers are not a parabola: {bend.order}")
             if bend == ZERO:
                 best[Say(f"a number {family}".strip())] = shared
                 continue
-            top = slope * (-1 / (2 * bend.constant))
+            top = counted[0] if counted else slope * (-1 / (2 * bend.constant))
             (least, most), (low_end, high_end) = map(normal.facts.bounds, (top, normal.term(expanded(top))))
             corners = at_corners(top, normal)
             least, most = max(least, low_end, corners[0]), min(most, high_end, corners[1])
@@ -102,7 +106,7 @@ class _Logits:
             if least < low <= most and len(self.numbers) == 1:
                 return self._split(top, low, normal)
             atom = named("top", top)  # so that its square is bounded as that of one number
-            largest = shared - atom * atom * bend.constant
+            largest = counted[1] if counted else shared - atom * atom * bend.constant
             if low <= least and most <= high:
                 best[SayNumber(top, family)] = largest
             else:  # which one is not known, but how large its logit is at most
@@ -115,12 +119,34 @@ class _Logits:
         least, most = normal.facts.bounds(top)
         if len(monomial) != 1 or c != 1 or least != low - 1:
             raise Undecided(WHERE, f"the number to say may be below {low}, and no rule takes it apart: {top.order}")
-        answers = []
-        for ends in ((least, least), (fraction(low), most)):
-            part = normal.knowing(monomial[0], *ends)
-            numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
-            answers.append(_Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part))
+        answers = [self._where(normal.knowing(monomial[0], *ends)) for ends in ((least, least), (fraction(low), most))]
         return If(as_term(Equal(top, least)), *answers)
+
+    def _where(self, part: Normalizer) -> Answer:
+        """The largest one where more is known."""
+        numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
+        return _Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part)
+
+    def _of_few(self, normal: Normalizer) -> Answer | None:
+        """What is said where the logits depend on which of a few numbers one integer x is: one answer, or x + c; else None."""
+        terms = (*self.words.values(), *itertools.chain.from_iterable(self.numbers.values()))
+        compared = {a.of for value in terms for a in value.atoms if isinstance(a, Equal)}
+        x = alone(next(iter(compared))) if len(compared) == 1 else None
+        if x is None or not normal.facts.is_integer(as_term(x)):
+            return None
+        low, high = normal.facts.bounds(as_term(x))
+        if not (type(low) is type(high) is Fraction) or not 0 < high - low <= MOST_EXCEPTIONS:
+            return None  # numbers of n are not listed
+        values = [fraction(value) for value in span(ceiling(low), floor(high))]
+        answers = [self._where(normal.knowing(x, value, value)) for value in values]
+        if len({*answers}) == 1:
+            return answers[0]
+        said = {
+            replace(a, number=a.number - value) if isinstance(a, SayNumber) else a
+            for a, value in zip(answers, values, strict=True)
+        }
+        (line, *others) = said
+        return replace(line, number=line.number + as_term(x)) if isinstance(line, SayNumber) and not others else None
 
     def _one_parabola(self, normal: Normalizer) -> tuple[Term, Term, Term] | None:
         """a, b, c, if no number is of two families, each number v has a + b·v + c·v², and c < 0."""
@@ -189,6 +215,22 @@ class _Logits:
         if isinstance(say, Say) and say.word not in self.words:
             raise Undecided(WHERE, f"{say.word}, but which one is not known")
         return say
+
+
+def _counted(shared: Term, slope: Term, bend: Term) -> tuple[Term, Term] | None:
+    """The number of largest logit, and that logit, if a count is said by them; else None.
+
+    With an integer t ≥ 1 and an integer w = v + b, number v has s·(2·w − w²/t) + rest = s·t + rest − s·(w − t)²/t.
+    """
+    ((monomial, c), *others) = bend.items or (((), Fraction(0)),)
+    if others or len(monomial) != 1 or not isinstance(monomial[0], Reciprocal) or c >= 0:
+        return None
+    share, t, s = as_term(monomial[0]), monomial[0].of, -c
+    b = next((factor for m, factor in slope.items if m == monomial), Fraction(0)) / (-2 * s)
+    rest = shared - 2 * s * b + share * (s * b * b)
+    if slope != as_term(2 * s) - share * (2 * s * b) or not is_whole(b) or monomial[0] in rest.atoms:
+        return None
+    return t - b, rest + t * s
 
 
 def at_corners(value: Term, normal: Normalizer) -> tuple[Fraction, Fraction]:

@@ -11,7 +11,7 @@ terms        what all of it means: polynomials over what a position knows, and r
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 """
 
-from constructions.language.program import program
+from constructions.language.program import Pin, program
 from constructions.language.texts import either, many, numbers, optional, some, words
 from constructions.language.values import (
     alternating_sum,
@@ -28,6 +28,7 @@ from constructions.language.values import (
 )
 
 __all__ = [
+    "Pin",
     "alternating_sum",
     "choose",
     "either",

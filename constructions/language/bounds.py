@@ -1,27 +1,34 @@
 """Between which numbers a term lies, over all texts of a program for n; n may be a symbol.
 
 The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other. Of a few integers that are
-0 or 1, each choice is looked at.
+0 or 1, each choice is looked at; and a position that is read does not lie behind the one that reads it.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from constructions.language.terms import (
     FIRST,
+    ONE,
     Above,
     Atom,
     Back,
+    Best,
     Comb,
     Count,
     Equal,
     IsNumber,
     IsWord,
+    Matching,
+    Monomial,
     Named,
     NumberOf,
+    Pick,
     Position,
     Positive,
     Read,
@@ -36,15 +43,17 @@ Bound: TypeAlias = Any
 Interval: TypeAlias = "tuple[Bound, Bound]"
 
 
+OWN = as_term(Position())
 MOST_BITS = 6  # of which each choice is looked at
 
 
 @dataclass
 class Bounds:
-    """numbers: the least and the largest number of a text. length: the most tokens of a text."""
+    """numbers: the least and the largest number of a text. length: the most tokens of a text. last: word → its last position."""
 
     numbers: Interval
     length: Bound
+    last: Mapping[str, Bound] = field(default_factory=dict)
     known: dict[Atom, Interval] = field(default_factory=dict)
 
     def term(self, term: Term) -> Interval:
@@ -56,7 +65,10 @@ class Bounds:
             return min(values), max(values)
         low: Bound = 0
         high: Bound = 0
-        for monomial, c in term.items:
+        items, behind = _taken_apart(term)
+        if behind:  # a position that is read lies at most as far behind as the text is long
+            low, high = min(0, behind) * (self.length - 1), max(0, behind) * (self.length - 1)
+        for monomial, c in items:
             ends: Interval = (c, c)
             for atom in monomial:
                 ends = product(ends, self.atom(atom))
@@ -98,10 +110,30 @@ class Bounds:
                 if sign < 0:
                     return min(0, low) - times * (high - low), max(0, high) + times * (high - low)
                 return times * min(0, low), times * max(0, high)
+            case Read(value, Pick(Matching(((key, query),)))) if (
+                value == OWN
+                and query == ONE
+                and (words := [a.word for a in key.atoms if isinstance(a, IsWord) and key == as_term(a)])
+            ):
+                return 1, self.last.get(words[0], self.length)
             case Read(value, where):
                 low, high = self.term(value)
                 return (min(0, low), max(0, high)) if isinstance(where, Back) else (low, high)
         raise TypeError(f"no bounds are known of {atom}")
+
+
+def _taken_apart(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fraction]:
+    """A sum without c·(the position − one that is read), and c: the latter lies from 1 to the former."""
+    coefficients = dict(term.items)
+    own, total = (Position(),), Fraction(0)
+    for monomial, c in term.items:
+        here = coefficients.get(own, Fraction(0))
+        match monomial:
+            case (Read(value, where),) if value == OWN and not isinstance(where, Back | Best) and c * here < 0:
+                apart = min(abs(c), abs(here)) * (1 if here > 0 else -1)
+                coefficients |= {own: here - apart, monomial: c + apart}
+                total += apart
+    return tuple(coefficients.items()), total
 
 
 def product(a: Interval, b: Interval) -> Interval:

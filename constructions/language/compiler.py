@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -37,7 +37,7 @@ from typing import TypeAlias
 
 from constructions.language.bounds import Bound, Bounds
 from constructions.language.interpreter import Input
-from constructions.language.program import NotCompiled, Program
+from constructions.language.program import NotCompiled, Pin, Program
 from constructions.language.terms import (
     ONE,
     ZERO,
@@ -71,16 +71,13 @@ from constructions.language.terms import (
     is_integer,
 )
 from constructions.language.values import START
-from constructions.parts.heads.copy import copy, nearest_key
-from constructions.parts.heads.match import Pair, equality_components, equality_needs, match
-from constructions.parts.heads.match_close import match_close
+from constructions.parts.heads.copy import before
+from constructions.parts.heads.match import Pair, equality_needs
 from constructions.parts.heads.match_nearest import match_nearest
+from constructions.parts.heads.tight import equality, match_end, nearest
 from constructions.parts.recurrences.recent import recent
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
-from constructions.wiring.needs import ONE as ONE_NEED
-from constructions.wiring.needs import POSITION as POSITION_NEED
-from constructions.wiring.needs import is_square
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting, least_odd_precision, log2, split_scale
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
@@ -104,10 +101,19 @@ MakesHead: TypeAlias = "Callable[[Setting, Mapping[str, Affine]], Head]"
 
 @dataclass
 class _HeadDraft:
-    """A head whose values are still collected. reads: register → form."""
+    """A head whose values are still collected. reads: register → form. scale: a lead that is pinned, 0 for none."""
 
     make: MakesHead
     reads: dict[str, Affine] = field(default_factory=dict)
+    scale: int = 0
+
+    def made(self, setting: Setting) -> Head:
+        """The head."""
+        return self.make(self.setting(setting), self.reads)
+
+    def setting(self, setting: Setting) -> Setting:
+        """With the scale that it is pinned to."""
+        return replace(setting, scale=self.scale) if self.scale else setting
 
 
 @dataclass(frozen=True)
@@ -175,10 +181,11 @@ class Compiler:
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
         # Bounds of as many digits: so p depends on how many digits n has, and on nothing else of it.
-        self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length))
-        self.tight = Bounds(
-            self.numbers, self.length
-        )  # for comparisons: those with n itself do not depend on its digits
+        last = self.texts.last(n)
+        ones = {word: _ones(place) for word, place in last.items()}
+        self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length), ones)
+        # For comparisons: those with n itself do not depend on its digits.
+        self.tight = Bounds(self.numbers, self.length, last)
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
         self.compared: dict[Atom, Formed | _Ramps] = {}
@@ -192,10 +199,17 @@ class Compiler:
             POSITION: self.bounds.length,
         }
         self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
-        self.shares: set[str] = set()  # registers of 1/(1 + count), which is above 0
+        self.positive = {*self.largest}  # registers that are nowhere below 0
         self.needs: list[Bound] = [2]  # digits of comparisons of counts
-        self.beyond: dict[str, Bound] = {}  # of heads at a position, by name: how far from all positions that may lie
+        self.closest: set[str] = set()  # heads that prefer by the square of a distance
+        # Of heads, by name: the positions that may be asked for; keys and queries.
+        self.wanted: dict[str, list[Term]] = {}
+        self.matched: dict[str, list[tuple[Term, Term]]] = {}
+        self.pins = dict(map(_pinned, program.pins))
+        self.pinned: set[Atom] = set()  # of these, what stands somewhere
         self.output = self._output(self.answer)
+        if len(self.pinned) < len(self.pins):
+            raise NotCompiled("a value is pinned for which nothing of its own is wired")
 
     # Words
 
@@ -314,7 +328,7 @@ class Compiler:
                 form, ready = self.form(of)
                 name = self._register(as_term(atom), "positive")
                 return reg(name), self._feed(
-                    ready, Gadget(f"max(0, {shown(form)})", (Unit(form, as_affine(1), {name: 1}),))
+                    ready, Gadget(f"max(0, {shown(form)})", (Unit(form, as_affine(1), {name: 1}),)), atom
                 )
             case Sum(of):
                 return self._sum(atom, of)
@@ -408,7 +422,7 @@ class Compiler:
         self.largest[name] = 1
         units = tuple(Unit(gate, as_affine(1), {name: weight}) for gate, weight in told.ramps)
         constants = {name: told.constant} if told.constant else {}
-        return reg(name), self._feed(told.ready, Gadget(told.name, units, constants, told.source))
+        return reg(name), self._feed(told.ready, Gadget(told.name, units, constants, told.source), atom)
 
     def _equal(self, of: Term, value: Fraction) -> Formed | _Ramps:
         if self.counts_in(of) or (self.attends and self.sums_in(of)):
@@ -450,15 +464,15 @@ class Compiler:
     def _compared_counts(self, of: Term, *, equal: bool) -> _Ramps:
         """Whether a sum of counts and numbers is 0, or above 0."""
         sign, bits = "=" if equal else ">", self.length.bit_length()
-        if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
-            self.needs.append(bits + 3)
+        if (summand := self._summand(of)) is not None:  # the mean is 0, or 2^−bits away: 1/L, rounded, is not less
             mean, ready = self._mean(summand)
-            slope, units = 1 << bits + 2, PLATEAU if equal else PAST
+            slope, units = 1 << bits + 1, PLATEAU if equal else PAST
             x, name = mean, f"1[{mean} {sign} 0]"
         else:
             x, ready, slope, units = self._compared_shares(of, bits, equal=equal)
             name = f"1[{shown(x)} {sign} 0]"
-        ramps = tuple((slope * x + corner, weight) for corner, weight in units)
+        part = Fraction(1, 4)  # of each gate, and 4 times the weight: so gates take two bits less
+        ramps = tuple(((slope * x + corner) * part, 4 * weight) for corner, weight in units)
         return _Ramps(name, ramps, ready, constant=int(units is FALLING), steep=True)
 
     def _compared_shares(self, of: Term, bits: Bound, *, equal: bool) -> tuple[Affine, int, Bound, Corners]:
@@ -481,6 +495,7 @@ class Compiler:
         factor = ONE - rest if sign == 1 else rest if not equal else rest + 1
         product = self._register(None, "times_share")
         self.largest[product] = max(1, self.bounds.term(factor)[1])
+        self.positive.add(product)
         ready = self._feed(*self._times_share(factor, m[0], {product: 1}))
         # f·x is 1, or 1/L from it; f times the share's half a step, and the product's own, are less than 1/slope. Where f is above
         # L, f·x is past 1 by so much that it is enough for f = L.
@@ -544,8 +559,7 @@ class Compiler:
         head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
         name = self._register(None, "mean")
         head.reads[name] = _linear(form)
-        # A certificate bounds the sum and the share of one position apart.
-        self.largest[name] = self.bounds.largest(summand) * self.bounds.length
+        self.largest[name] = self.bounds.largest(summand) * Fraction(17, 16)  # the share of a position is rounded
         return reg(name), 2 * block - 1
 
     def _share(self, atom: Atom) -> Formed:
@@ -563,17 +577,18 @@ class Compiler:
             def make(setting: Setting, reads: Mapping[str, Affine]) -> Head:
                 return Head(
                     f"share of {name}",
-                    equality_components(pairs, setting.gap),
+                    equality(pairs, split_scale(2 * setting.gap)),
                     reads,
                     "Lemma C.14",
                     equality_needs(pairs),
                 )
 
             name = self._register(as_term(atom), "share")
+            self.matched[f"share of {name}"] = self._moved(atom.where)
             self.largest[name] = 1
-            self.shares.add(name)
-            block = self._attention(ready)
-            self.blocks[block].heads[atom] = _HeadDraft(make, {name: reg(FIRST)})
+            self.positive.add(name)
+            block = self._attention(ready, atom)
+            self.blocks[block].heads[atom] = _HeadDraft(make, {name: reg(FIRST)}, self._scale(atom))
             self.formed[atom] = reg(name), 2 * block - 1
         return self.formed[atom]
 
@@ -624,7 +639,7 @@ class Compiler:
     def _attended(self, atom: Atom, value: Term, where: Selection, make: MakesHead, ready: int) -> Formed:
         form, at_value = self.form(value)
         block = self._attention(max(ready, at_value), where)
-        head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
+        head = self.blocks[block].heads.setdefault(where, _HeadDraft(make, scale=self._scale(where)))
         name = self._read_register(atom, form, where)
         head.reads[name] = _linear(form)
         self.largest[name] = self.bounds.largest(value)
@@ -641,8 +656,8 @@ class Compiler:
     def _back(self, atom: Atom, value: Term, steps: int) -> Formed:
         """What stood there; at position 1 a head reads for all that lies before it, so what `<s>` has is added by itself."""
         match value.items:
-            case (((Read(before, Back(more)),), c),):  # of the same position, read at once
-                form, ready = self.atom(Read(before, Back(steps + more)))
+            case (((Read(there, Back(more)),), c),):  # of the same position, read at once
+                form, ready = self.atom(Read(there, Back(steps + more)))
                 return form * c, ready
             case (((Comb() as comb,), c),) if steps < comb.steps:  # its cycle keeps it
                 self.atom(comb)
@@ -671,8 +686,14 @@ class Compiler:
             for i in range(steps + 1):
                 self.largest[kept(base, i)] = self.bounds.largest(value)
             return reg(kept(base, steps)), 2 * block - 1
+        name, (k, k_squared) = f"@{steps}", before(steps)
+        self.wanted[name] = [as_term(Position()) - steps]
         return self._attended(
-            atom, value, Back(steps), lambda s, reads: copy(f"@{steps}", steps, reads, s), self._places()
+            atom,
+            value,
+            Back(steps),
+            lambda s, reads: nearest(name, k, k_squared, f"(k − {steps})", reads, s.gap),
+            self._places(),
         )
 
     def _places(self) -> int:
@@ -686,45 +707,48 @@ class Compiler:
                 self._require_whole(target, "a position")
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
                 w, ww = _linear(wanted), _linear(wanted_squared)
-
-                low, high = self.bounds.term(target)
-                name, beyond = f"at {shown(wanted)}", max(1 - low, high - 2, 0)
-                self.beyond[name] = max(beyond, self.beyond.get(name, 0))
-
-                def at(setting: Setting, reads: Mapping[str, Affine]) -> Head:
-                    parts = nearest_key(w, ww, "w", split_scale(setting.gap))
-                    needs = (ONE_NEED, POSITION_NEED, is_square(ww, w))
-                    return Head(name, parts, reads, "Lemma C.13 with a position that is read", needs)
-
-                return at, max(at_wanted, at_square, self._places())
+                name = f"at {shown(wanted)}"
+                self.wanted.setdefault(name, []).append(target)
+                return lambda s, reads: nearest(name, w, ww, "w", reads, s.gap), max(
+                    at_wanted, at_square, self._places()
+                )
             case Pick(matching, last):
                 pairs, ready = self._pairs(matching)
-                which, made = ("last", match_close) if last else ("first", match)
-                name = f"{which} where {_compared(pairs)}"
-                return lambda s, reads: made(name, pairs, reads, s), max(ready, self._places())
+                name = f"{'last' if last else 'first'} where {_compared(pairs)}"
+                self.matched.setdefault(name, []).extend(self._moved(matching))
+                # A square of a position, that is read as well, is read by the same head: then a certificate knows what it is of.
+                return lambda s, reads: match_end(name, pairs, reads, s, last=last), max(ready, self._places())
             case Closest(matching, target):
                 self._require_whole(target, "a position")
                 pairs, ready = self._pairs(matching)
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
                 w, ww = _linear(wanted), _linear(wanted_squared)
                 name = f"nearest to {shown(wanted)} where {_compared(pairs)}"
+                self.closest.add(name)
                 return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), max(
                     ready, at_wanted, at_square, self._places()
                 )
         raise NotCompiled(f"the compiler has no head for {type(where).__name__}")
 
-    def _pairs(self, matching: Matching) -> tuple[tuple[Pair, ...], int]:
-        """Keys and queries with their squares, both moved so that `<s>` has the key 0; and where they are there."""
-        pairs, ready = [], 0
+    def _moved(self, matching: Matching) -> list[tuple[Term, Term]]:
+        """Keys and queries, moved so that `<s>` has the key 0."""
+        moved = []
         for key, query in matching.pairs:
             if query.is_constant and (self.counts_in(key) or self.sums_in(key)):
                 # A bit: a share is no key, and a sum has more digits.
                 key, query = as_term(Equal(key - key.constant, query.constant - key.constant)), ONE
+            origin = Fraction(Input(((START, 0),)).value(key, 1))
+            moved.append((key - origin, query - origin))
+        return moved
+
+    def _pairs(self, matching: Matching) -> tuple[tuple[Pair, ...], int]:
+        """Keys and queries with their squares, both moved so that `<s>` has the key 0; and where they are there."""
+        pairs, ready = [], 0
+        for key, query in self._moved(matching):
             for side in (key, query):
                 self._require_whole(side, "a key")
-            origin = Fraction(Input(((START, 0),)).value(key, 1))
             sides = []
-            for term in (key - origin, query - origin):
+            for term in (key, query):
                 for part in (term, term * term):
                     form, stage = self.form(part)
                     sides.append(_linear(form))
@@ -734,17 +758,17 @@ class Compiler:
 
     # Places in the model
 
-    def _feed(self, ready: int, gadget: Gadget) -> int:
-        """Puts a gadget into the first feed-forward behind this stage; the stage of that."""
-        block = _fed_behind(ready)
+    def _feed(self, ready: int, gadget: Gadget, of: Atom | None = None) -> int:
+        """Puts a gadget into the first feed-forward behind this stage, or where `of` is pinned to; the stage of that."""
+        block = self._placed(_fed_behind(ready), of)
         self._draft(block).gadgets.append(gadget)
         return 2 * block
 
     def _draft(self, block: int) -> _BlockDraft:
         return self.blocks.setdefault(block, _BlockDraft())
 
-    def _attention(self, ready: int, where: Selection | None = None) -> int:
-        """The first block behind this stage whose heads can read; the block."""
+    def _attention(self, ready: int, of: Atom | None = None) -> int:
+        """The first block behind this stage whose heads can read, or the one that `of` is pinned to; the block."""
         if self.program.architecture == "rnn":
             raise NotCompiled(
                 "an RNN has no head: first, last, nearest, at and count need the architecture transformer or hybrid"
@@ -752,7 +776,26 @@ class Compiler:
         block = (ready + 1) // 2 + 1
         while self._draft(block).recurs:
             block += 1
+        block = self._placed(block, of)
+        if self._draft(block).recurs:
+            raise NotCompiled(f"a head is pinned to block {block}, which has a recurrence")
         return block
+
+    def _placed(self, block: int, of: Atom | None) -> int:
+        """The block of a head or of units that can stand in this one, or later: the one that they are pinned to, if any."""
+        pin = self.pins.get(of) if of is not None else None
+        if of is None or pin is None:
+            return block
+        self.pinned.add(of)
+        if pin.block is not None and pin.block < block:
+            raise NotCompiled(
+                f"block {pin.block} is too early for what is pinned to it: that can stand in block {block}"
+            )
+        return pin.block or block
+
+    def _scale(self, of: Atom) -> int:
+        """The lead that a head is pinned to, 0 for none."""
+        return (self.pins[of].scale or 0) if of in self.pins else 0
 
     def _recurrence(self, ready: int) -> int:
         """The first block behind this stage that can have a recurrence; the block."""
@@ -769,6 +812,8 @@ class Compiler:
             base = name or kind
             name = next(f"{base}_{i}" for i in range(1, len(taken) + 2) if f"{base}_{i}" not in taken)
         self.largest[name] = 1 if term is None or self.counts_in(term) else self.bounds.largest(term)
+        if term is not None and not self.counts_in(term) and self.bounds.term(term)[0] >= 0:
+            self.positive.add(name)
         if term is not None:
             self.meanings[name] = term
         return name
@@ -858,7 +903,7 @@ class Compiler:
         """A comparison, or that it does not hold; None for what is none, or a form without units."""
         (atom,) = bit.atoms if len(bit.atoms) == 1 else (None,)
         told = self.told(atom) if isinstance(atom, Equal | Above) else None
-        if atom is None or not isinstance(told, _Ramps):
+        if atom is None or not isinstance(told, _Ramps) or atom in self.pins:
             return None
         return {as_term(atom): told, ONE - as_term(atom): told.negated}.get(bit)
 
@@ -892,7 +937,7 @@ class Compiler:
                 above = next((a for a in bit.atoms if bit in (as_term(a), ONE - as_term(a))), None)
             case _:
                 return None
-        of = above.of if isinstance(above, Above) else ZERO
+        of = above.of if isinstance(above, Above) and above not in self.pins else ZERO
         counts = [(m[0], c) for m, c in of.items if len(m) == 1 and self.counts_in(as_term(m[0]))]
         if [abs(c) for _, c in counts] != [1]:
             return None
@@ -924,7 +969,7 @@ class Compiler:
                 raise NotCompiled(
                     f"a hybrid has its heads in the last block: this program reads in block {number} of {self.depth}"
                 )
-            heads = tuple(head.make(setting, head.reads) for head in draft.heads.values())
+            heads = tuple(head.made(setting) for head in draft.heads.values())
             units = [*draft.sums]
             for name, (form, depth) in draft.recent.items():
                 units.append(_shifted(name, form, depth))
@@ -936,8 +981,17 @@ class Compiler:
         return Setting(self.n, self.length, fmt)
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
-        """The least p at which all that the weights must hold, by the rules of each part, fits R_p."""
-        return least_odd_precision(lambda q: self._digits(q, discipline), self._digits_of_registers())
+        """The least p at which all that the weights must hold, by the rules of each part, fits R_p; or the one that is pinned.
+
+        Raises NotCompiled for a pinned p that is too small.
+        """
+        least = least_odd_precision(lambda q: self._digits(q, discipline), self._digits_of_registers())
+        if self.program.precision is None:
+            return least
+        pinned: int = self.program.precision(self.n)
+        if pinned < least:
+            raise NotCompiled(f"p = {pinned} is pinned, and these weights need p = {least} ({discipline.value})")
+        return pinned
 
     def _digits_of_registers(self) -> int:
         """The q that registers and logits need, whatever the constants of heads are."""
@@ -951,33 +1005,69 @@ class Compiler:
         """The q that this model needs, its constants derived for a format of `fraction_bits`."""
         setting = self.setting(fixed_point(2 * fraction_bits + 1))
         needs = [self._digits_of_registers()]
-        area = setting.gap * setting.length_bound**2
-        blocks = self.plan(setting)
-        for block in blocks:
-            for head in block.heads:
-                # Keys that are not equal must lie below the default where they saturate; a runner-up must lie a lead below.
-                by_key = any(c.meaning.startswith("−D") for c in head.components)
-                needs.append(log2(4 * area) if by_key else log2(setting.gap) + 1)
-                # The nearest position may be so far from the one that is asked for.
-                if not by_key and head.name in self.beyond:
-                    needs.append(log2(setting.gap) + _bits(self.beyond[head.name] ** 2))
-                sides = [(self._reach(c.key), self._reach(c.query)) for c in head.components]
-                needs += (_bits(end) for side in sides for end in side)
-                if discipline is Discipline.SEQUENTIAL:
-                    needs.append(_bits(sum(key * query for key, query in sides)))
+        for number, block in enumerate(self.plan(setting), start=1):
+            for head, draft in zip(block.heads, self._draft(number).heads.values(), strict=True):
+                needs += self._digits_of_head(head, draft.setting(setting), discipline)
             for unit in (unit for gadget in block.gadgets for unit in gadget.units):
                 gate, up = self._reach(unit.gate), self._reach(unit.up)
-                needs += map(_bits, (gate, up, *(gate * up * abs(weight) for weight in unit.into.values())))
+                weights = [abs(weight) for weight in unit.into.values()]
+                # Under `fused` what units add to a register is rounded once.
+                added = [gate * up * weight for weight in weights] if discipline is Discipline.SEQUENTIAL else []
+                needs += map(_bits, (gate, up, gate * up, *weights, *added))
         return _largest(needs)
 
+    def _digits_of_head(self, head: Head, setting: Setting, discipline: Discipline) -> Iterator[int]:
+        """The q that entries and scores of a head need."""
+        gap, sides = setting.gap, [(self._reach(c.key), self._reach(c.query)) for c in head.components]
+        fused = discipline is Discipline.FUSED
+        if head.name in self.wanted:
+            spans = [self.bounds.term(target) for target in self.wanted[head.name]]
+            own = [self.bounds.term(target - as_term(Position()))[1] for target in self.wanted[head.name]]
+            low, high = _largest([-span[0] for span in spans]) * -1, _largest([span[1] for span in spans])
+            largest, beyond = max(-low, high), max(1 - low, *own)
+            yield _bits(gap * beyond**2 + gap - 1)  # the nearest position may be so far away, and others a lead below
+            if fused:  # a row is rounded once: its terms may be larger than what they add up to
+                queries = (gap, split_scale(2 * gap)[1] * largest, largest**2)
+                sides = [(key, query) for (key, _), query in zip(sides, queries, strict=True)]
+            else:  # each product, and what all add up to
+                yield _bits(gap * max(self.bounds.length - low, high - 1, largest) ** 2)
+                for (key, _), c in zip(sides[:2], head.components, strict=False):  # bounded term by term
+                    terms = c.query.terms.items()
+                    yield _bits(key * sum((abs(x) * self.largest[name] for name, x in terms), abs(c.query.constant)))
+        elif head.name in self.matched and not fused:
+            scale = gap if head.name.startswith("share of") else gap * setting.length_bound
+            ends = [(self.bounds.term(key), self.bounds.term(query)) for key, query in self.matched[head.name]]
+            sizes = [(max(-a, b), max(-c, d), max(b - c, d - a)) for (a, b), (c, d) in ends]
+            yield _bits(scale * _largest([2 * key * query for key, query, _ in sizes]))
+            yield _bits(scale * (sum(max(*size) ** 2 for size in sizes) + 1))
+        elif not fused:
+            yield _bits(sum(key * query for key, query in sides))
+        if head.name in self.closest:  # keys that are not equal lie below the default where they saturate
+            yield log2(4 * gap * setting.length_bound**2)
+        for key, query in sides:
+            yield _bits(key)
+            yield _bits(query)
+
     def _reach(self, form: Affine) -> Bound:
-        """At most what a form, and each sum of some of its terms, comes to."""
-        reach = sum(
-            (abs(c) * self.largest[name] for name, c in form.terms.items() if name not in self.shares),
-            abs(form.constant),
-        )
-        shares = [c * self.largest[name] for name, c in form.terms.items() if name in self.shares]
-        return reach + max(sum((c for c in shares if c > 0), 0), -sum((c for c in shares if c < 0), 0))
+        """At most what a form, and each sum of some of its terms, comes to; the constant is added last."""
+        up: Bound = 0
+        down: Bound = 0
+        for name, c in form.terms.items():
+            most = abs(c) * self.largest[name]
+            up += most if c > 0 or name not in self.positive else 0
+            down += most if c < 0 or name not in self.positive else 0
+        return max(up, down, up + form.constant, down - form.constant)
+
+
+def _pinned(pin: Pin) -> tuple[Atom, Pin]:
+    """What a pin speaks of: the place that is read, so the whole head, or what is counted or compared."""
+    for term in (pin.value.term, ONE - pin.value.term):  # x ≤ y is written as not x > y
+        match term.items:
+            case (((Read(_, where),), c),) if c == 1:
+                return where, pin
+            case (((Count() | Equal() | Above() | Positive() as atom,), c),) if c == 1:
+                return atom, pin
+    raise NotCompiled("what can be pinned is a value that is read or counted, or a comparison")
 
 
 def asked_position(matching: Matching) -> Term | None:
@@ -999,8 +1089,9 @@ def _largest(values: Sequence[int]) -> int:
 
 
 def _bits(value: Bound) -> int:
-    """The digits of a number in front of the point, rounded up."""
-    whole: int = value.bit_length() if hasattr(value, "bit_length") else math.ceil(value).bit_length()
+    """The digits of a number in front of the point, rounded up; of one that depends on n, a multiple of 1/16, rounded down."""
+    plain = type(value) in (int, Fraction)
+    whole: int = math.ceil(value).bit_length() if plain else (value * 16).bit_length() - 4
     return whole
 
 

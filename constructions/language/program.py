@@ -23,6 +23,20 @@ class NotCompiled(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
+class Pin:
+    """A choice that a paper makes, where the compiler would make its own.
+
+    value: what a head reads or counts, or a comparison. block: where its head, or its units, stand, counted from 1; by default the
+    first behind all that it is made of. scale: of a head, a winner's lead G, a power of two; by default the least that makes all
+    others vanish. What is read from one place is read by one head, so a pin of one such value is a pin of all.
+    """
+
+    value: Value
+    block: int | None = None
+    scale: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Program:
     """What a model says behind a text.
 
@@ -30,7 +44,8 @@ class Program:
     stop: the word that ends a chain of thought; "" where the answer is one word. answer: from the words that are said, but for the
     last one, to the words of the answer. wrong: what is the matter with a prompt, "" for nothing; weights are certified for all.
     statement: what it computes, in a sentence.
-    source: whose construction it is. examples: prompts. names: what people call some of its terms.
+    source: whose construction it is. examples: prompts. names: what people call some of its terms. pins: fixed choices. precision:
+    p, as a function of n; None for the least that the weights fit.
     """
 
     name: str
@@ -45,6 +60,8 @@ class Program:
     source: str = ""
     examples: tuple[str, ...] = ()
     names: Mapping[Term, str] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    precision: Callable[[Any], Any] | None = None
 
     def output(self, n: Any) -> Answer:
         """What is said, for n."""
@@ -65,15 +82,22 @@ def program(
     statement: str = "",
     source: str = "",
     name: str = "",
+    pins: Sequence[Pin] = (),
+    precision: int | Callable[[Any], Any] | None = None,
 ) -> Program:
-    """A program. Raises ValueError for an architecture that there is not, and for examples that are no prompts of it.
+    """A program. Raises ValueError for an architecture that there is not, for examples that are no prompts of it, and for a scale
+    that is no power of two.
 
     says: a value, a word or `choose(…)`, or a function of n that gives one. prompt, thought: pieces of texts; a word stands for
     itself. stop: the word that ends a chain of thought; without one, one word is said. answer: which of the words that are said
-    before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for.
+    before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for. pins: fixed
+    choices of a wiring. precision: p, or a function of n that gives it; by default the least p that the weights fit.
     """
     if bool(thought) != bool(stop):
         raise ValueError("a chain of thought has pieces (thought) and a word that ends it (stop)")
+    for pin in pins:
+        if pin.scale is not None and (pin.scale < 1 or pin.scale & (pin.scale - 1)):
+            raise ValueError(f"a scale is a power of two, not {pin.scale}")
     if not prompt:
         raise ValueError("a prompt has at least one piece")
     if not examples:
@@ -88,7 +112,8 @@ def program(
     written = Program(
         name, output, texts, oracle, "transformer", stop, answer, wrong, statement, source, tuple(examples)
     )
-    return in_architecture(written, architecture)
+    p = precision if callable(precision) or precision is None else lambda n: precision
+    return in_architecture(replace(written, pins=tuple(pins), precision=p), architecture)
 
 
 def in_architecture(written: Program, architecture: str) -> Program:

@@ -1,9 +1,9 @@
-"""Prompts of a program: every short one, and longer ones that are drawn."""
+"""Prompts of a program: every short one, hard ones that are as long as can be, and longer ones that are drawn."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from constructions.language.program import Program
 from constructions.language.texts import Piece
@@ -38,14 +38,38 @@ def tokens_of(piece: Piece, n: int) -> Iterable[str]:
     return [*piece.words, *(map(str, range(piece.low, piece.largest(n) + 1)) if piece.numbers else ())]
 
 
-def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int) -> list[str]:
-    """A prompt for n, each piece of some length; few different numbers in some, so that they occur often."""
+def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
+    """Prompts as long as can be, of the last and the first tokens of each piece: one of another kind at an end, ties, runners-up.
+
+    Of each two tokens a and b: all a; one b at the beginning, behind it, in the middle, before the end, at the end; both in turn.
+    """
+    pieces = [[*tokens_of(piece, n)] for piece in program.texts.prompt]
+    ends = ((-1, 0), (0, -1), (-1, -2), (0, 1), (-2, -1), (1, 0))
+    shapes: Sequence[Callable[[int, int], bool]] = (
+        lambda i, size: False,
+        lambda i, size: i == size - 1,
+        lambda i, size: i == 0,
+        lambda i, size: i == size // 2,
+        lambda i, size: i % 2 == 1,
+        lambda i, size: i in (1, size - 1),
+        lambda i, size: i == size - 2,
+    )
+    for is_other in shapes:
+        for a, b in ends:
+            prompt = []
+            for piece, tokens in zip(program.texts.prompt, pieces, strict=True):
+                size = piece.most(n)
+                prompt += [tokens[(b if is_other(i, size) else a) % len(tokens)] for i in range(size)]
+            yield prompt
+
+
+def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:
+    """A prompt for n, each piece of some length, by default its largest; few different numbers in some, so that they come often."""
     words: list[str] = []
     few = rng.choice((2, 3, n))
     for piece in program.texts.prompt:
-        for _ in range(
-            rng.randint(piece.least, min(piece.most(n), longest)) if piece.repeats or not piece.least else 1
-        ):
+        most = piece.most(n)
+        for _ in range(most if longest is None else rng.randint(min(piece.least, most), min(most, longest))):
             high = min(piece.largest(n), piece.low + few - 1) if piece.numbers else 0
             choices = [*piece.words, *([str(rng.randint(piece.low, high))] if piece.numbers else [])]
             words.append(rng.choice(choices))

@@ -7,6 +7,7 @@ says what that may be; no word of the program is due there.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -132,6 +133,11 @@ class Texts:
     def length(self, n: Size) -> Size:
         """The most tokens of a text, `<s>` included."""
         return 1 + sum(piece.most(n) for piece in self.pieces)
+
+    def last(self, n: Size) -> dict[str, Size]:
+        """Each word but `<s>`, with the last position at which it can stand."""
+        ends = itertools.accumulate(self.pieces, lambda end, piece: end + piece.most(n), initial=1)
+        return {word: end for piece, end in zip(self.pieces, [*ends][1:], strict=True) for word in piece.words}
 
     def behind(self, place: int, *, thought: bool = True) -> Iterator[int]:
         """The pieces a token of which may stand behind one of this piece, −1 for `<s>`; the number of all where a text may end.

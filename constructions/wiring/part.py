@@ -59,12 +59,14 @@ Domain = Integer | UnitFraction | Real | OneOf
 class Setting:
     """What the constants of a part are derived from.
 
-    n: bound of the integers in registers. length: the longest sequence. format: what numbers are rounded to.
+    n: bound of the integers in registers. length: the longest sequence. format: what numbers are rounded to. scale: the lead of a
+    winner, a power of two; 0 for the least that makes the runner-up vanish.
     """
 
     n: int
     length: int
     format: Format
+    scale: int = 0
 
     @cached_property
     def length_bound(self) -> int:
@@ -73,8 +75,8 @@ class Setting:
 
     @cached_property
     def gap(self) -> int:
-        """The lead that makes the runner-up vanish, see `least_gap`."""
-        return least_gap(-self.format.quantum_exponent, self.length)
+        """The lead that makes the runner-up vanish, see `least_gap`, or the one that is given."""
+        return self.scale or least_gap(-self.format.quantum_exponent, self.length)
 
 
 def least_gap(fraction_bits: int, length: int) -> int:

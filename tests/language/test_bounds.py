@@ -33,6 +33,9 @@ TEXTS = {
 }
 
 
+FIRST_A = select(word("a")).first(position)
+
+
 def met(value: Value, prompt: str) -> list[int]:
     """Its values at every position of these texts."""
     found = []
@@ -45,7 +48,7 @@ def met(value: Value, prompt: str) -> list[int]:
 def bounds_of(prompt: str) -> Bounds:
     texts = SIZES[prompt]
     largest = max((piece.largest(N) for piece in texts.pieces if piece.numbers), default=0)
-    return Bounds((texts.lowest, largest), texts.length(N))
+    return Bounds((texts.lowest, largest), texts.length(N), texts.last(N))
 
 
 def parts(written: Written) -> list[str]:
@@ -102,10 +105,16 @@ def test_no_value_is_outside(written: Written) -> None:
         ((number == 1) | (number == 1), 0, 1),
         (word("a") * number, 0, N),
         ((number - 2).named("less"), -2, N - 2),
+        (position - FIRST_A, 0, N),
+        (FIRST_A - 2 * position + 1, -2 * N, 0),
+        (3 * position - 2 * FIRST_A, 1, N + 1 + 2 * N),
+        (select(word("a")).last(position), 1, N + 1),
+        (select(word("?")).first(position), 1, 2),
+        (number.at(position) - position, -(N + 1), N - 1),
     ],
 )
 def test_bounds_that_are_as_narrow(value: Value, low: int, high: int) -> None:
-    assert Bounds((1, N), N + 1).term(value.term) == (low, high)
+    assert Bounds((1, N), N + 1, {"?": 2}).term(value.term) == (low, high)
 
 
 def test_products_of_intervals() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from constructions.language.compiler import Compiler
-from constructions.language.program import Architecture, NotCompiled
+from constructions.language.program import Architecture, NotCompiled, Pin, Program, program
+from constructions.language.texts import numbers, some
+from constructions.language.values import Output, choose, number, running_sum, select
 from precision.format import Discipline
-from tests.language.compiled import Compiled
+from tests.language.compiled import Compiled, every_text
 from tests.language.programs import Written
 
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
@@ -196,3 +198,68 @@ def test_registers_have_names_of_their_own() -> None:
             for name in [*(n for h in block.heads for n in h.reads), *(n for u in block.linear_units for n in u.rows)]
         ]
         assert len({*written}) == len(written)
+
+
+# Pins
+
+FOLLOWED = select(number.back(1), number).last(number)
+OFTEN = select(number, number).count() > 1
+FEW = running_sum(number) < 3
+
+
+def pinned(*pins: Pin, says: Output | None = None, precision: int | None = None) -> Program:
+    output = says or choose(FOLLOWED == 0, "none", FOLLOWED)
+    some_numbers = [some(numbers())]
+    return program(output, prompt=some_numbers, oracle=str, examples=["1"], pins=pins, precision=precision)
+
+
+@pytest.mark.parametrize("block", [3, 4, 6])
+@pytest.mark.parametrize("scale", [None, 64])
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_head_stands_where_it_is_pinned_to_and_has_that_scale(
+    block: int, scale: int | None, discipline: Discipline
+) -> None:
+    made = Compiled(pinned(Pin(FOLLOWED, block, scale)), 4, discipline)
+    assert heads(made.compiler) == [0, 1, *[0] * (block - 3), 1]
+    (head,) = made.wired.blocks[block - 1].heads
+    leads = [c.query.terms["one"] for c in head.components if c.meaning == "+G·k'"]
+    assert leads == [scale or made.compiler.setting(made.arithmetic.format).gap]
+    assert made.certified
+    assert not made.slips([*every_text(made.program.texts, 3)])
+
+
+def test_units_stand_where_they_are_pinned_to() -> None:
+    assert heads(Compiled(pinned(Pin(OFTEN, 5), says=choose(OFTEN, "yes", "no")), 4).compiler) == [1, 0, 0, 0, 0, 0]
+    assert Compiled(pinned(Pin(OFTEN, 5), says=choose(OFTEN, "yes", "no")), 4).certified
+    assert Compiled(pinned(Pin(FEW, 3), says=choose(FEW, "yes", "no")), 4).certified
+
+
+def test_a_lead_that_is_pinned_too_small_is_not_certified() -> None:
+    assert Compiled(pinned(Pin(FOLLOWED, scale=16)), 4).certified
+    assert not Compiled(pinned(Pin(FOLLOWED, scale=4)), 4).certified
+
+
+def test_the_precision_is_the_pinned_one() -> None:
+    assert Compiler(pinned(precision=41), 4).least_precision() == 41
+    assert Compiled(pinned(precision=41), 4).certified
+    with pytest.raises(NotCompiled, match=r"p = 9 is pinned, and these weights need p = \d+ \(fused\)"):
+        Compiler(pinned(precision=9), 4).least_precision()
+
+
+@pytest.mark.parametrize(
+    ("pin", "reason"),
+    [
+        (Pin(FOLLOWED, 2), "block 2 is too early for what is pinned to it: that can stand in block 3"),
+        (Pin(FOLLOWED != 0, 2), "block 2 is too early for what is pinned to it: that can stand in block 3"),
+        (Pin(FOLLOWED + 1, 3), "what can be pinned is a value that is read or counted, or a comparison"),
+        (Pin(number.back(2), 2), "a value is pinned for which nothing of its own is wired"),
+    ],
+)
+def test_what_cannot_be_pinned_is_refused_with_the_reason(pin: Pin, reason: str) -> None:
+    with pytest.raises(NotCompiled, match=reason):
+        Compiler(pinned(pin), 5)
+
+
+def test_a_scale_is_a_power_of_two() -> None:
+    with pytest.raises(ValueError, match="a scale is a power of two, not 12"):
+        pinned(Pin(FOLLOWED, scale=12))

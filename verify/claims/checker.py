@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.models.building import wired_of
-from constructions.wiring.affine import reg
-from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, linear
+from constructions.wiring.affine import as_affine, reg
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.automata.language import Language, Place, State
@@ -40,7 +40,9 @@ def _wired(case: Tied) -> Wired:
     head = Head("any key", (asked, before), {"seen": reg("position")})
     embedding = Embedding((BEGIN, KEY, ASK), words, "position")
     arithmetic = Arithmetic(fixed_point(PRECISION_BITS), case.discipline)
-    blocks = (BlockPlan((head,), ()), BlockPlan((), (linear("what was seen, told", reg("seen"), KEY),)))
+    # 2·seen − 5 has a sign that is known of each whole number, and of no mean of some.
+    told = Gadget("what was seen, told", (Unit(2 * reg("seen") - 5, as_affine(1), {KEY: 1}),))
+    blocks = (BlockPlan((head,), ()), BlockPlan((), (told,)))
     return wired_of("ties", "section 3", (), frozenset(), case.keys, embedding, blocks, arithmetic)
 
 

@@ -13,7 +13,7 @@ from constructions.language.files import is_file, load_program, names_of_gallery
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
 from constructions.language.program import Program, in_architecture
-from constructions.language.prompts import drawn_prompt, every_prompt
+from constructions.language.prompts import drawn_prompt, every_prompt, extreme_prompts
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
@@ -24,7 +24,7 @@ from precision.format import Format
 from verify.automata.language import Language, State
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import Dossier, Subject, Trial
+from verify.dossiers.dossier import Dossier, HardInput, Subject, Trial
 from verify.rounding.model import Listed
 
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
@@ -35,6 +35,7 @@ MOST_PROMPTS, MOST_TOKENS = (
 TRIAL_N = 4
 DRAWN = 200  # prompts beside these, longer ones
 LONGEST_DRAWN = 24
+EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
 RUNS, RUN_N = (
     60,
     64,
@@ -125,6 +126,18 @@ class ProgramDossier(Dossier):
         yield from itertools.islice(self.small_prompts(replace(subject, n=min(subject.n, TRIAL_N))), DRAWN)
         while True:
             yield [START, *drawn_prompt(self.written, subject.n, rng, subject.n)]
+
+    def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterator[HardInput]:
+        """The longest prompts, the extreme ones and others that are drawn, and some short ones; without repetition."""
+        program, n, rng = self.written, subject.n, random.Random(0)
+        drawn = (drawn_prompt(program, n, rng) for _ in range(DRAWN))
+        short = every_prompt(program, min(n, TRIAL_N))
+        for some, count in ((extreme_prompts(program, n), EXTREME), (drawn, EXTREME), (short, SHORT)):
+            asked = (
+                words for words in itertools.islice(some, DRAWN) if not (program.wrong and program.wrong([*words]))
+            )
+            for words in itertools.islice(dict.fromkeys(map(tuple, asked)), count):
+                yield self._asked(subject, wired, [START, *words])
 
     def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
         return said(self.written, subject.n, prompt)

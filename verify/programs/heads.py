@@ -1,7 +1,7 @@
 """Who wins a head, in place of its scores.
 
 The score, for the query's position k and each j ≤ k, is a polynomial in the key's atoms with coefficients that are terms of k.
-What has no key atom is the same for all j and does not count. Three rules:
+What has no key atom is the same for all j and does not count. Four rules:
   nearest  −c·j² + 2c·f·j with c > 0 and an integer f is −c(j − f)² but for what all share: the position nearest to f wins, and
            no two of them tie, as 1 … k has no gap
   match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
@@ -10,6 +10,7 @@ What has no key atom is the same for all j and does not count. Three rules:
            itself matches, δ < −T is enough, with −min S_i − t < −T. If δ > −t, then 1 wins, whatever matches. If G = δ = 0,
            then 1 and all matches tie. If f lies elsewhere, the match nearest to f wins, where 2f is no integer: then i + j is not
            2f for any two positions, so that no two are as near.
+  line     as match, with c·j in place of the position's term, c ≠ 0, and t ≤ −c·j ≤ T: the last match wins if c > 0, else the first
   count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
            of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
            c. For t = 0, the smallest. Where the key asked for may be one that no invariant speaks of, some match wins, or 1.
@@ -17,7 +18,7 @@ What has no key atom is the same for all j and does not count. Three rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -91,8 +92,10 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     rest = dict(score)
     bend = rest.pop((POSITION, POSITION), ZERO)
     slope = rest.pop((POSITION,), ZERO)
-    if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
+    if not bend.is_constant or bend.constant > 0:
         return None
+    if bend == ZERO and slope != ZERO:
+        return _on_a_line(slope, rest, normal) if slope.is_constant else None
     weight = -bend.constant
     target = slope * (1 / (2 * weight)) if weight else ZERO
     whole = facts.is_integer(target)
@@ -104,13 +107,8 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     pairs, wishes = _pairs(rest, facts)
     if not (pairs or (weight and not rest)) or len(wishes) > (not weight):
         return None
-    # δ: at position 1, less what is left out.
-    for cost, key, query in pairs:
-        off = as_term(at_first(key, facts.start)) - query
-        default = default - off * off * cost
     off = ONE - target
-    default = default - off * off * weight
-    default = normal.term(expanded(default))
+    default = _at_first(default - off * off * weight, pairs, normal)
     matching = _in_order((key, query) for _, key, query in pairs)
     mismatch = min((cost for cost, _, _ in pairs), default=weight)
     if wishes:
@@ -135,6 +133,31 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     if begin <= 0:
         return Pick(matching)
     return Pick(matching, last=True) if end >= 0 else None if whole else Closest(matching, target)
+
+
+def _on_a_line(slope: Term, rest: dict[Monomial, Term], normal: Normal) -> Pick | None:
+    """The first or the last match, by a preference c·j, c ≠ 0. slope: c. rest: the other coefficients."""
+    facts, c = normal.facts, slope.constant
+    default = rest.pop((FIRST,), ZERO)
+    pairs, wishes = _pairs(rest, facts)
+    if not pairs or wishes:
+        return None
+    low, high = facts.bounds(_at_first(default + slope, pairs, normal))
+    ends = (2 * c, facts.bounds(K)[1] * c)
+    worst, best = ends if c > 0 else ends[::-1]
+    unequal = best - min(cost for cost, _, _ in pairs)
+    matches_itself = all(normal.term(key) == query for _, key, query in pairs)
+    if not (unequal < worst and high < worst and (unequal < low or matches_itself)):
+        return None
+    return Pick(_in_order((key, query) for _, key, query in pairs), last=c > 0)
+
+
+def _at_first(default: Term, pairs: Sequence[Compared], normal: Normal) -> Term:
+    """δ: what position 1 scores, less what is left out. default: the same without what is compared."""
+    for cost, key, query in pairs:
+        off = as_term(at_first(key, normal.facts.start)) - query
+        default = default - off * off * cost
+    return normal.term(expanded(default))
 
 
 def _in_order(pairs: Iterable[tuple[Term, Term]]) -> Matching:

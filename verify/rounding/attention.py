@@ -402,6 +402,7 @@ class Reader:
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
         sums: dict[str, Integer] = {}
+        ranges: list[tuple[str, int, int]] = []  # of a sum: each summand lies between these
         constant_scores = all(c.upper == c.lower == top for c in winners)
         for i in range(len(self.rows.value)):
             nonzero = [c for c in winners if c.value(i).terms]
@@ -419,6 +420,7 @@ class Reader:
                 ends = [whole(end) for c in winners for end in c.joint.bounds(c.value(i))]
                 summed = query.space.fresh("s")  # the values of all winners, added up
                 sums[summed] = Integer(min(*ends, 0) * most, max(*ends, 0) * most)
+                ranges.append((summed, min(ends), max(ends)))
                 values.append(atom(summed) * atom(share))
                 self.trace.append(f"sum {[f'{c.value(i)} of {c.told}' for c in winners]}")
             else:
@@ -433,6 +435,9 @@ class Reader:
         if constant_scores and everybody:  # as many as there are positions
             box[share] = Reciprocal(POSITION, 0)
         kind = with_fields(query, box=box)
+        for summed, low, high in ranges:
+            counted = atom(POSITION if constant_scores and everybody else number)
+            kind = kind.not_below_0(atom(summed) - counted * low).not_below_0(counted * high - atom(summed))
         for value in values:
             kind, _ = kind.settle(value, self.where)  # no multiple of the step is rounded, but a sum may saturate
         return self._reads(kind, at, values).simplified()

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from verify.algebra.domains import (
     POSITION,
-    SHARED,
     SIZE,
     Domain,
     Integer,
@@ -20,7 +19,18 @@ from verify.algebra.domains import (
     Undecided,
 )
 from verify.algebra.growing import Growing, at_most
-from verify.algebra.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant, is_whole, quotient
+from verify.algebra.polynomial import (
+    ZERO,
+    Form,
+    Monomial,
+    Number,
+    Polynomial,
+    atom,
+    constant,
+    form_polynomial,
+    is_whole,
+    quotient,
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,11 @@ class Bounded:
         if len(polynomial.atoms) < 2:
             return low, high
         if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
-            intervals = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
+            intervals = (
+                *self._by_difference(polynomial, ideal),
+                *self._by_ratio(polynomial, ideal),
+                *self._by_mean(polynomial, ideal),
+            )
         else:
             intervals = tuple(self._by_form(polynomial))
         for end, other in intervals:
@@ -147,22 +161,22 @@ class Bounded:
         if form in self.forms:
             a, b = (factor * end for end in self.forms[form])
             yield polynomial.constant + min(a, b), polynomial.constant + max(a, b)
-        elif polynomial.atoms == SHARED:
-            yield from self._by_size(polynomial)
+        else:
+            yield from self._by_part(polynomial)
 
-    def _by_size(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """a·k + b·n + c, where another form of the position k and the size n is known: that, times a number, and the rest in n."""
-        size = self.box[SIZE]
-        if not isinstance(size, Integer):
-            raise TypeError("size is no Integer")
-        for form, ends in self.forms.items():
-            factors = dict(form)
-            if factors.keys() == SHARED:
-                times = quotient(polynomial.terms[POSITION,], factors[POSITION])
-                rest = polynomial.terms[SIZE,] - times * factors[SIZE]
+    def _by_part(self, polynomial: Polynomial) -> Iterator[Interval]:
+        """A known form times a number, chosen so that one of its atoms is in this part alone, and the rest."""
+        for body, ends in self.forms.items():
+            if not polynomial.atoms.issuperset(name for name, _ in body):
+                continue
+            known = form_polynomial(body)
+            for name, c in body:
+                if name == SIZE:
+                    continue
+                times = quotient(polynomial.terms[name,], c)
+                low, high = self.bounds(polynomial - known * times, refined=False)
                 a, b = sorted(times * end for end in ends)
-                c, d = sorted(rest * end for end in (size.low, size.high))
-                yield polynomial.constant + a + c, polynomial.constant + b + d
+                yield low + a, high + b
 
     def _by_difference(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·(1/a − 1/b) + d, each 1/… rounded, where it is known that a ≤ b or a < b."""
@@ -252,6 +266,29 @@ class Bounded:
             largest = quotient(high, index.low) + slack
             a, b = ends[0] if ends[0] is not None else -slack, ends[1] if ends[1] is not None else largest
             yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
+
+    def _by_mean(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
+        """c·S/M + d, 1/M rounded, where it is known that S is at least, or at most, a number times M."""
+        ratio = self.ratio(polynomial)
+        if ratio is None or len(ratio[1].atoms) != 1 or ratio[1].constant or ratio[2].shift:
+            return
+        c, form, domain = ratio
+        ((summed,),) = form.terms
+        low, high = self.bounds(polynomial, ideal=ideal, refined=False)
+        slack = Fraction(0) if ideal else max(map(abs, self.bounds(form))) * self.space.step / 2
+        for body, (first, last) in self.forms.items():
+            factors = dict(body)
+            if factors.keys() != {summed, domain.of}:
+                continue
+            # From a·S + b·M ≤ 0 follows S/M ≤ −b/a if a > 0, else S/M ≥ −b/a.
+            end = quotient(-factors[domain.of], factors[summed])
+            for holds, sign in ((last <= 0, 1), (first >= 0, -1)):
+                is_above = (sign * factors[summed] > 0) == (c > 0)
+                if holds and is_above:
+                    high = min(high, polynomial.constant + c * end + abs(c) * slack)
+                elif holds:
+                    low = max(low, polynomial.constant + c * end - abs(c) * slack)
+        yield low, high
 
     def error(self, polynomial: Polynomial) -> Fraction:
         """How far the two readings can be apart."""

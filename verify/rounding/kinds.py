@@ -214,6 +214,16 @@ class Kind(Bounded):
                     return part.eliminated(name, (constant(first) - rest) * c)
         return part._narrowed()
 
+    def not_below_0(self, form: Polynomial) -> Kind:
+        """The same kind, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
+        if any(isinstance(c, Growing) for c in form.terms.values()):
+            return self
+        body, factor = form.canonical
+        low, high = self.form_bounds(body)
+        end = quotient(-form.constant, factor)
+        ends = (max(low, math.ceil(end)), high) if factor > 0 else (low, min(high, math.floor(end)))
+        return with_fields(self, forms={**self.forms, body: ends})
+
     def _residue(self, body: Form) -> tuple[int, int]:
         """r and m: the form is r, modulo m."""
         residue, divisor = 0, 0

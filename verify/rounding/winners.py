@@ -1,7 +1,8 @@
 """Which keys can have the largest score, whether several can at once, and by how much they lead.
 
 The scores of keys that can win are often one function of the position, the *line*, which has no value twice: those of keys that are
-equal to the query, and that of a default at position 1. It is −c·(k' − f)² on one side of f, or on both if 2f is no whole number.
+equal to the query, and that of a default at position 1. It is c·k' + d, or −c·(k' − f)² on one side of f, or on both if 2f is no
+whole number.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class Winners:
             if many and not is_on and part.lower < part.upper:
                 return Fraction(0)
         gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
-        return min([*lost, *gaps, *([least * self.apart] if any(on) else [])], default=Fraction(0))
+        several = sum(1 + many for many, is_on in zip(self.many, on, strict=True) if is_on) > 1
+        return min([*lost, *gaps, *([least * self.apart] if several else [])], default=Fraction(0))
 
     def ranks(self) -> list[int]:
         """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""
@@ -89,6 +91,8 @@ class Winners:
             return nothing
         function, square = functions[-1]
         on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in self.parts]
+        if square is None:
+            return on, abs(function.terms[PLACE,])
         line_parts = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
         sides = [c.joint.bounds(square.form.substitute({PLACE: c.place})) for c in line_parts]
         low, high = min(low for low, _ in sides), max(high for _, high in sides)
@@ -133,20 +137,28 @@ def _ends_like_values(candidate: Candidate) -> bool:
     return all(is_whole(end - square.form.constant) for end in candidate.joint.bounds(square.form))
 
 
-def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square] | None:
+def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square | None] | None:
     """The score as a function of the key's position k', if it has no value twice and depends on nothing else of the key.
 
-    Also the square of a form in k' that it is made of.
+    Also the square of a form in k' that it is made of, None if it is c·k' and what has no k', c ≠ 0.
     """
     own = {POSITION} if candidate.is_self else candidate.own
     squares = [s for s in candidate.score.squares if s.form.atoms & own]
-    if len(squares) != 1 or len(candidate.place.atoms) != 1:
+    if len(candidate.place.atoms) != 1:
         return None
-    (name,), (square,) = candidate.place.atoms, squares
+    (name,) = candidate.place.atoms
+    place = {name: atom(PLACE)}
+    if (candidate.exact.atoms & own) != {name}:
+        return None
+    if not squares:
+        is_line = all(name not in monomial or monomial == (name,) for monomial in candidate.exact.terms)
+        return (candidate.exact.substitute(place), None) if is_line else None
+    if len(squares) != 1:
+        return None
+    (square,) = squares
     low, high = candidate.joint.bounds(square.form)
     if (low < 0 < high and not square.asymmetry) or abs(square.form.terms.get((name,), Fraction(0))) != 1:
         return None
-    if (candidate.exact.atoms & own) != {name} or name in candidate.score.rest.atoms:
+    if name in candidate.score.rest.atoms:
         return None
-    place = {name: atom(PLACE)}
     return candidate.exact.substitute(place), replace(square, form=square.form.substitute(place))

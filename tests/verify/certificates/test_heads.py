@@ -108,6 +108,10 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
     """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
     query: dict[str, Domain] = {"n": Integer(4, 4), "k": draw(integers(6, 2)), "t": draw(integers(0, 3))}
     cost, target, found = draw(costs), draw(targets), list[Candidate]()
+    bends, slope_of_all = (
+        draw(st.booleans()),
+        draw(st.sampled_from([-1, 1])) * cost,
+    )  # the position's share of every score
     same = draw(st.sampled_from([0, 0, 20]))  # what the scores of all keys have in common
     for i in range(draw(st.integers(1, 3))):
         place, number = f"p{i}", f"a{i}"
@@ -116,7 +120,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             own[place] = Integer(1, 1)
         away, shape = atom(place) - target, draw(st.sampled_from(["line", "line", "number", "both", "any", "rest"]))
         off = atom(number) - draw(st.sampled_from([atom("t"), constant(1), constant(Fraction(1, 2))]))
-        line, equal = away * away * -cost, off * off * -draw(costs)
+        line, equal = away * away * -cost if bends else atom(place) * slope_of_all, off * off * -draw(costs)
         slope = atom(place) * draw(rests)
         score = {
             "line": line,
@@ -218,6 +222,36 @@ def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
             assert able.lead([]) <= min(abs(x - y) for x, y in every if x != y)
             assert not able.unique() or all(abs(x - y) > 0 for x, y in every)
     assert told > 100
+
+
+@pytest.mark.parametrize("slope", [-2, 2])
+@pytest.mark.parametrize("at_start", [0, 1, -1])
+def test_a_straight_line_has_no_value_twice(slope: int, at_start: int) -> None:
+    """c·k' at 2 … 5, and a default at position 1 that is on the line or beside it."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5)}
+    empty, score = Score((), constant(0)), atom("p") * slope
+    line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
+    default = line.with_registers({SCORE: constant(slope + at_start), SCORE - 1: constant(1)})
+    some = [scored(Candidate(frozenset([0]), line, frozenset("p"), empty))]
+    some.append(scored(Candidate(frozenset([1]), default, frozenset(), empty)))
+    able, scores = Winners(some, [True, False]), [slope + at_start, *(slope * p for p in range(2, 6))]
+    assert able.line() == ([True, not at_start], 2)
+    assert able.unique()
+    assert len({*scores}) == len(scores)
+    assert 0 < able.lead([]) <= min(abs(a - b) for a, b in itertools.combinations(scores, 2))
+
+
+@pytest.mark.parametrize(
+    "score", [atom("p") * atom("b"), atom("p") * 2 + atom("b"), atom("k") * 2, atom("p") * atom("k")]
+)
+def test_what_is_no_straight_line_of_the_position(score: Polynomial) -> None:
+    """Another number of the key, none of it, or a slope that may be 0."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(0, 9), "p": Integer(2, 5), "b": Integer(0, 1)}
+    kind = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
+    one = scored(Candidate(frozenset([0]), kind, frozenset("pb"), Score((), constant(0))))
+    able = Winners([one], [True])
+    assert able.line() == ([False], 0)
+    assert not able.unique()
 
 
 def test_a_number_at_the_end_of_what_is_on_no_line() -> None:

@@ -317,3 +317,30 @@ def test_a_numerator_is_split_where_the_quotient_is_a_number(low: int, high: int
             continue
         assert sum(sum(1 for _ in points(part)) for part in parts) == sum(1 for _ in points(kind))
     assert known >= 20
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (0, 1), (-2, 0), (1, 3)])
+@pytest.mark.parametrize("c", [1, -4, Fraction(5, 2)])
+def test_a_mean_lies_between_the_least_and_the_largest_of_its_numbers(low: int, high: int, c: Fraction) -> None:
+    """S/m of m numbers from low to high, 1/m rounded: bounds contain every value, and are no wider than rounding asks for."""
+    space = Space(fixed_point(17))
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 1), "m": Integer(1, 12), "r": Reciprocal("m", 0)}
+    kind = Kind(space, {}, {**box, "s": Integer(min(low, 0) * 12, max(high, 0) * 12)})
+    s, m = atom("s"), atom("m")
+    told = kind.not_below_0(s - m * low).not_below_0(m * high - s)
+    every = [*points(told)]
+    assert {(p.rounded["s"], p.rounded["m"]) for p in every} == {
+        (x, y) for y in range(1, 13) for x in range(low * y, high * y + 1)
+    }
+    mean = s * atom("r") * c + 1
+    slack = abs(c) * max(-low, high) * 12 * space.step / 2
+    for ideal in (False, True):
+        values = [at(mean, p.ideal if ideal else p.rounded) for p in every]
+        ends = told.bounds(mean, ideal=ideal)
+        assert ends[0] <= min(values) <= max(values) <= ends[1]
+        wanted = sorted((1 + c * low, 1 + c * high))
+        assert ends[0] >= wanted[0] - slack * (not ideal)
+        assert ends[1] <= wanted[1] + slack * (not ideal)
+    more = kind.not_below_0(s - m * low + 1).not_below_0(m * high - s + 1)  # one more than the mean of such numbers
+    values, ends = [at(mean, p.rounded) for p in points(more)], more.bounds(mean)
+    assert ends[0] <= min(values) <= max(values) <= ends[1]

@@ -302,7 +302,7 @@ def test_the_nearest_match_is_told_where_position_1_is_between_matches_and_misma
     assert isinstance(winners(by_key((*rows, (as_term(Equal(K, Fraction(1))), first))), NORMAL), Closest) == is_told
 
 
-# Who wins, of scores of the three rules' form with numbers that fit or do not
+# Who wins, of scores of the rules' form with numbers that fit or do not
 
 
 SHORT = Language(
@@ -340,7 +340,9 @@ def scores(draw: st.DrawFn) -> list[tuple[Term, Term]]:
     target = draw(st.sampled_from(PLACES))
     # Of which no rule speaks: weights that depend on k, and later positions that are better as such.
     bend = draw(st.sampled_from([*[ZERO] * 9, NUMBER * -1])) - weight
-    slope = draw(st.sampled_from([*[ZERO] * 5, ONE, NUMBER * -1])) * (not weight)
+    # Or a line −c·j in place of the square.
+    line = draw(st.sampled_from([0, 0, 1, -1, 3, -3])) * (not weight)
+    slope = draw(st.sampled_from([*[ZERO] * 5, NUMBER * -1])) * (not weight) - line
     if draw(st.integers(0, 7)) == 0:
         return [(K * K, bend), (K, target * (2 * weight) + slope)]
     usual = draw(st.sampled_from([True, True, True, False]))  # else position 1 has what the sum is there as well
@@ -353,8 +355,9 @@ def scores(draw: st.DrawFn) -> list[tuple[Term, Term]]:
         else:
             rows += [(x * x, as_term(-cost)), (x, y * (2 * cost))]
             first = first + y * y * (cost * usual)
-    far, off = draw(st.integers(0, 3)), draw(st.sampled_from([-1, 0, 1, Fraction(1, 2)] if weight else [0, 0, 1, -1]))
-    first = first - cost * draw(st.sampled_from([0, 0, 0, 1])) * bool(weight) - weight * far**2 + off
+    bends, offs = weight or line, [-1, 0, 1, Fraction(1, 2)]
+    far, off = draw(st.integers(0, 4)), draw(st.sampled_from(offs if bends else [0, 0, 1, -1]))
+    first = first - cost * draw(st.sampled_from([0, 0, 0, 1])) * bool(bends) - weight * far**2 - line * far + off + line
     return [*rows, (as_term(Equal(K, Fraction(1))), first)]
 
 
@@ -365,7 +368,15 @@ def better_at_the_target(target: Term) -> list[tuple[Term, Term]]:
     return [*rows, (as_term(Equal(K, Fraction(1))), first)]
 
 
+def by_a_line(asked: Term, cost: int, default: int) -> list[tuple[Term, Term]]:
+    """−cost·(number there − asked)² − 3j, and `default` at position 1."""
+    rows = [(K, as_term(-3)), (NUMBER * NUMBER, as_term(-cost)), (NUMBER, asked * (2 * cost))]
+    return [*rows, (as_term(Equal(K, Fraction(1))), asked * asked * cost + 3 + default)]
+
+
 @settings(max_examples=400)
+@example(by_a_line(NUMBER, 4, -20), ANY_K)  # another number at 2 is better than the same at 4
+@example(by_a_line(BEFORE, 10, -16), ANY_K)  # as good as position 1
 @example(better_at_the_target(K - 1), ANY_K)
 @example(better_at_the_target(ONE * 3), ANY_K)
 @given(scores(), st.sampled_from([ANY_K, EACH_K]))

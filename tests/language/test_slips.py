@@ -307,7 +307,7 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "numbers below words": (a_weight_of_counts(False, "is_number", -4), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
     "a line that bends away": (
         a_weight_of_counts(True, "number", 1),
-        {HIST: WRONG, NEXT: UNCERTIFIED, ZERO: UNCERTIFIED},
+        {HIST: WRONG, NEXT: UNCERTIFIED, ZERO: WRONG},
     ),
     "twice the bend": (a_weight_of_counts(True, "number_squared", -1), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
     "a share with each number": (a_weight_of_counts(True, "is_number", 1), {HIST: UNCERTIFIED, NEXT: UNCERTIFIED}),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from verify.runs.bits import FEW_BITS, first_above, span_of
 
 from constructions.istree import transformer
 from precision.format import Discipline
+from verify.runs.costs import FEW_BITS, first_above, span_of
 from verify.runs.istree_walks import first_above_bounds
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from constructions.language.terms import Answer, Term
+from constructions.models.search import END_SEARCH
 from constructions.wiring.finding import Finding
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
@@ -38,6 +39,14 @@ class HardInput:
     text: str
     prompt: tuple[int, ...]
     answer: tuple[int, ...]
+
+
+def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Sequence[int]) -> Iterator[HardInput]:
+    """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
+    tokens, start, end = (*map(int, prompt), *map(int, answer)), len(prompt), wired.token.get(END_SEARCH)
+    places = [i for i in range(start, len(tokens)) if tokens[i] == end]
+    for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
+        yield HardInput(text, tokens[:first], tokens[first:last])
 
 
 @dataclass(frozen=True)
@@ -249,7 +258,7 @@ class Dossier:
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
         """Hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
-        return (self._asked(subject, wired, words) for words in self.prompts(subject, rng))
+        return (one for words in self.prompts(subject, rng) for one in self._asked(subject, wired, words))
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
         """The hard inputs by which a precision is judged, named by their texts."""
@@ -257,7 +266,7 @@ class Dossier:
 
     def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
         """Of every input of a small n: what the model itself must write, piece by piece, each behind all that stands before."""
-        return ([self._asked(subject, wired, words)] for words in self.small_prompts(subject))
+        return ([*self._asked(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
         """Short prompts, each with the one word that must follow, of which a program is asked."""
@@ -271,9 +280,8 @@ class Dossier:
         """A run of the ideal model that goes wrong, in words; None if none was seen."""
         return None
 
-    def _asked(self, subject: Subject, wired: Wired, words: Sequence[str]) -> HardInput:
-        right = self.oracle(subject, words)
-        return HardInput(" ".join(words), tuple(wired.tokens(words)), tuple(wired.tokens(right)))
+    def _asked(self, subject: Subject, wired: Wired, words: Sequence[str]) -> Iterator[HardInput]:
+        return pieces(wired, " ".join(words), wired.tokens(words), wired.tokens(self.oracle(subject, words)))
 
     @property
     def least_hard(self) -> int | None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.models.program import Family
-from constructions.models.search import END_SEARCH
-from constructions.models.solver import Request
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
 from verify.rounding.model import Listed, Model
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
@@ -88,8 +86,7 @@ class SolvedDossier(Dossier):
                 continue
             request = solver.request(wired, given)
             if len(request.prompt) + len(request.guess) <= LONGEST:
-                for prompt, answer in pieces(wired, request):
-                    yield HardInput(self.text_of(given), prompt, answer)
+                yield from pieces(wired, self.text_of(given), request.prompt, request.guess)
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
         for name, given in self.extreme(subject):
@@ -100,7 +97,7 @@ class SolvedDossier(Dossier):
     def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
         for given in self.every(subject):
             request = self.solver.request(wired, given)
-            yield [HardInput(self.text_of(given), *piece) for piece in pieces(wired, request)]
+            yield [*pieces(wired, self.text_of(given), request.prompt, request.guess)]
 
     def wrong_run(self, subject: Subject) -> str | None:
         if subject.n > LARGEST_RUN:
@@ -119,14 +116,6 @@ class SolvedDossier(Dossier):
             if scores > MOST_SCORES:
                 return None
         return None
-
-
-def pieces(wired: Wired, request: Request) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
-    tokens, start, end = (*request.prompt, *map(int, request.guess)), len(request.prompt), wired.token.get(END_SEARCH)
-    places = [i for i in range(start, len(tokens)) if tokens[i] == end]
-    for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
-        yield tuple(tokens[:first]), tuple(tokens[first:last])
 
 
 def listed(families: Iterable[Family]) -> list[Listed]:

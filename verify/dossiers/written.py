@@ -137,7 +137,7 @@ class ProgramDossier(Dossier):
                 words for words in itertools.islice(some, DRAWN) if not (program.wrong and program.wrong([*words]))
             )
             for words in itertools.islice(dict.fromkeys(map(tuple, asked)), count):
-                yield self._asked(subject, wired, [START, *words])
+                yield from self._asked(subject, wired, [START, *words])
 
     def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
         return said(self.written, subject.n, prompt)

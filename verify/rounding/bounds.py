@@ -165,7 +165,12 @@ class Bounded:
             yield from self._by_part(polynomial)
 
     def _by_part(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """A known form times a number, chosen so that one of its atoms is in this part alone, and the rest."""
+        """A known form times a number, chosen so that one of its atoms is in this part alone, and the rest.
+
+        What depends on n and two atoms more is left to splits.
+        """
+        if len(polynomial.atoms) > 2 and SIZE in polynomial.atoms:
+            return
         for body, ends in self.forms.items():
             if not polynomial.atoms.issuperset(name for name, _ in body):
                 continue

@@ -292,6 +292,8 @@ class Compiler:
             case Read(value, where):  # one position is read, so its square is
                 return self.atom(Read(value * value, where))
         form, ready = self.atom(atom)
+        if form == Affine():
+            return form, 0
         low, high = self.bounds.atom(atom)
         plain = _plain(form)
         name = squared(plain) if plain else self._register(as_term(atom) * as_term(atom), "square")
@@ -325,6 +327,8 @@ class Compiler:
                 return self._bit(atom, told) if isinstance(told, _Ramps) else told
             case Positive(of):
                 self._require_whole(of, "positive")
+                if self.tight.term(of)[1] <= 0:  # no unit would write its square
+                    return Affine(), 0
                 form, ready = self.form(of)
                 name = self._register(as_term(atom), "positive")
                 return reg(name), self._feed(

@@ -263,3 +263,11 @@ def test_what_cannot_be_pinned_is_refused_with_the_reason(pin: Pin, reason: str)
 def test_a_scale_is_a_power_of_two() -> None:
     with pytest.raises(ValueError, match="a scale is a power of two, not 12"):
         pinned(Pin(FOLLOWED, scale=12))
+
+
+@pytest.mark.parametrize("never", ['word("a") - 1', 'select(number, 1).last(word("a") - 1)'])
+def test_what_is_never_positive_is_0(never: str) -> None:
+    program = Written(
+        f'choose(word("b").at(positive({never})), number, "no")', 'many(words("a", "b")), "?", numbers(0)'
+    ).program
+    assert Compiled(program, 6).certified

@@ -85,8 +85,16 @@ def _command(argv: Sequence[str]) -> int:
 SIGNED = ("--n", "--precision")
 
 
+class _Mixed(Parser):
+    """Options may stand between the program and its input."""
+
+    def parse_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse does, which by default ends the input in front of the first option."""
+        return self.parse_intermixed_args(args, namespace)
+
+
 def _parser(prog: str) -> Parser:
-    parser = Parser(prog, DESCRIPTION, EPILOG)
+    parser = _Mixed(prog, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("program", nargs="?", metavar="PROGRAM", help="FILE.py, FILE.py:NAME, or one of the gallery, see below")
     add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")

@@ -109,11 +109,22 @@ def program(
         except ValueError as error:
             raise ValueError(f"the example {example!r}: {error}") from error
     output = says if callable(says) else as_output(says)
-    written = Program(
-        name, output, texts, oracle, "transformer", stop, answer, wrong, statement, source, tuple(examples)
-    )
     p = precision if callable(precision) or precision is None else lambda n: precision
-    return in_architecture(replace(written, pins=tuple(pins), precision=p), architecture)
+    written = Program(
+        name,
+        output,
+        texts,
+        oracle,
+        stop=stop,
+        answer=answer,
+        wrong=wrong,
+        statement=statement,
+        source=source,
+        examples=tuple(examples),
+        pins=tuple(pins),
+        precision=p,
+    )
+    return in_architecture(written, architecture)
 
 
 def in_architecture(written: Program, architecture: str) -> Program:

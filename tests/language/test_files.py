@@ -73,7 +73,8 @@ def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path = written(tmp_path, GOOD)
     assert main(["run", path, "1", "3"]) == 0
     assert main(["run", f"{path}:large", "3 1"]) == 0
-    assert capsys.readouterr().out == "YES\nNO\n"
+    assert main(["run", path, "--n", "5", "1 3"]) == 0
+    assert capsys.readouterr().out == "YES\nNO\nYES\n"
     model = constructions.load(path, n=4)
     result = pickle.loads(pickle.dumps(model.run("1 3")))
     assert result.answer == "YES"

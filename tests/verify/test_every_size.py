@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from constructions.istree import hybrid, rag
-from verify.algebra.symbolic import values
+from verify.algebra.interval import values
 from verify.claims.retrieval import RETRIEVERS
 from verify.runs.costs import first_above
 

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from constructions.wiring.part import least_gap
 from tests.verify.numbers_at import holds, parity, shown_at, value, values_at
-from verify.algebra.growing import n_of
 from verify.algebra.trees import theorem_of
-from verify.algebra.walks import Walk
+from verify.algebra.walks import Walk, n_of
 from verify.framework.proofs import check as check_stored
 from verify.framework.proofs import stated
 from verify.trusted import growth

@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.algebra.growing import at_most, grows
 from verify.algebra.polynomial import Number, Polynomial, is_whole, quotient, remainder
 from verify.algebra.quotients import Unanswered
+from verify.algebra.symbolic import at_most, grows
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share

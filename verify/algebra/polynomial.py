@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
-from verify.algebra.growing import grows, told_apart
 from verify.algebra.quotients import Unanswered
+from verify.algebra.symbolic import grows, is_symbolic, told_apart
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
 Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
@@ -146,7 +146,7 @@ def quotient(a: Number, b: Number) -> Fraction:
 
 def is_whole(value: Number) -> bool:
     """Whether it is seen to be a whole number."""
-    return value.is_whole if grows(value) else value.denominator == 1
+    return value.is_whole if is_symbolic(value) else value.denominator == 1
 
 
 def whole(value: Number) -> int:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
-from verify.algebra.growing import Growing
+from verify.algebra.symbolic import grows
 
 Coefficients = tuple[Fraction, ...]  # the constant first
 FEW = 64
@@ -67,7 +67,8 @@ def evaluate(polynomial: Sequence[Fraction], m: int) -> Fraction:
 
 def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
     """A number that the ratio is not below on the integers low … high, close to its least value; None if none was found."""
-    if isinstance(high, Growing):
+    last = high
+    if grows(last):
         return _least_at_an_end(ratio, low, high)
     bound = min(ratio.at(low), ratio.at(high))
     bound -= abs(bound) / 1024
@@ -77,10 +78,10 @@ def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
 
 def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
     """The same, of a ratio that is seen to rise or to fall from some number on, whatever the last integer is."""
-    if isinstance(low, Growing):
+    if grows(low):
         return None
     divisor = _common_divisor(ratio.numerator, ratio.denominator)
-    top, under = (_divided(part, divisor)[0] for part in (ratio.numerator, ratio.denominator))
+    top, under = (divided(part, divisor)[0] for part in (ratio.numerator, ratio.denominator))
     ratio = Ratio(top, under)
     slope = _add(_multiply(_derived(top), under), _multiply(top, _derived(under)), Fraction(-1))
     for start in (low, low + FEW):
@@ -91,7 +92,7 @@ def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
     return None
 
 
-def _divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
+def divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
     """The quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
     rest, quotient = list(polynomial), list[Fraction]()
     while len(rest) >= len(by):
@@ -107,7 +108,7 @@ def _divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, 
 def _common_divisor(first: Coefficients, second: Coefficients) -> Coefficients:
     """With 1 in front of the highest power, so that it is positive from some number on."""
     while second:
-        first, second = second, _divided(first, second)[1]
+        first, second = second, divided(first, second)[1]
     return tuple(c / first[-1] for c in first)
 
 

@@ -1,129 +1,164 @@
-"""The size n as a symbol: a builder that is given it wires one model for every n of an interval.
+"""Numbers that depend on n, for a builder and a checker to calculate with: one model stands for many n.
 
-A Size is a polynomial of n, or a quotient of two. Sums, products and quotients stay such. What asks for more (a comparison, a bit
-length, a quotient rounded down) is answered as at the interval's least n, and the interval is cut to where the answer is proved to
-be the same. So what a builder has made in the end is what it makes for each n of the interval. Nothing else can be asked: whatever
-wants an int or a float of it raises TypeError.
+A Symbolic is a quotient of two polynomials of n, and of what else its oracle speaks of. Sums, products and quotients stay such.
+What asks for more (a comparison, a bit length, a quotient rounded down) is answered by the oracle. Its answer is right for each n
+that the oracle is about. There are two oracles: one is about an interval of n, which it cuts to where its answers are right
+(interval.py). The other is about all large n, which it splits into cases (walks.py). So what is made in the end is what is made for
+each n of the interval, or of the case. What has no answer that is the same for all of them raises Unanswered: a place in a table,
+a float.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from numbers import Number
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
-from verify.algebra.domains import SIZE
-from verify.algebra.polynomial import ONE, Number, Polynomial, atom, combination, constant
-from verify.algebra.rational import Coefficients, evaluate, never_negative
+from verify.algebra.quotients import (
+    EXPONENTS,
+    ONE,
+    Interned,
+    Quotient,
+    Unanswered,
+    added,
+    constant,
+    difference,
+    interned,
+    inverse,
+    multiplied,
+    negated,
+    power_of_two,
+    quotient,
+    text,
+)
+from verify.trusted import growth
+from verify.trusted.growth import Polynomial, names_of, number
 
-
-@dataclass
-class Sizes:
-    """The n from low to high; high falls as answers are asked for. signs, bits: of polynomials that were asked for, at all n."""
-
-    low: int
-    high: int
-    signs: dict[Coefficients, int] = field(default_factory=dict)
-    bits: dict[Coefficients, int] = field(default_factory=dict)
-
-    def keep(self, polynomial: Polynomial) -> None:
-        """Cuts to where a polynomial, which is not negative at low, is proved to be so."""
-        coefficients = _coefficients(polynomial)
-        if self._holds(coefficients, self.high):
-            return
-        low, high = self.low, self.high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._holds(coefficients, middle) else (low, middle)
-        self.high = low
-
-    def _holds(self, coefficients: Coefficients, high: int) -> bool:
-        rest = coefficients[1:]
-        if all(c >= 0 for c in rest):  # it grows, and is not negative at low
-            return True
-        if all(c <= 0 for c in rest):
-            return evaluate(coefficients, high) >= 0
-        return never_negative(coefficients, self.low, high)
+NUMBERS = (int, Fraction)
+Comparison: TypeAlias = tuple[Interned, Interned, Interned, Interned, str, int]
 
 
-def _coefficients(polynomial: Polynomial) -> Coefficients:
-    terms = polynomial.terms
-    degree = max(map(len, terms), default=0)
-    zero: Any = 0  # ints where numbers are whole, as polynomials have them: those calculate ten times as fast
-    return tuple([terms.get((SIZE,) * i, zero) for i in range(degree + 1)])
+class Oracle(Protocol):
+    """Answers questions about each n that it is about at once. compared: its answers to comparisons of two numbers.
+
+    endless: whether it is about all large n, so that no bound of its numbers is a number.
+    """
+
+    compared: dict[Comparison, bool]
+    endless: bool
+
+    def holds(self, polynomial: Interned, relation: str) -> bool:
+        """Whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
+
+    def told(self, polynomial: Interned, relation: str) -> bool | None:
+        """The same, of what is seen without asking for it; None of what is not."""
+
+    def is_whole(self, polynomial: Interned) -> bool:
+        """Whether it is seen to be a whole number."""
+
+    def rounded_down(self, value: Symbolic) -> Any:
+        """The largest whole number that is not above it."""
+
+    def remainder(self, value: Symbolic, divisor: Any) -> Any:
+        """What is left of it."""
+
+    def nearest(self, value: Symbolic) -> Any:
+        """A whole number beside it, of one that is not midway between two."""
+
+    def bit_length(self, value: Symbolic) -> Any:
+        """Of a whole number that is not negative."""
+
+    def denominator(self, value: Symbolic) -> int:
+        """A number that it is a whole number with."""
+
+    def simplified(self, value: Symbolic) -> Fraction:
+        """The same number: a polynomial, or one that does not depend on n, if it is seen to be."""
+
+    def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
+        """What it is where the symbols are these numbers."""
+
+    def written(self, value: Symbolic) -> str:
+        """As a text that tells numbers apart."""
 
 
-class Size(Fraction):
+def is_symbolic(value: Any) -> TypeGuard[Symbolic]:
+    """Whether it depends on n. isinstance takes five times as long of one that does not."""
+    kind = type(value)
+    return kind is not int and kind is not Fraction and isinstance(value, Symbolic)
+
+
+def grows(value: Any) -> TypeGuard[Symbolic]:
+    """Whether it is a number of all large n."""
+    return is_symbolic(value) and value.oracle.endless
+
+
+def is_sized(value: Any) -> TypeGuard[Symbolic]:
+    """Whether it is a number of an interval of n."""
+    return is_symbolic(value) and not value.oracle.endless
+
+
+class Symbolic(Fraction):
     """A number that depends on n, top/under. It is called a Fraction so that forms of registers take it as a coefficient."""
 
-    __slots__ = ("sizes", "top", "under")
-    top: Polynomial
-    under: Polynomial  # positive on the interval
-    sizes: Sizes
+    __slots__ = ("oracle", "top", "under")
+    top: Interned
+    under: Interned  # positive; 1 where the quotient is a polynomial
+    oracle: Any  # an Oracle
 
-    def __new__(cls, top: Polynomial, sizes: Sizes, under: Polynomial = ONE) -> Size:
+    def __new__(cls, top: Polynomial, oracle: Oracle, under: Polynomial = ONE) -> Symbolic:
         self = object.__new__(cls)
-        self.top, self.under, self.sizes = top, under, sizes
+        self.oracle = oracle
+        self.top = top if type(top) is Interned else interned(top)
+        self.under = under if type(under) is Interned else interned(under)
         return self
 
     @property
-    def polynomial(self) -> Polynomial:
-        """Raises TypeError for a quotient that is none."""
-        if self.under is ONE:
-            return self.top
-        if not self.under.is_constant:
-            raise TypeError(f"{self} is no polynomial")
-        return self.top * (1 / Fraction(self.under.constant))
+    def polynomial(self) -> Interned:
+        """Raises Unanswered for a quotient that is none."""
+        if self.under is not ONE:
+            raise Unanswered(f"{self!r} is no polynomial")
+        return self.top
 
-    def at_low(self) -> Fraction:
-        """Its value at the least n."""
-        low = self.sizes.low
-        return Fraction(evaluate(_coefficients(self.top), low)) / evaluate(_coefficients(self.under), low)
+    def _made(self, value: Quotient) -> Any:
+        """A Fraction where it is one number: an int divided by an int would be a float."""
+        return Symbolic(value[0], self.oracle, value[1]) if type(value) is tuple else value
 
-    def _other(self, other: Any) -> Size | None:
+    # What is a quotient of polynomials again
+
+    def _other(self, other: Any) -> tuple[Interned, Interned] | None:
+        """What is calculated with; None if it is none of these numbers. Raises Unanswered for one of another oracle."""
         kind = type(other)
-        if kind is Size:
-            return other  # type: ignore[no-any-return]
-        # isinstance takes long of classes like these
-        is_number = kind is int or kind is Fraction or isinstance(other, (int, Fraction))
-        return Size(constant(other), self.sizes) if is_number else None
-
-    # What is a polynomial again
+        if kind is int or kind is Fraction:  # isinstance takes five times as long of classes like these
+            return constant(other), ONE
+        if isinstance(other, Symbolic):
+            if other.oracle is not self.oracle:
+                raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
+            return other.top, other.under
+        return (constant(other), ONE) if isinstance(other, NUMBERS) else None
 
     def __add__(self, other: Any) -> Any:
-        kind = type(other)
-        if self.under is ONE and (kind is int or kind is Fraction):
-            return Size(self.top + other, self.sizes)
         its = self._other(other)
-        if its is None:
-            return NotImplemented
-        if self.under is ONE and its.under is ONE:
-            return Size(self.top + its.top, self.sizes)
-        return Size(self.top * its.under + its.top * self.under, self.sizes, self.under * its.under)
+        return NotImplemented if its is None else self._made(added(self.top, self.under, *its))
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Size(self.top * other, self.sizes, self.under)
         its = self._other(other)
-        if its is None:
-            return NotImplemented
-        under = self.under if its.under is ONE else its.under if self.under is ONE else self.under * its.under
-        return Size(self.top * its.top, self.sizes, under)
+        return NotImplemented if its is None else self._made(multiplied(self.top, self.under, *its))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Any:
-        return Size(-self.top, self.sizes, self.under)
+        return Symbolic(negated(self.top), self.oracle, self.under)
 
     def __pos__(self) -> Any:
         return self
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other
+        its = self._other(other)
+        return NotImplemented if its is None else self._made(added(self.top, self.under, negated(its[0]), its[1]))
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -131,212 +166,248 @@ class Size(Fraction):
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if type(power) is not int or power < 0 or modulo is not None:
             return NotImplemented
-        result = Size(ONE, self.sizes)
-        for _ in range(power):
-            result = result * self
-        return result
+        top, under = (interned(growth.powers_of(part, power)[-1]) for part in (self.top, self.under))
+        return self._made(quotient(top, under))
 
     def __truediv__(self, other: Any) -> Any:
-        its = self._other(other)
-        return NotImplemented if its is None else self * its._inverse()
+        if isinstance(other, Symbolic):
+            return self * other._inverse()
+        return self * (1 / Fraction(other)) if isinstance(other, NUMBERS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._inverse() * other
 
-    def _inverse(self) -> Size:
-        sign = self._sign()
-        if not sign:
-            raise ZeroDivisionError(f"{self} is 0 at n = {self.sizes.low}")
-        return Size(self.under * sign, self.sizes, self.top * sign)
+    def _inverse(self) -> Any:
+        """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
+        if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
+            return self._made(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
+        if self.oracle.holds(self.top, ">"):
+            return self._made(quotient(self.under, self.top))
+        if not self.oracle.holds(self.top, ">="):
+            return self._made(quotient(negated(self.under), negated(self.top)))
+        raise ZeroDivisionError(f"{self!r} is 0")
 
-    # What is the same number on an interval
+    def __rpow__(self, base: Any, modulo: Any = None) -> Any:
+        """A power of two to an exponent that is a sum of whole multiples of B, of v and of 1."""
+        if isinstance(base, int) and self < 0:
+            raise Unanswered(f"{base}^({self!r}), a float")
+        return self._power(base)
 
-    def _sign(self) -> int:
-        coefficients, signs = _coefficients(self.top), self.sizes.signs
-        if coefficients not in signs:
-            value = evaluate(coefficients, self.sizes.low)
-            if value > 0:
-                self.sizes.keep(_scaled(self.top) - 1)
-            elif value < 0:
-                self.sizes.keep(-_scaled(self.top) - 1)
-            else:
-                self.sizes.keep(self.top)
-                self.sizes.keep(-self.top)
-            signs[coefficients] = (value > 0) - (value < 0)
-        return signs[coefficients]
+    def _power(self, base: Any = 2) -> Any:
+        if base != 2:
+            if type(base) is not int or base < 2 or base & (base - 1):
+                raise Unanswered(f"{base}^({self!r})")
+            return (self * (base.bit_length() - 1))._power()
+        return self._made(power_of_two(self.polynomial))
 
-    def __bool__(self) -> bool:
-        return self._sign() != 0
+    def __rlshift__(self, one: Any) -> Any:
+        if self < 0:
+            raise Unanswered(f"{one} << {self!r}")
+        return one * self._power()
 
-    def __eq__(self, other: object) -> bool:
-        difference = self - other
-        return NotImplemented if difference is NotImplemented else difference._sign() == 0
+    # What is asked
 
-    def __lt__(self, other: Any) -> bool:
-        return bool((self - other)._sign() < 0)
-
-    def __le__(self, other: Any) -> bool:
-        return bool((self - other)._sign() <= 0)
+    def _compared(self, other: Any, relation: str, sign: int) -> bool:
+        its = self._other(other)
+        if its is None:
+            raise Unanswered(f"{self!r} beside {other!r}")
+        cache, question = self.oracle.compared, (self.top, self.under, *its, relation, sign)
+        if question not in cache:
+            apart = difference(self.top, self.under, *its) if sign > 0 else difference(*its, self.top, self.under)
+            cache[question] = self.oracle.holds(apart, relation)
+        return bool(cache[question])
 
     def __gt__(self, other: Any) -> bool:
-        return bool((self - other)._sign() > 0)
+        return self._compared(other, ">", 1)
 
     def __ge__(self, other: Any) -> bool:
-        return bool((self - other)._sign() >= 0)
+        return self._compared(other, ">=", 1)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._compared(other, ">", -1)
+
+    def __le__(self, other: Any) -> bool:
+        return self._compared(other, ">=", -1)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Number) and not isinstance(other, int | Fraction):
+            raise Unanswered(f"{self!r} beside {other!r}")
+        its = self._other(other)
+        if its is None:
+            return NotImplemented
+        cache, question = self.oracle.compared, (self.top, self.under, *its, "=", 0)
+        if question not in cache:
+            apart = self - other
+            cache[question] = apart >= 0 and apart <= 0 if isinstance(apart, Symbolic) else not apart
+        return bool(cache[question])
+
+    def __bool__(self) -> bool:
+        return self != 0
 
     def __abs__(self) -> Any:
-        return self if self._sign() >= 0 else -self
+        return self if self >= 0 else -self
 
-    def __floordiv__(self, other: Any) -> Any:
-        """The quotient rounded down: a polynomial if it is whole at every n, else one number."""
-        quotient = self / other
-        if _is_whole(quotient.polynomial):
-            return quotient
-        floor = quotient.at_low() // 1
-        self.sizes.keep(quotient.polynomial - floor)
-        self.sizes.keep(_scaled(constant(floor + 1) - quotient.polynomial) - 1)
-        return floor
-
-    def __mod__(self, other: Any) -> Any:
-        """The remainder by a number, where it is the same at every n."""
-        if other == 1 and self.is_whole:
-            return 0
-        rest = self.at_low() % other
-        if type(other) is not int or not _is_whole((self.polynomial - rest) * Fraction(1, other)):
-            raise TypeError(f"{self} leaves another remainder at each n")
-        return int(rest)
-
-    def __round__(self, digits: Any = None) -> Any:
-        """One number, and the interval is cut to where it is that."""
-        value = self.at_low()
-        nearest = round(value)
-        if digits is not None or abs(value - nearest) == Fraction(1, 2):
-            raise TypeError(f"{self} has no one number beside it")
-        self.sizes.keep(_scaled(self.polynomial - nearest + Fraction(1, 2)) - 1)
-        self.sizes.keep(_scaled(constant(nearest + Fraction(1, 2)) - self.polynomial) - 1)
-        return nearest
-
-    def bit_length(self) -> int:
-        """Of a whole number that is not negative."""
-        polynomial, known = self.polynomial, self.sizes.bits
-        coefficients = _coefficients(polynomial)
-        if coefficients not in known:
-            if not _is_whole(polynomial):
-                raise TypeError(f"{polynomial} is no whole number")
-            bits = int(self.at_low()).bit_length()
-            if bits:
-                self.sizes.keep(polynomial - (1 << (bits - 1)))
-            self.sizes.keep(constant((1 << bits) - 1) - polynomial)
-            known[coefficients] = bits
-        return known[coefficients]
+    def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
+        """What it is where the symbols are these numbers."""
+        result: Fraction = self.oracle.value(self, values)
+        return result
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is seen to be a whole number at every n."""
-        return self.under.is_constant and _is_whole(self.polynomial)
+        """Whether it is seen to be a whole number."""
+        return self.under is ONE and bool(self.oracle.is_whole(self.top))
 
     @property
     def is_never_whole(self) -> bool:
-        """Whether it is seen to be one at no n: it is a whole number and a proper fraction."""
-        if not self.under.is_constant:
-            return False
-        rest = self.polynomial.constant % 1
-        return rest != 0 and _is_whole(self.polynomial - rest)
-
-    @property
-    def settled(self) -> Fraction:
-        """The same: a Fraction if it does not depend on n, a polynomial if the quotient is one."""
-        if self.under is ONE:
-            return Fraction(self.top.constant) if self.top.is_constant else self
-        coefficients = _quotient(_coefficients(self.top), _coefficients(self.under))
-        if coefficients is None:
-            return self
-        if not any(coefficients[1:]):
-            return Fraction(coefficients[0])
-        return Size(
-            combination((Polynomial({(SIZE,) * i: Fraction(1)}), c) for i, c in enumerate(coefficients)), self.sizes
+        """Whether it is seen to be none anywhere: a whole number and a proper fraction."""
+        rest = self.top.get((), Fraction(0)) % 1
+        return (
+            bool(rest)
+            and self.under is ONE
+            and bool(self.oracle.is_whole(interned(growth.plus(self.top, number(rest), -1))))
         )
 
     @property
+    def settled(self) -> Fraction:
+        """The same number, as simple as it is seen to be."""
+        result: Fraction = self.oracle.simplified(self)
+        return result
+
+    def __floor__(self) -> Any:
+        return self.oracle.rounded_down(self)
+
+    def __ceil__(self) -> Any:
+        return -math.floor(-self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return math.floor(self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return math.floor(other / self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self.oracle.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return other - other // self * self
+
+    def __round__(self, digits: Any = None) -> Any:
+        if digits is not None:
+            raise Unanswered(f"{self!r} rounded to {digits} digits")
+        return self.oracle.nearest(self)
+
+    def bit_length(self) -> Any:
+        """Of a whole number that is not negative."""
+        return self.oracle.bit_length(self)
+
+    @property
     def numerator(self) -> Any:
-        """Over `denominator`, which is that of the coefficients: powers of two may be left that a Fraction would cancel."""
+        """Over `denominator`; the two may have common factors that a Fraction's have not."""
         return self * self.denominator
 
     @property
     def denominator(self) -> int:
-        """A power of two."""
-        denominator = _denominator(self.polynomial)
-        if denominator & (denominator - 1):
-            raise TypeError(f"{self.polynomial} is no dyadic number")
-        return denominator
+        """A number that it is a whole number with."""
+        return int(self.oracle.denominator(self))
+
+    @property
+    def power_above(self) -> Any:
+        """A power of two that it is not above, of a number of all large n that is positive: nothing is split for it."""
+        return self.oracle.power_above(self)
 
     # What nobody may ask. The rest of a Fraction reads its slots, which are empty here.
 
     def _refuse(self, *_: Any) -> Any:
-        raise TypeError(f"{self} is a number only once n is one")
+        raise Unanswered(f"{self!r} is a number only once n is one")
 
-    __float__ = __int__ = __trunc__ = __floor__ = __ceil__ = __hash__ = __complex__ = _refuse
-    __rmod__ = __divmod__ = __rdivmod__ = __rfloordiv__ = __rpow__ = _refuse  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __trunc__ = __complex__ = __divmod__ = __rdivmod__ = _refuse  # type: ignore[assignment]
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __lshift__ = __rshift__ = __rrshift__ = (
+        _refuse
+    )
+    __hash__ = _refuse
+    _numerator = _denominator = property(_refuse)
 
     def __str__(self) -> str:
-        return str(self.top) if self.under == ONE else f"({self.top})/({self.under})"
+        return str(self.oracle.written(self))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return text(self.top) if self.under is ONE else f"({text(self.top)})/({text(self.under)})"
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+        """As a part of a name, or of what people read."""
+        return self._refuse() if spec else repr(self)
 
 
-def _quotient(top: Coefficients, under: Coefficients) -> Coefficients | None:
-    """top/under, if it is a polynomial."""
-    rest, quotient = list(top), list[Fraction]()
-    while len(rest) >= len(under):
-        c = Fraction(rest[-1]) / under[-1]
-        quotient.append(c)
-        for i, d in enumerate(reversed(under), start=1):
-            rest[-i] -= c * d
-        rest.pop()
-    return None if any(rest) else tuple(reversed(quotient)) or (Fraction(0),)
+class Written(Symbolic):
+    """One that a table may have. Equal ones may be written in two ways, so that what is looked up may be missed."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(repr(self))
 
 
-def _denominator(polynomial: Polynomial) -> int:
-    return math.lcm(*(Fraction(c).denominator for c in polynomial.terms.values()))
+def told_apart(value: Any) -> Any:
+    """A whole number for a table where it does no harm that one is missed."""
+    return Written(value.top, value.oracle, value.under) if is_symbolic(value) else int(value)
 
 
-def _scaled(polynomial: Polynomial) -> Polynomial:
-    """With whole coefficients, so that it is positive at a whole n where it is at least 1."""
-    return polynomial * _denominator(polynomial)
+def at_most(small: Any, large: Any) -> bool:
+    """Whether one number is seen to be at most another one, at each n; nothing is split for that."""
+    apart = large - small
+    return bool(apart.oracle.told(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
 
 
-def _is_whole(polynomial: Polynomial) -> bool:
-    """Whether it is a whole number at every whole n: as one of degree d is, that is whole at d + 1 of them in a row."""
-    coefficients = _coefficients(polynomial)
-    if all(c.denominator == 1 for c in coefficients):
-        return True
-    return all(evaluate(coefficients, n).denominator == 1 for n in range(len(coefficients)))
+def nearest(value: int | Fraction) -> int:
+    """A whole number that none is nearer to it than."""
+    if not grows(value):
+        return round(value)
+    below: int = math.floor(value)
+    return below + (1 if value - below >= Fraction(1, 2) else 0)
 
 
-def symbol(low: int, high: int) -> Any:
-    """n itself, from low to high; where an int is asked for it is taken."""
-    return Size(atom(SIZE), Sizes(low, high))
+def is_never_whole(value: Any) -> bool:
+    """Whether it is seen to be an integer at no n."""
+    return bool(value.is_never_whole if is_symbolic(value) else value.denominator != 1)
 
 
-def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Where a formula's value may change between low and high, and what it is from there on to the next such place.
+def one_number(value: int | Fraction) -> int:
+    """An integer as an int; where it depends on n, the interval is cut to where it is one number. Raises Unanswered."""
+    if grows(value):
+        raise Unanswered(f"{value} is another number at each n")
+    return round(value)
 
-    Raises TypeError for a formula that is not one number within such an interval.
+
+def span(low: int, high: int) -> list[int]:
+    """The integers from low to high, of which there are as many at each n."""
+    return [low + i for i in range(one_number(high - low) + 1)]
+
+
+def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
+    """A number of which each of these is a whole multiple; the largest one, if none is of all large n.
+
+    Of numbers of an interval each coefficient is such a multiple.
     """
-    while low <= high:
-        n = symbol(low, high)
-        value = formula(n)
-        if not isinstance(value, int):
-            raise TypeError(f"from n = {low} on the formula is {value}")
-        yield low, value
-        low = n.sizes.high + 1
+    values = list(values)
+    polynomials = [its for value in values if (its := polynomial_of(value))]
+    powers = [item for p in polynomials for m in p for item in m]
+    if any(name[0] == "f" or (power < 0 and name not in EXPONENTS) for name, power in powers):
+        raise Unanswered("a common divisor")
+    numbers = [c for p in polynomials for c in p.values()]
+    factor = Fraction(math.gcd(*(c.numerator for c in numbers)), math.lcm(*(c.denominator for c in numbers)))
+    growing = next(filter(grows, values), None)
+    if growing is None:
+        return factor
+    least = (
+        (name, min(dict(m).get(name, 0) for p in polynomials for m in p)) for name in EXPONENTS
+    )  # of whole numbers, 2^B and 2^v
+    return Symbolic({tuple((name, power) for name, power in least if power): factor}, growing.oracle)
 
 
-def as_weight(value: Number) -> Number | Polynomial:
-    """A coefficient of the plan as a weight."""
-    if not isinstance(value, Size):
-        return value
-    return value.polynomial.constant if value.polynomial.is_constant else value.polynomial
+def polynomial_of(value: Any) -> Polynomial | None:
+    """Of a number; None of what is none."""
+    if is_symbolic(value):
+        return value.polynomial
+    if not isinstance(value, int | Fraction):
+        return None
+    return number(value if value.denominator > 1 else value.numerator)  # ints calculate ten times as fast

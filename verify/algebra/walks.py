@@ -6,7 +6,7 @@ again. Where neither answer is shown, the case is split in two: the walk goes on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,19 +14,23 @@ from typing import Any
 from verify.algebra.nodes import Node, Shown
 from verify.algebra.quotients import (
     EXPONENTS,
+    ONE,
     Interned,
     Unanswered,
     at,
     interned,
     inverse,
     negated,
+    quotient,
     simplest,
     text,
 )
+from verify.algebra.symbolic import Comparison, Symbolic, at_most
 from verify.trusted import growth
 from verify.trusted.growth import OPPOSITE, Box, Polynomial, by_power, names_of, number, plus, symbol, times
 from verify.trusted.kernel import Rejected, reject
 
+MOST_STEPS = 4  # from the bits that a number has at one n to those that it has in the case
 MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
@@ -61,10 +65,11 @@ class Walk:
     open: set[tuple[Interned, str]] = field(default_factory=set)
     floors: list[Interned] = field(default_factory=list)
     wholes: dict[Interned, bool] = field(default_factory=dict)
-    compared: dict[tuple[Interned, Interned, Interned, Interned, str, int], bool] = field(default_factory=dict)
+    compared: dict[Comparison, bool] = field(default_factory=dict)
     ended: bool = False
     powers: dict[Interned, Any] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
+    endless = True
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or [Node(self.box)]
@@ -265,3 +270,89 @@ class Walk:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
         return self.told(exponent, ">=") is True
+
+    # Numbers of the case
+
+    def rounded_down(self, value: Symbolic) -> Any:
+        """The largest whole number that is not above it: a polynomial, with a symbol for what is left where that is not seen."""
+        polynomial = value.polynomial
+        whole_part = self.floor(polynomial)
+        if whole_part is None:
+            if polynomial not in self.floors:
+                self.floors.append(polynomial)
+            whole_part = plus(polynomial, symbol(f"f{self.floors.index(polynomial)}"), -1)
+        made = quotient(interned(whole_part), ONE)
+        return Symbolic(made[0], self, made[1]) if isinstance(made, tuple) else made
+
+    def remainder(self, value: Symbolic, divisor: Any) -> Any:
+        """What is left of it."""
+        return value - value // divisor * divisor
+
+    def nearest(self, value: Symbolic) -> Any:
+        """The nearest whole number, of one that is a number away from a whole one."""
+        rest = value.polynomial.get((), Fraction(0)) % 1
+        if rest == Fraction(1, 2) or not (value - rest).is_whole:
+            raise Unanswered(f"{value!r} is not seen to be near one whole number")
+        return value - rest + round(rest)
+
+    def bit_length(self, value: Symbolic) -> Any:
+        """Of a whole number that is positive."""
+        if not value.is_whole:
+            raise Unanswered(f"{value!r} is not seen to be whole")
+        exponent = self._guessed_bits(value)
+        for _ in range(MOST_STEPS):
+            if value >= Fraction(2) ** exponent:
+                exponent = exponent + 1
+            elif value < Fraction(2) ** (exponent - 1):
+                exponent = exponent - 1
+            else:
+                return exponent
+        raise Unanswered(f"{value!r} has no bit length of this form")
+
+    def power_above(self, value: Symbolic) -> Any:
+        """A power of two that it is not above, of a number that is positive: nothing is split for it."""
+        question = value.polynomial
+        if question not in self.powers:
+            exponent = self._guessed_bits(value)
+            powers = (Fraction(2) ** (exponent + more) for more in range(MOST_STEPS))
+            self.powers[question] = next((power for power in powers if at_most(value, power)), None)
+        if self.powers[question] is None:
+            raise Unanswered(f"a power of two above {value!r}")
+        return self.powers[question]
+
+    def _guessed_bits(self, value: Symbolic) -> Any:
+        """As many as it has at one n, if it grows as its term that grows fastest does."""
+        of, polynomial = self.sample(), value.polynomial
+        rate = max(
+            (
+                sum(power for name, power in m if name in "nE"),
+                sum(power * (1 + (name == "B")) for name, power in m if name in "BV"),
+            )
+            for m in polynomial
+        )
+        powers = Symbolic(symbol("B"), self) * rate[0] + Symbolic(symbol("v"), self) * rate[1]
+        return powers + (int(at(polynomial, of)).bit_length() - rate[0] * of["B"] - rate[1] * of["v"])
+
+    def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
+        """What it is where the symbols are these numbers."""
+        names = names_of(value.top) | names_of(value.under)
+        floors = {name: self.floors[int(name[1:])] for name in names if name[0] == "f"}
+        values = {**values, **{name: Symbolic(of, self).at(values) % 1 for name, of in floors.items()}}
+        return at(value.top, values) / at(value.under, values)
+
+    def simplified(self, value: Symbolic) -> Fraction:
+        """The same number: it is as simple as it can be."""
+        return value
+
+    def denominator(self, value: Symbolic) -> int:
+        """No number is known."""
+        raise Unanswered(f"the denominator of {value!r}")
+
+    def written(self, value: Symbolic) -> str:
+        """No text tells numbers apart: equal ones may be written in two ways."""
+        raise Unanswered(f"{value!r} as a text")
+
+
+def n_of(walk: Walk) -> Any:
+    """The number n itself; where an int is asked for it is taken."""
+    return Symbolic(symbol("n"), walk)

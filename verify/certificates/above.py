@@ -1,7 +1,7 @@
 """Every n above some size at once: the same check, of numbers that depend on n, in finitely many cases.
 
-The builder and what judges its model are given a number of growing.py in place of n, and so come to one verdict for all n of a
-case. Where a question has two answers, both are followed.
+The builder and what judges its model are given a symbol in place of n, with a walk as its oracle. So they come to one verdict for
+all n of a case. Where a question has two answers, both are followed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 from constructions.places import name_place
 from verify.algebra.domains import OtherMatrices, Undecided
-from verify.algebra.growing import Growing, n_of
 from verify.algebra.polynomial import Number
 from verify.algebra.quotients import Unanswered
 from verify.algebra.samples import some_n, values_of
+from verify.algebra.symbolic import grows
 from verify.algebra.trees import theorem_of
-from verify.algebra.walks import Walk
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import Language
 from verify.certificates.building import build, in_case
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, judge
@@ -120,7 +120,7 @@ class Survey:
         if (n := some_n(walk.box, walk.forks)) is None:
             return
         values, own = values_of(n), build(in_case(self.subject, n)[number])[0]
-        here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)
+        here = parts_of(model, lambda value: value.at(values) if grows(value) else value)
         for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
             if its != expected:
                 raise Undecided(where, f"n = {n} has other weights than what stands for it")

@@ -7,7 +7,7 @@ from typing import Any
 
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Undecided
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.automata.language import Language
 from verify.certificates.matrices import LARGEST_TABLE, require_same
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Subject
@@ -141,7 +141,7 @@ def sized_beside(subject: Subject, end: int, *, one: bool = False) -> tuple[Mode
     try:
         p = precision_of(replace(subject, n=n))
         model = model_of(replace(subject, n=n, precision_bits=p))
-        high = n.sizes.high
+        high = n.oracle.high
     except TypeError:  # it asks for what is another number at each n
         high = low
     if high == low:

@@ -2,7 +2,7 @@
 
 A dossier is a frozen dataclass whose fields, the model's own options, have a hash. Its methods take the subject, which has n, the
 length of inputs, the precision, the discipline and what is as printed. n is an integer; or a symbol for every n of an interval
-(verify/algebra/symbolic.py); or a number that grows, for every n above some size (verify/algebra/growing.py).
+(verify/algebra/interval.py); or a number that grows, for every n above some size (verify/algebra/walks.py).
 
 A model needs `least_precision`, `plan`, `wired`, `texts` and `answer`. Whatever else is here has a default. Nothing registers a
 dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need.

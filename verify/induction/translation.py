@@ -37,9 +37,9 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from verify.algebra.interval import powers_of as parts
 from verify.algebra.polynomial import Number
 from verify.programs.forms import read_alone
-from verify.programs.sizes import parts
 
 
 def apply(operator: str, *arguments: str) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from constructions.language.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
-from verify.algebra.growing import told_apart
+from verify.algebra.symbolic import told_apart
 from verify.automata.language import Language
 from verify.programs.forms import alone
 

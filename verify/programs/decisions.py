@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,11 +23,11 @@ from constructions.language.terms import (
     fraction,
 )
 from verify.algebra.domains import Undecided
+from verify.algebra.polynomial import is_whole
 from verify.programs.forms import expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.sizes import ceiling, floor, is_whole
 from verify.programs.text import Teller
 from verify.rounding.model import Model
 
@@ -151,9 +152,9 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         if isinstance(a, Above):
             at = -facts.bounds(rest)[holds] / slope
             if (slope > 0) == holds:  # x > at, or x ≥ at
-                low = fraction(floor(at) + 1 if holds else ceiling(at))
+                low = fraction(math.floor(at) + 1 if holds else math.ceil(at))
             else:
-                high = fraction(ceiling(at) - 1 if holds else floor(at))
+                high = fraction(math.ceil(at) - 1 if holds else math.floor(at))
         elif alone:
             at = (a.value - rest.constant) / slope
             step = int(is_whole(at))  # x is no other number anyway

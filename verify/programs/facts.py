@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -37,13 +38,13 @@ from constructions.language.terms import (
     fraction,
 )
 from verify.algebra.domains import Integer, Undecided
-from verify.algebra.growing import Growing, at_most, told_apart
+from verify.algebra.polynomial import is_whole
+from verify.algebra.symbolic import at_most, grows, one_number, told_apart
 from verify.automata.language import Language
 from verify.programs import ways
 from verify.programs.cases import by_token, lines, on_line, settled, share
 from verify.programs.forms import alone, at_first
 from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
-from verify.programs.sizes import ceiling, floor, is_whole, whole
 from verify.programs.tables import extent, is_table, is_told, of_one
 from verify.programs.texts import ending
 
@@ -351,13 +352,13 @@ class Facts:
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
-                return self._earlier(max(ceiling(least), 0), (ceiling(low), floor(high)))
+                return self._earlier(max(math.ceil(least), 0), (math.ceil(low), math.floor(high)))
         return self.globally
 
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
-        some = isinstance(least, Growing) and not at_most(MOST_STEPS, least)
-        places = ways.earlier(self.language, self.places, least if some else whole(min(least, MOST_STEPS)))
+        some = grows(least) and not at_most(MOST_STEPS, least)
+        places = ways.earlier(self.language, self.places, least if some else one_number(min(least, MOST_STEPS)))
         if not exactly or some or least > MOST_STEPS:
             places = ways.back(self.language, places, frozenset())
         ranges = {i: self.globally.ranges[i] for i in places}

@@ -29,7 +29,7 @@ from constructions.language.terms import (
     as_term,
     term,
 )
-from verify.programs.sizes import common_factor
+from verify.algebra.symbolic import common_divisor
 
 
 def unresolved(value: Term) -> Best | None:
@@ -52,7 +52,7 @@ def unresolved(value: Term) -> Best | None:
 
 def scaled(value: Term) -> tuple[Term, Fraction]:
     """F and a with value = a·F; the coefficients of F are coprime integers, those of n too. value: not 0."""
-    scale = common_factor(c for _, c in value.items) or Fraction(1)
+    scale = common_divisor(c for _, c in value.items) or Fraction(1)
     return value * (1 / scale), scale
 
 

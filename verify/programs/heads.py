@@ -38,10 +38,10 @@ from constructions.language.terms import (
     as_term,
     term,
 )
+from verify.algebra.symbolic import is_never_whole
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, expanded, scaled
 from verify.programs.shares import Normal, denominator, wish
-from verify.programs.sizes import is_never_whole
 
 K = as_term(POSITION)
 MOST_FACTOR = 8  # of a number that a bit is compared with

@@ -30,10 +30,9 @@ from constructions.language.terms import (
     as_term,
     term,
 )
-from verify.algebra.growing import Growing
+from verify.algebra.symbolic import grows
 from verify.programs.facts import MOST_STEPS, Facts, Standing
 from verify.programs.forms import alone, at_first, content, read_alone
-from verify.programs.sizes import ceiling, floor
 from verify.programs.tables import is_number
 
 K = as_term(POSITION)
@@ -67,17 +66,17 @@ def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
             if _is_near(steps) and back.setdefault(steps, token) != token:
                 return None
         if isinstance(a, Equal) and a.of == K:
-            low, high = max(low, ceiling(a.value)), min(high, floor(a.value))
+            low, high = max(low, math.ceil(a.value)), min(high, math.floor(a.value))
         elif isinstance(a, Above) and (offset := a.of - K).is_constant:
-            low = max(low, floor(1 - offset.constant))
+            low = max(low, math.floor(1 - offset.constant))
         elif isinstance(a, Above) and (offset := a.of + K).is_constant:
-            high = min(high, ceiling(offset.constant - 1))
+            high = min(high, math.ceil(offset.constant - 1))
     return (back, (low, high)) if low <= high and facts.standing(back, (low, high)) else None
 
 
 def _is_near(steps: int) -> bool:
     """Whether so many steps are followed one by one."""
-    return not isinstance(steps, Growing) and steps <= MOST_STEPS
+    return not grows(steps) and steps <= MOST_STEPS
 
 
 def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:

@@ -16,8 +16,8 @@ from typing import Any
 from constructions.language.terms import fraction
 from constructions.rows import Weight
 from verify.algebra.domains import SIZE, OtherMatrices
+from verify.algebra.interval import of_form, symbol
 from verify.algebra.polynomial import Polynomial, constant
-from verify.algebra.symbolic import Size, symbol
 from verify.automata.language import Bound, Consecutive, Language
 from verify.certificates.above import ALONE, Say, whole
 from verify.certificates.building import at_size, build, families_of, language_of, sized
@@ -150,7 +150,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
                 document = explained(symbolic, *_sized(symbolic, model))
             except TypeError as error:  # it is asked for what is another number at each n
                 document = {"verdict": UNKNOWN, "where": "the weights", "what": str(error)}
-            last = n.sizes.high
+            last = n.oracle.high
         if document is None or document["verdict"] != CERTIFIED:
             single = explained(one, at_one(model, one), language_of(one))
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
@@ -164,11 +164,11 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
 def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
     """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
-    sized_model = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
+    sized_model = _changed(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
     language = subject.dossier.symbolic_texts(subject)
 
     def bound(value: Bound) -> Any:
-        return fraction(Size(value, n.sizes)) if isinstance(value, Polynomial) else value
+        return fraction(of_form(value, n.oracle)) if isinstance(value, Polynomial) else value
 
     places = tuple(
         replace(p, low=bound(p.low), high=bound(p.high), numbers=(bound(p.numbers[0]), bound(p.numbers[1])))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from constructions.language.terms import Matching, Pick, Term
 from verify.algebra.domains import Integer
+from verify.algebra.symbolic import one_number
 from verify.programs import ways
 from verify.programs.cases import Known
-from verify.programs.sizes import whole
 
 
 def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
@@ -37,7 +37,7 @@ def most_matches(facts: Known, matching: Matching) -> int:
         if here.low < here.high and len(facts.places) == 1 and not ways.comes_again(facts.language, i):
             once += 1
         elif here.low <= here.high:
-            key = step, whole(low % step)
+            key = step, one_number(low % step)
             row = rows.get(key, here)
             rows[key] = Integer(min(row.low, here.low), max(row.high, here.high), step)
     return min(once + sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)

@@ -45,7 +45,7 @@ from constructions.language.terms import (
     as_term,
     term,
 )
-from verify.algebra.growing import Growing
+from verify.algebra.symbolic import grows, is_never_whole, one_number, span
 from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT
 from verify.programs.facts import Facts
@@ -54,7 +54,6 @@ from verify.programs.heads import Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified
 from verify.programs.shares import inverse as as_inverse
 from verify.programs.shares import larger
-from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
 K = as_term(POSITION)
@@ -293,10 +292,10 @@ class Normalizer:
         if of is not None and offset < 0:
             below = -1 / offset  # 1/t + offset > 0 if and only if t < below
             if below <= MOST_EXCEPTIONS:
-                if isinstance(below, Growing):  # a quotient that cannot be rounded
+                if grows(below):  # a quotient that cannot be rounded
                     times = [t for t in range(1, MOST_EXCEPTIONS + 1) if Fraction(1, t) + offset > 0]
                 else:
-                    times = span(1, ceiling(below) - 1)
+                    times = span(1, math.ceil(below) - 1)
                 values = [(t, as_term(scale * (Fraction(1, t) + offset))) for t in times]
                 return sum((self.equal(of, Fraction(t)) * v for t, v in values), ZERO)
         return as_term(Positive(body + offset)) * scale
@@ -380,7 +379,7 @@ class Normalizer:
                 if self.facts.bounds(offset)[0] >= 0:
                     return self.term(value)
                 if offset.is_constant:
-                    return self._clamped(value, whole(-offset.constant))
+                    return self._clamped(value, one_number(-offset.constant))
                 if self.facts.bounds(named)[0] >= 1 and self.facts.bounds(offset)[1] <= 0:
                     return self._read(value, At(named))
                 return self._distributed(value, Nearest(named))
@@ -391,7 +390,7 @@ class Normalizer:
                 if named == ONE:
                     return as_term(at_first(value, self.facts.start))
                 if (offset := named - K).is_constant:
-                    return self._read(value, Back(whole(-offset.constant)))
+                    return self._read(value, Back(one_number(-offset.constant)))
                 return self._distributed(value, At(named))
             case Pick(matching, last):
                 return self._picked(value, Pick(self._matching(matching), last))
@@ -433,7 +432,7 @@ class Normalizer:
 
     def _before(self, steps: int) -> Term:
         """1[k ≤ steps]."""
-        if isinstance(steps, Growing):
+        if grows(steps):
             return ONE - self.above(K - steps)
         return sum((self.equal(K, Fraction(i)) for i in range(1, steps + 1)), ZERO)
 

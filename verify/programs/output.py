@@ -26,9 +26,10 @@ from constructions.language.terms import (
     term,
 )
 from verify.algebra.domains import Undecided
+from verify.algebra.polynomial import is_whole
+from verify.algebra.symbolic import common_divisor, nearest, span
 from verify.programs.forms import alone, expanded, named
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import ceiling, common_factor, floor, is_whole, nearest, span
 from verify.programs.units import MOST_EXCEPTIONS
 from verify.rounding.model import Model
 
@@ -137,7 +138,7 @@ class _Logits:
         low, high = normal.facts.bounds(as_term(x))
         if not (type(low) is type(high) is Fraction) or not 0 < high - low <= MOST_EXCEPTIONS:
             return None  # numbers of n are not listed
-        values = [fraction(value) for value in span(ceiling(low), floor(high))]
+        values = [fraction(value) for value in span(math.ceil(low), math.floor(high))]
         answers = [self._where(normal.knowing(x, value, value)) for value in values]
         if len({*answers}) == 1:
             return answers[0]
@@ -270,7 +271,7 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
     near = term((m, c if is_whole(c) else nearest(c)) for m, c in whole.items)
     if near.is_constant:
         return None
-    scale = common_factor(c for _, c in near.items)
+    scale = common_divisor(c for _, c in near.items)
     form = near * (1 / scale)
     if not normal.facts.is_integer(form):
         return None

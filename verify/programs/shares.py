@@ -26,11 +26,11 @@ from constructions.language.terms import (
     as_term,
     term,
 )
-from verify.algebra.symbolic import Size
+from verify.algebra.polynomial import is_whole
+from verify.algebra.symbolic import is_sized, nearest, one_number, span
 from verify.programs.facts import Facts
 from verify.programs.forms import expanded, named, with_value
 from verify.programs.implied import is_zero
-from verify.programs.sizes import ceiling, floor, is_whole, nearest, span, whole
 
 
 class Normal(Protocol):
@@ -159,7 +159,7 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
     if sum((c for c, _ in units), Fraction(0)):
         return None
     first = -units[0][1]
-    at = 0 if isinstance(first, Size) else nearest(first)  # rounded, a number of n is another one at each n
+    at = 0 if is_sized(first) else nearest(first)  # rounded, a number of n is another one at each n
     most_under = _most_under(x, normal) if not at else None
     compared = x
     if most_under is None:
@@ -202,7 +202,7 @@ def quotient_of(x: Term, normal: Normal) -> tuple[Term, int] | None:
     divisor = math.lcm(*(c.denominator for _, c in x.items))
     top, largest = ZERO, divisor
     for a, power in under.items():
-        largest = largest * floor(normal.facts.bounds(a.of)[1]) ** power
+        largest = largest * math.floor(normal.facts.bounds(a.of)[1]) ** power
     for monomial, c in x.items:
         part = term([(tuple(a for a in monomial if not isinstance(a, Reciprocal)), c * divisor)])
         for a, power in under.items():
@@ -264,10 +264,10 @@ def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equ
         coefficients[len(monomial)] = c
     if coefficients.get(0) or any(a.value < 1 for a in equal):
         return None  # where t = 0, so must be what is asked for
-    start = max([1, *(whole(a.value) for a in equal)]) + 1
+    start = max([1, *(one_number(a.value) for a in equal)]) + 1
     low, high = facts.bounds(t)
     most = Fraction(0)
-    for m in span(max(2, ceiling(low)), min(start - 1, floor(high))):
+    for m in span(max(2, math.ceil(low)), min(start - 1, math.floor(high))):
         value = part
         for a in equal:
             value = with_value(value, a, int(a.value == m))

@@ -44,10 +44,10 @@ from constructions.language.terms import (
     as_term,
     term,
 )
+from verify.algebra.interval import powers_of as powers_of_n
 from verify.programs.extraction import Program, Stage
 from verify.programs.forms import alone, scaled, unresolved
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import parts as powers_of_n
 
 Token = NumberOf | IsNumber | IsWord
 LETTERS = "kjihgfedcba"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import chain
 from typing import Protocol
 
 from constructions.language.terms import ZERO, Above, Monomial, Positive, Term, as_term, fraction, term
+from verify.algebra.symbolic import span
 from verify.programs.shares import Normal, step
-from verify.programs.sizes import ceiling, floor, span
 
 MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
 MOST_OF_ONE = 2  # if it is one unit
@@ -43,8 +44,8 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
     """Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
     if not normal.facts.is_integer(x):
         return None if (compared := step(x, units, normal)) is None else normal.term(compared)
-    low, high = (floor(end) for end in normal.facts.bounds(x))
-    first, last = floor(min(-b for _, b in units)), ceiling(max(-b for _, b in units))
+    low, high = (math.floor(end) for end in normal.facts.bounds(x))
+    first, last = math.floor(min(-b for _, b in units)), math.ceil(max(-b for _, b in units))
     slope, shift = sum(c for c, _ in units), sum(c * b for c, b in units)
     begin, end = max(low, first), min(high, last)
     if end - begin >= MOST_POINTS:

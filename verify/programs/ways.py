@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from constructions.language.terms import Atom, IsNumber, IsWord
 from verify.algebra.domains import Integer
-from verify.algebra.growing import Growing, told_apart
 from verify.algebra.quotients import Unanswered
+from verify.algebra.symbolic import grows, told_apart
 from verify.automata.language import Language, Place
 
 FOLLOWED = 4  # steps of those whose number grows
@@ -48,7 +48,7 @@ def standing(
 
     tokens: at which places those may stand that are so many steps back, all together. ranges: the positions of each place.
     """
-    if isinstance(before, Growing) or any(isinstance(step, Growing) for step in tokens):
+    if grows(before) or any(grows(step) for step in tokens):
         return _standing_far(language, ranges, begin, tokens, positions, before)
     places, steps = language.places, max([before, *tokens])
     reached = [begin]
@@ -92,13 +92,13 @@ def _standing_far(
 
 def earlier(language: Language, begin: frozenset[int], steps: int) -> frozenset[int]:
     """The places so many steps before these; where that grows, those as many steps before or more as are followed at least."""
-    grows = isinstance(steps, Growing)
-    if grows and steps < FOLLOWED:
+    endless = grows(steps)
+    if endless and steps < FOLLOWED:
         raise Unanswered(f"{steps} steps before a place")
     places = begin
-    for _ in range(FOLLOWED if grows else int(steps)):
+    for _ in range(FOLLOWED if endless else int(steps)):
         places = frozenset(j for i in places for j in language.places[i].after)
-    return back(language, places, frozenset()) if grows else places
+    return back(language, places, frozenset()) if endless else places
 
 
 def stands(place: Place, token: Atom) -> bool:

@@ -20,8 +20,8 @@ from fractions import Fraction
 
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
+from verify.algebra.symbolic import at_most, grows
 from verify.automata.language import Apart, Consecutive
 from verify.rounding.candidates import (
     GROUPS,
@@ -310,13 +310,13 @@ class Reader:
             return [self._average(query, winners, at, everybody=everybody)], head_lead
         except Undecided:
             first, last = query.position.low, query.position.high
-            if isinstance(first, Growing) or isinstance(last, Growing) or not first < last <= first + FEW:
+            if grows(first) or grows(last) or not first < last <= first + FEW:
                 raise
             return self._at_each_position(query, range(first, last + 1), at)
 
     def _at_known_positions(self, query: Kind, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
         """What some key scores at least: of each position before the query at which keys are known to stand, its worst key."""
-        if isinstance(query.space.steps, Growing):  # a comparison of numbers that grow may split the case
+        if grows(query.space.steps):  # a comparison of numbers that grow may split the case
             return
         for place in {whole(c.place.constant) for c in candidates if c.place.is_constant}:
             if place < query.position.low:

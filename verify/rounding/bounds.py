@@ -18,7 +18,6 @@ from verify.algebra.domains import (
     Space,
     Undecided,
 )
-from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import (
     ZERO,
     Form,
@@ -31,6 +30,7 @@ from verify.algebra.polynomial import (
     is_whole,
     quotient,
 )
+from verify.algebra.symbolic import at_most, grows
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,7 @@ class Bounded:
         if isinstance(domain, Reciprocal):
             index = self.index_of(domain)
             if ideal:
-                return quotient(1, index.high.power_above if isinstance(index.high, Growing) else index.high), quotient(
-                    1, index.low
-                )
+                return quotient(1, index.high.power_above if grows(index.high) else index.high), quotient(1, index.low)
             return self.space.reciprocals(index.low, index.high)
         return domain.low, domain.high
 
@@ -357,4 +355,4 @@ class Bounded:
 
 def _power_above(value: int) -> int:
     """What stands for a number that is not below this one, and divides others: itself, if it is a number."""
-    return 1 << value.bit_length() if isinstance(value, Growing) else value
+    return 1 << value.bit_length() if grows(value) else value

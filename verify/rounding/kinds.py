@@ -22,7 +22,6 @@ from verify.algebra.domains import (
     Undecided,
     with_fields,
 )
-from verify.algebra.growing import Growing
 from verify.algebra.polynomial import (
     Form,
     Number,
@@ -38,6 +37,7 @@ from verify.algebra.polynomial import (
     whole,
 )
 from verify.algebra.quotients import Unanswered
+from verify.algebra.symbolic import grows
 from verify.automata.language import State
 from verify.rounding.bounds import Bounded
 from verify.rounding.scores import complete_squares
@@ -166,11 +166,12 @@ class Kind(Bounded):
             return ends[0]
 
         low, high = of.low, of.high
-        if isinstance(high, Growing):
+        if grows(of.high):
             behind = (low + (1 << i) for i in range(FEW))
-            high = next((m for m in behind if above(m) != above(low)), None)
-            if high is None:
+            turned = next((m for m in behind if above(m) != above(low)), None)
+            if turned is None:
                 raise Unanswered(f"where {polynomial} changes its sign")
+            high = turned
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if above(middle) == above(of.low) else (low, middle - 1)
@@ -216,7 +217,7 @@ class Kind(Bounded):
 
     def not_below_0(self, form: Polynomial) -> Kind:
         """The same kind, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
-        if any(isinstance(c, Growing) for c in form.terms.values()):
+        if any(grows(c) for c in form.terms.values()):
             return self
         body, factor = form.canonical
         low, high = self.form_bounds(body)

@@ -14,9 +14,9 @@ from fractions import Fraction
 from functools import cache
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
-from verify.algebra.growing import Growing
 from verify.algebra.polynomial import Polynomial, atom, constant, quotient, shown, whole
 from verify.algebra.rational import Ratio, least, unit
+from verify.algebra.symbolic import grows
 from verify.rounding.kinds import Kind
 from verify.rounding.scores import Score, complete_squares
 
@@ -272,8 +272,8 @@ class Race:
     ) -> list[Part]:
         """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
         shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
-        grows = any(isinstance(value, Growing) for value in (index.low, index.high, *(c for _, c in shares)))
-        bounds = (_nearest_by.__wrapped__ if grows else _nearest_by)(
+        endless = any(grows(value) for value in (index.low, index.high, *(c for _, c in shares)))
+        bounds = (_nearest_by.__wrapped__ if endless else _nearest_by)(
             shares, index.low, index.high
         )  # each walk asks for itself
         if bounds is None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.growing import Growing, at_most
 from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
+from verify.algebra.symbolic import at_most, grows
 from verify.rounding.kinds import Kind
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.rows import as_polynomial
@@ -134,7 +134,7 @@ def _decided(kind: Kind, difference: Polynomial, where: str, again: Callable[[Ki
 def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:
     """Raises Refused if c·A·ROUND(1/m) + d has another sign than c·A/m + d at one of the first m, with an A beside the root."""
     ratio = kind.ratio(difference)
-    if ratio is None or isinstance(kind.space.steps, Growing):  # of numbers that grow, no first one is looked at
+    if ratio is None or grows(kind.space.steps):  # of numbers that grow, no first one is looked at
         return
     c, form, share = ratio
     index, d = kind.index_of(share), difference.constant

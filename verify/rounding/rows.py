@@ -11,9 +11,9 @@ from typing import Any
 
 from constructions.layers import Block, Matrix
 from constructions.rows import Layer, Row, Weight, block_rows, matrix_rows
-from verify.algebra.growing import Growing
+from verify.algebra.interval import as_form
 from verify.algebra.polynomial import Number, Polynomial, constant
-from verify.algebra.symbolic import Size, as_weight
+from verify.algebra.symbolic import grows, is_sized
 
 
 def exact(value: float | Number) -> Any:
@@ -22,13 +22,13 @@ def exact(value: float | Number) -> Any:
         return value
     if type(value) is Fraction and type(value.numerator) is int:
         return value.numerator if value.denominator == 1 else value
-    if isinstance(value, Size):
-        weight = as_weight(value)
+    if is_sized(value):
+        weight = as_form(value)
         return weight if isinstance(weight, Polynomial) else exact(weight)
-    if isinstance(value, Growing):
+    if grows(value):
         return value
     number = Fraction(value)
-    if isinstance(number.numerator, Size):
+    if is_sized(number.numerator):
         raise TypeError(f"{number.numerator} has become part of a number")
     return number.numerator if number.denominator == 1 else number
 

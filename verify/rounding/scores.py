@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import Integer
-from verify.algebra.growing import common_divisor, grows
 from verify.algebra.polynomial import Number, Polynomial, is_whole, quotient
+from verify.algebra.symbolic import common_divisor, grows
 from verify.rounding.bounds import Bounded
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from constructions.layers import block_arrays
 from constructions.wiring.wired import Wired
-from verify.algebra.symbolic import values
+from verify.algebra.interval import values
 from verify.framework.claim import Counterexample
 
 PRECISION = "p = least_precision(n)"

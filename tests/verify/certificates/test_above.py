@@ -18,11 +18,11 @@ from constructions.wiring import part
 from precision.format import Discipline, fixed_point
 from tests.verify.numbers_at import Values, holds, parity, value, values_at
 from verify.algebra.domains import Integer, Space
-from verify.algebra.growing import Growing, n_of
 from verify.algebra.polynomial import Polynomial
 from verify.algebra.quotients import Unanswered, text
 from verify.algebra.rational import Ratio, least
-from verify.algebra.walks import Walk
+from verify.algebra.symbolic import Symbolic, grows
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import Bound, Language
 from verify.certificates.above import Survey
 from verify.certificates.building import build, every_n
@@ -59,7 +59,7 @@ def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tu
 
 
 def at(number: Any, n: int, values: Values | None = None) -> Fraction:
-    if not isinstance(number, Growing):
+    if not grows(number):
         return Fraction(number)
     top, under = (value(text(part), values or values_at(n)) for part in (number.top, number.under))
     assert under > 0
@@ -109,10 +109,10 @@ def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> No
     assert weights(model, n) == weights(own, n)
     assert inputs_at(texts, n) == inputs_at(inputs, n)
     assert judged.verdict == judge(own, inputs).verdict == CERTIFIED
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
+    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
     assert shown
-    assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
 
 
 def checked(subject: Subject) -> Any:
@@ -199,7 +199,7 @@ QUESTIONS: list[Callable[[Any], Any]] = [
 @given(st.sampled_from(QUESTIONS), SIZES)
 def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> None:
     walk, found = walk_of(n, lambda walk: question(n_of(walk)))
-    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
     got = [at(x, n, values) for x in (found if isinstance(found, tuple) else [found])]
     wanted = question(n)
     assert got == list(wanted if isinstance(wanted, tuple) else [wanted])

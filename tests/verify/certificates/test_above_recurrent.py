@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from constructions.istree import hybrid, rag
 from constructions.wiring import part
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
-from verify.algebra.growing import at_most, n_of
 from verify.algebra.polynomial import bits_above
-from verify.algebra.walks import Walk
+from verify.algebra.symbolic import at_most
+from verify.algebra.walks import Walk, n_of
 from verify.certificates.above import Survey
 from verify.certificates.building import build
 from verify.certificates.document import UNKNOWN

@@ -16,9 +16,8 @@ from precision.rounding import round_fraction
 from tests.verify.certificates.test_above import SIZES, at, walk_of
 from tests.verify.numbers_at import parity
 from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
-from verify.algebra.growing import n_of
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.algebra.walks import Walk
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import State
 from verify.certificates.above import Survey
 from verify.certificates.building import build
@@ -70,7 +69,7 @@ def test_bounds_of_what_has_no_one_sign_in_a_case() -> None:
         size = n_of(walk)
         power = 1 << size.bit_length()
         end = (size - WHOLE * 3 * power / 4) / (3 * power * power)
-        assert end.walk.told(end.top, ">=") is None
+        assert end.oracle.told(end.top, ">=") is None
         space = Space(fixed_point(4 * size.bit_length() + 1))
         return space.reached(end, WHOLE), space.reached(-WHOLE, end)
 

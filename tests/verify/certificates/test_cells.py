@@ -20,9 +20,9 @@ from precision.format import Discipline
 from tests.verify.certificates.test_above import at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, values_at
 from verify import certify
-from verify.algebra.growing import Growing, n_of
 from verify.algebra.quotients import Unanswered
-from verify.algebra.walks import Walk
+from verify.algebra.symbolic import Symbolic
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
 from verify.certificates.building import at_size, build, every_cells, families_of, in_case
@@ -83,10 +83,10 @@ def test_a_case_is_certified_as_each_number_of_cells_is(cells: int, discipline: 
     walk, judged = in_walk(SMALL, cells, lambda one: judge(*build(replace(one, discipline=discipline))))
     alone = find_subject("turing", 1000, model="cot", machine=SMALL, cells=cells, discipline=discipline)
     assert judged.verdict == judge(*build(alone)).verdict == CERTIFIED
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
+    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
     assert shown
-    assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
 
 
 @cache

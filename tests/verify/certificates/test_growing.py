@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from constructions.wiring import part
 from tests.verify.certificates.test_above import SIZES, at, walk_of
 from tests.verify.numbers_at import values_at
-from verify.algebra.growing import Growing, at_most, common_divisor, n_of
 from verify.algebra.quotients import Unanswered, interned, negated
 from verify.algebra.samples import some_n
+from verify.algebra.symbolic import Symbolic, at_most, common_divisor, grows
 from verify.algebra.trees import theorem_of
-from verify.algebra.walks import Walk
+from verify.algebra.walks import Walk, n_of
 from verify.certificates.above import Survey
 from verify.certificates.document import UNKNOWN
 from verify.dossiers.registry import find_subject
@@ -59,13 +59,13 @@ def test_what_would_be_wrong_at_some_n_is_not_answered(use: Callable[[Any], obje
 
 
 def bits(x: Any) -> Any:
-    if not isinstance(x, Growing) and (x <= 0 or x != int(x)):
+    if not grows(x) and (x <= 0 or x != int(x)):
         raise Unanswered("the bit length of no positive whole number")
-    return x.bit_length() if isinstance(x, Growing) else int(x).bit_length()
+    return x.bit_length() if grows(x) else int(x).bit_length()
 
 
 def power(x: Any) -> Any:
-    if not isinstance(x, Growing) and (x != int(x) or abs(x) > 5000):
+    if not grows(x) and (x != int(x) or abs(x) > 5000):
         raise Unanswered("a power that is too long")
     return Fraction(2) ** x
 
@@ -114,7 +114,7 @@ def test_what_a_program_makes_of_it_is_what_it_makes_of_each_n(program: Callable
         return
     values = values_at(n)
     for i, floor in enumerate(walk.floors):  # the first ones first: others may be of them
-        values[f"f{i}"] = at(Growing(floor, walk), n, values) % 1
+        values[f"f{i}"] = at(Symbolic(floor, walk), n, values) % 1
     assert at(found, n, values) == program(n)
 
 

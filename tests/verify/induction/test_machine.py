@@ -27,7 +27,7 @@ from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
 from tests.verify.induction.another_solver import answers_of_another_solver
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.dossiers.turing.lemmas.machine import STEPS, theory
 from verify.dossiers.turing.runs.machine import Run
 from verify.dossiers.turing.steps import WORDS, SearchedStep, Step
@@ -252,7 +252,7 @@ def test_what_is_wrong_does_not_follow(model: str, old: str, new: str, lemma: st
 def test_a_coefficient_that_is_1_at_the_least_n_alone() -> None:
     n = symbol(2, 9)
     assert Translation().value(as_term(POSITION) * (n - 1), "k") == "(* (+ n (- 1)) k)"
-    assert n.sizes.high == 9
+    assert n.oracle.high == 9
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

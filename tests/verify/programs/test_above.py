@@ -21,9 +21,10 @@ from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, w
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
-from verify.algebra.growing import Growing, n_of
+from verify.algebra.polynomial import is_whole
 from verify.algebra.quotients import Unanswered
-from verify.algebra.walks import Walk
+from verify.algebra.symbolic import Symbolic, common_divisor, is_never_whole, nearest, span
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import Language
 from verify.certificates.above import Judge, Survey, rounding, survey, whole
 from verify.certificates.building import build, language_of
@@ -36,15 +37,6 @@ from verify.programs.document import explained
 from verify.programs.facts import Facts
 from verify.programs.intervals import as_defined, explanations
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import (
-    ceiling,
-    common_factor,
-    floor,
-    is_never_whole,
-    is_whole,
-    nearest,
-    span,
-)
 from verify.programs.witness import tokens_of
 from verify.rounding.model import Model
 
@@ -67,9 +59,9 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
     assert weights(model, n) == weights(build(one)[0], n)
     assert found["verdict"] == own["verdict"] == verdict == CERTIFIED
     assert found["answers"] == own["answers"] == own["task"]
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
+    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
-    assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
 
 
 @settings(max_examples=3)
@@ -222,11 +214,11 @@ def test_numbers_that_grow(one: Callable[[Any], Any], other: Callable[[Any], Any
 
     def asked(walk: Walk) -> tuple[list[Any], list[Any]]:
         x, y = (fraction(of(n_of(walk))) for of in (one, other))
-        ways = (lambda: floor(x), lambda: ceiling(x), lambda: nearest(x), lambda: common_factor([x, y]))
+        ways = (lambda: math.floor(x), lambda: math.ceil(x), lambda: nearest(x), lambda: common_divisor([x, y]))
         return [x, y, *map(told, ways)], [is_whole(x), is_never_whole(x)]
 
     walk, (found, (always, never)) = walk_of(n, asked)
-    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
     x, y, *others = (None if c is None else at(c, n, values) for c in found)
     below, above, near, factor = others
     assert [x, y] == [one(n), other(n)]
@@ -264,7 +256,7 @@ def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
     except Unanswered as error:
         event(f"not told: {str(error)[:20]}")
         return
-    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
 
     def at_n(c: Any) -> Fraction:
         return at(c, n, values)

@@ -14,8 +14,8 @@ from tests.verify.certificates.test_above import walk_of
 from tests.verify.certificates.test_cells import CELLS, SMALL, every, in_walk, number_of
 from verify import explain
 from verify.algebra.domains import Integer
-from verify.algebra.growing import n_of, told_apart
-from verify.algebra.walks import Walk
+from verify.algebra.symbolic import told_apart
+from verify.algebra.walks import Walk, n_of
 from verify.automata.language import Language, Place, State
 from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,8 +20,9 @@ from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
-from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.algebra.symbolic import Size, symbol
+from verify.algebra.interval import symbol
+from verify.algebra.polynomial import Polynomial, atom, constant, is_whole
+from verify.algebra.symbolic import is_never_whole, is_sized
 from verify.certificates.building import families_of, language_of, model_of, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
@@ -33,7 +35,6 @@ from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import ceiling, floor, is_never_whole, is_whole
 from verify.programs.witness import tokens_of
 from verify.rounding.model import Model, described, first_difference
 
@@ -152,11 +153,11 @@ def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], lo
     one, other = (sum((n**i * c for i, c in enumerate(found)), n * 0) for found in (top, under))
     if not other:
         return
-    quotient, floors = one / other, dict[Any, Any].fromkeys((floor, ceiling))
+    quotient, floors = one / other, dict[Any, Any].fromkeys((math.floor, math.ceil))
     told = is_whole(quotient), is_never_whole(quotient), fraction(quotient)
-    for way in floors if quotient.under.is_constant else ():
+    for way in floors if not is_sized(quotient) or quotient.under == {(): 1} else ():
         floors[way] = way(quotient)
-    for m in range(low, n.sizes.high + 1):
+    for m in range(low, n.oracle.high + 1):
         value = at(quotient, m)
         assert value == at(told[2], m)
         assert not told[0] or value.denominator == 1
@@ -166,10 +167,9 @@ def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], lo
 
 def at(value: Any, n: int) -> Fraction:
     """Of a number that may depend on n."""
-    if not isinstance(value, Size):
+    if not is_sized(value):
         return Fraction(value)
-    top, under = (p.substitute({"n": constant(n)}).constant for p in (value.top, value.under))
-    return Fraction(top) / under
+    return value.at({"n": n})
 
 
 def changed(part: Any, change: Callable[[Fraction], Fraction]) -> Any:
@@ -205,9 +205,9 @@ def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, l
     symbolic = changed(value, lambda c: NUMBERS[int(c)](n) if c in NUMBERS else c)
     facts = Facts.everywhere(language_of(find_subject("counting", n)))
     normal, ends = Normalizer(facts).term(symbolic), facts.bounds(symbolic)
-    event(f"up to {n.sizes.high}")
+    event(f"up to {n.oracle.high}")
     for size, words in texts:
-        if size <= n.sizes.high:
+        if size <= n.oracle.high:
             run = Input(tokens_of(words))
             before, behind = (changed(found, lambda c: at(c, size)) for found in (symbolic, normal))  # noqa: B023
             for k in range(1, len(words) + 1):

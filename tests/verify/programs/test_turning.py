@@ -38,7 +38,7 @@ from constructions.turing.configurations import HALT, HALTED, OUT, TURN
 from tests.verify.programs.wrong import with_one_wrong_word
 from tests.verify.subjects import of_machine
 from verify.algebra.domains import Undecided
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.automata.language import State
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN

@@ -65,7 +65,7 @@ class IsTree(SolvedDossier):
 
     def symbolic_texts(self, subject: Subject) -> Language:
         n: Any = subject.n
-        return self.texts_between(subject, n.sizes.low, n.sizes.high)
+        return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
     def texts(self, subject: Subject) -> Language:
         return self.texts_between(subject, subject.n, subject.n)

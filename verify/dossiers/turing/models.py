@@ -18,7 +18,7 @@ from constructions.turing.tape_models import TaskOfAnySize
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.automata.language import Language, State
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
@@ -130,13 +130,15 @@ class OnTape(Turing):
         n: Any = symbol(low, high) if low < high else low
         task = self.task(replace(subject, n=n))
         texts = tapes.turing(task, self.model, rag.tape_search(frozenset(subject.printed)), (low, high))
-        if low < high and n.sizes.high != high:
-            raise TypeError(f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.sizes.high}")
+        if low < high and n.oracle.high != high:
+            raise TypeError(
+                f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.oracle.high}"
+            )
         return texts
 
     def symbolic_texts(self, subject: Subject) -> Language:
         n: Any = subject.n
-        return self.texts_between(subject, n.sizes.low, n.sizes.high)
+        return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
     def definition(self, subject: Subject, state: State) -> Answer | None:
         from verify.dossiers.turing import steps as machines

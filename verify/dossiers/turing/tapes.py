@@ -23,8 +23,8 @@ from constructions.turing.tape_models import (
     TaskOfAnySize,
     number_families,
 )
+from verify.algebra.interval import as_form
 from verify.algebra.polynomial import Polynomial, whole
-from verify.algebra.symbolic import as_weight
 from verify.automata.language import Bound, Language, Place, State
 
 FAMILIES = {"hybrid": number_families, "rag": rag.families}
@@ -34,7 +34,7 @@ CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
 
 def _bound(value: int) -> Bound:
     """A number, or a form of n where it was made of a symbol."""
-    weight = as_weight(value)
+    weight = as_form(value)
     return weight if isinstance(weight, Polynomial) else whole(weight)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
 from constructions.language.interpreter import ANYTHING
 from constructions.language.terms import ONE, Answer, Count, IsWord, Matching, Pick
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.automata.language import State
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
 from verify.dossiers.istree.lemmas.search import PARTS, text_of

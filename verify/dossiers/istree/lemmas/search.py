@@ -33,7 +33,7 @@ from functools import partial
 from typing import TypeAlias
 
 from constructions.language.terms import Answer, Matching, Pick, Term
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.automata.language import State
 from verify.dossiers.istree.steps import ByCounts, ByNeighbours, definition
 from verify.dossiers.istree.texts import IN_PROMPT, SECOND

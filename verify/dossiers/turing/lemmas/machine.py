@@ -20,7 +20,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
-from verify.algebra.symbolic import symbol
+from verify.algebra.interval import symbol
 from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
 from verify.induction import theory as theories
 from verify.induction.theory import Theory

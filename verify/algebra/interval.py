@@ -1,0 +1,216 @@
+"""The oracle of an interval of n: a builder that is given its n wires one model for every n of the interval.
+
+What is asked is answered as at the interval's least n, and the interval is cut to where the answer is proved to be the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from verify.algebra.domains import SIZE
+from verify.algebra.polynomial import Number, Polynomial
+from verify.algebra.quotients import Interned, Unanswered, at
+from verify.algebra.rational import Coefficients, divided, evaluate, never_negative
+from verify.algebra.symbolic import Comparison, Symbolic, is_sized
+from verify.trusted import growth
+
+
+@dataclass
+class Interval:
+    """The n from low to high; high falls as answers are asked for. signs, bits: of polynomials that were asked for, at all n."""
+
+    low: int
+    high: int
+    signs: dict[Interned, int] = field(default_factory=dict)
+    bits: dict[Interned, int] = field(default_factory=dict)
+    compared: dict[Comparison, bool] = field(default_factory=dict)
+    endless = False
+
+    def holds(self, polynomial: Interned, relation: str) -> bool:
+        """Whether it is > 0, or >= 0, at each n of what is left of the interval."""
+        sign = self._sign(polynomial)
+        return sign > 0 if relation == ">" else sign >= 0
+
+    told = holds  # nothing is split, so that nothing is lost by asking
+
+    def _sign(self, polynomial: Interned) -> int:
+        if polynomial not in self.signs:
+            coefficients = _coefficients(polynomial)
+            value = evaluate(coefficients, self.low)
+            if value > 0:
+                self.keep(_less(_whole(coefficients), 1))
+            elif value < 0:
+                self.keep(_less(_whole(coefficients, -1), 1))
+            else:
+                self.keep(coefficients)
+                self.keep(_times(coefficients, -1))
+            self.signs[polynomial] = (value > 0) - (value < 0)
+        return self.signs[polynomial]
+
+    def keep(self, polynomial: Coefficients) -> None:
+        """Cuts to where a polynomial, which is not negative at low, is proved to be so."""
+        if self._is_kept(polynomial, self.high):
+            return
+        low, high = self.low, self.high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._is_kept(polynomial, middle) else (low, middle)
+        self.high = low
+
+    def _is_kept(self, polynomial: Coefficients, high: int) -> bool:
+        rest = polynomial[1:]
+        if all(c >= 0 for c in rest):  # it grows, and is not negative at low
+            return True
+        if all(c <= 0 for c in rest):
+            return evaluate(polynomial, high) >= 0
+        return never_negative(polynomial, self.low, high)
+
+    def is_whole(self, polynomial: Interned) -> bool:
+        """Whether it is a whole number at every whole n: as one of degree d is, that is whole at d + 1 of them in a row."""
+        return _is_whole(_coefficients(polynomial))
+
+    def rounded_down(self, value: Symbolic) -> Any:
+        """A polynomial if it is whole at every n, else one number, and the interval is cut to where it is that."""
+        polynomial = _coefficients(value.polynomial)
+        if _is_whole(polynomial):
+            return value
+        floor = math.floor(evaluate(polynomial, self.low))
+        self.keep(_less(polynomial, floor))
+        self.keep(_less(_whole(_less(_times(polynomial, -1), -floor - 1)), 1))
+        return floor
+
+    def nearest(self, value: Symbolic) -> int:
+        """One number, and the interval is cut to where it is that."""
+        polynomial = _coefficients(value.polynomial)
+        here = Fraction(evaluate(polynomial, self.low))
+        nearest = round(here)
+        if abs(here - nearest) == Fraction(1, 2):
+            raise Unanswered(f"{value!r} has no one number beside it")
+        self.keep(_less(_whole(_less(polynomial, nearest - Fraction(1, 2))), 1))
+        self.keep(_less(_whole(_less(_times(polynomial, -1), -nearest - Fraction(1, 2))), 1))
+        return nearest
+
+    def remainder(self, value: Symbolic, divisor: Any) -> int:
+        """By a number, where it is the same at every n."""
+        if divisor == 1 and value.is_whole:
+            return 0
+        rest = value.at({SIZE: self.low}) % divisor
+        if type(divisor) is not int or not ((value - rest) / divisor).is_whole:
+            raise Unanswered(f"{value!r} leaves another remainder at each n")
+        return int(rest)
+
+    def bit_length(self, value: Symbolic) -> int:
+        """One number, and the interval is cut to where it is that."""
+        polynomial = value.polynomial
+        if polynomial not in self.bits:
+            coefficients = _coefficients(polynomial)
+            if not _is_whole(coefficients):
+                raise Unanswered(f"{value!r} is no whole number")
+            bits = int(evaluate(coefficients, self.low)).bit_length()
+            if bits:
+                self.keep(_less(coefficients, 1 << (bits - 1)))
+            self.keep(_less(_times(coefficients, -1), 1 - (1 << bits)))
+            self.bits[polynomial] = bits
+        return self.bits[polynomial]
+
+    def denominator(self, value: Symbolic) -> int:
+        """A power of two."""
+        denominator = _denominator(_coefficients(value.polynomial))
+        if denominator & (denominator - 1):
+            raise Unanswered(f"{value!r} is no dyadic number")
+        return denominator
+
+    def simplified(self, value: Symbolic) -> Fraction:
+        """A polynomial if the quotient is one, or a number."""
+        quotient, rest = divided(_coefficients(value.top), _coefficients(value.under))
+        if rest:
+            return value
+        if not any(quotient[1:]):
+            return Fraction(quotient[0])
+        return Symbolic(
+            growth.times({((SIZE, i),) if i else (): c for i, c in enumerate(quotient) if c}, growth.number(1)), self
+        )
+
+    def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
+        """What it is at one n."""
+        return at(value.top, values) / at(value.under, values)
+
+    def written(self, value: Symbolic) -> str:
+        """As polynomials of forms are written."""
+        top, under = (str(_form(part)) for part in (value.top, value.under))
+        return top if under == "1" else f"({top})/({under})"
+
+
+def _coefficients(polynomial: growth.Polynomial) -> Coefficients:
+    """Of 1, n, n², …"""
+    powers = {dict(monomial).get(SIZE, 0): c for monomial, c in polynomial.items()}
+    return tuple([powers.get(i, 0) for i in range(max(powers, default=0) + 1)])  # type: ignore[misc]
+
+
+def _form(polynomial: growth.Polynomial) -> Polynomial:
+    """With the highest power first: a digest of weights has them in this order."""
+    return Polynomial({(SIZE,) * i: c for i, c in reversed([*enumerate(_coefficients(polynomial))]) if c})
+
+
+def _times(polynomial: Coefficients, factor: int) -> Coefficients:
+    return tuple([c * factor for c in polynomial])
+
+
+def _less(polynomial: Coefficients, number: int | Fraction) -> Coefficients:
+    return (polynomial[0] - number, *polynomial[1:])
+
+
+def _denominator(polynomial: Coefficients) -> int:
+    return math.lcm(*(c.denominator for c in polynomial))
+
+
+def _whole(polynomial: Coefficients, sign: int = 1) -> Coefficients:
+    """With whole coefficients, so that it is positive at a whole n where it is at least 1."""
+    return _times(polynomial, sign * _denominator(polynomial))
+
+
+def _is_whole(polynomial: Coefficients) -> bool:
+    if all(c.denominator == 1 for c in polynomial):
+        return True
+    return all(evaluate(polynomial, n).denominator == 1 for n in range(len(polynomial)))
+
+
+def symbol(low: int, high: int) -> Any:
+    """n itself, from low to high; where an int is asked for it is taken."""
+    return Symbolic(growth.symbol(SIZE), Interval(low, high))
+
+
+def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Where a formula's value may change between low and high, and what it is from there on to the next such place.
+
+    Raises TypeError for a formula that is not one number within such an interval.
+    """
+    while low <= high:
+        n = symbol(low, high)
+        value = formula(n)
+        if not isinstance(value, int):
+            raise TypeError(f"from n = {low} on the formula is {value}")
+        yield low, value
+        low = n.oracle.high + 1
+
+
+def as_form(value: Number) -> Number | Polynomial:
+    """A number of an interval as a form of n, in which n is an atom; others as they are."""
+    return _form(value.polynomial) if is_sized(value) else value
+
+
+def of_form(form: Polynomial, interval: Interval) -> Fraction:
+    """A form of n as a number of an interval."""
+    form_of: Fraction = Symbolic({((SIZE, len(m)),) if m else (): c for m, c in form.terms.items()}, interval) + 0
+    return form_of
+
+
+def powers_of(value: Number) -> Sequence[tuple[int, Number]]:
+    """Powers of n and their coefficients, the largest power first; of others 0, and the number itself."""
+    if not is_sized(value) or value.under != {(): 1}:
+        return [(0, value)]
+    return [(i, c) for i, c in reversed([*enumerate(_coefficients(value.top))]) if c]

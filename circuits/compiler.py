@@ -7,7 +7,7 @@ A register is a form (forms.py): gates are made where something is not linear.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +20,8 @@ from circuits.step import Step, step
 from constructions.layers import Matrix, Transformer
 from constructions.measures import state_registers
 from constructions.places import name_place
-from constructions.rows import Layer, Row, Sublayer, block_rows
+from constructions.rows import HeadRows, Recurrent, Row, block_rows
+from constructions.walk import Domain, Values, walk
 from precision.format import Arithmetic, Format, Rounding
 from precision.rounding import round_fraction
 
@@ -84,14 +85,17 @@ def _embedded(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range
     return Range(min(0, *quanta), fmt.max_quanta) if slope > 0 else Range(-fmt.max_quanta, max(0, *quanta))
 
 
-class _Compiler:
-    """The operators of one step, one after the other. stream: the registers, as forms."""
+class _Compiler(Domain[Form]):
+    """The operators of one step, one after the other. stream: the registers, as forms. following: the next state of each block."""
+
+    stream: list[Form]
 
     def __init__(self, model: Transformer, registers: Sequence[str], arithmetic: Arithmetic, reads: Reads) -> None:
         self.model, self.registers, self.format = model, registers, arithmetic.format
         self.forms = FormBuilder(NumberBuilder(Builder(), arithmetic.format), arithmetic.discipline, reads)
         self.names = _states(model, registers)
-        self.states = [{r: self.forms.state(name) for r, name in names.items()} for names in self.names]
+        self.states_before = [{r: self.forms.state(name) for r, name in names.items()} for names in self.names]
+        self.following: dict[int, list[Form]] = {}
         self.stream = [self.forms.constant(0)] * model.width
         self.inputs = {r: f"x[{registers[r]}]" for r in filled_registers(model.words, model.position)}
         for r, name in self.inputs.items():
@@ -112,34 +116,32 @@ class _Compiler:
 
     def run(self) -> Iterator[list[Form]]:
         """Block by block its next state; a block's feed-forward runs when the next one is asked for."""
-        for matrices, state in zip(self.model.blocks, self.states, strict=True):
-            block = block_rows(matrices, self._quanta)
-            yield self.recur(block, state)
-            self.feed_forward(block.feed_forward)
+        layers = (block_rows(block, self._quanta) for block in self.model.blocks)
+        for sublayer, _ in enumerate(walk(self, layers)):
+            if not sublayer % 2:
+                yield self.following.pop(self.block, [])
 
-    def recur(self, block: Layer, state: dict[int, Form]) -> list[Form]:
-        """The recurrence; returns the next state."""
-        if block.recurrence is None:
-            return []
+    def row(self, row: Row, bias: int, values: Values[Form], site: str) -> Form:
+        return self.forms.dot([(w, values[j]) for j, w in row], bias)
+
+    def unit(self, gate: Form, up: Form, site: str) -> Form:
+        return self.forms.multiply(self.forms.relu(gate), up)
+
+    def read(self, head: HeadRows, number: int) -> Sequence[Form]:
+        raise ValueError(f"{name_place(self.block)} has attention")
+
+    def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Form]]:
+        state = self.states_before[self.block - 1]
         following = {}
-        for r, carry, feed in block.recurrence.states():
+        for r, carry, feed in recurrence.states():
             terms = [*((w, state[j]) for j, w in carry), *((w, self.stream[j]) for j, w in feed)]
             following[r] = self.forms.dot(terms, 0)
-        for r, value in following.items():
-            self.stream[r] = self.forms.add(self.stream[r], value)
-        return list(following.values())
+        self.following[self.block] = list(following.values())
+        return following.items()
 
-    def feed_forward(self, sublayer: Sublayer) -> None:
-        """The ReGLU units."""
-        to, stream = self.forms, self.stream
-        gates = [self._row(unit.gate, unit.gate_bias, stream) for unit in sublayer.units]
-        ups = [self._row(unit.up, unit.up_bias, stream) for unit in sublayer.units]
-        hidden = [to.multiply(to.relu(gate), up) for gate, up in zip(gates, ups, strict=True)]
-        for r, row, bias in sublayer.down:
-            stream[r] = to.add(stream[r], self._row(row, bias, hidden))
-
-    def _row(self, row: Row, bias: int, vector: Sequence[Form]) -> Form:
-        return self.forms.dot([(w, vector[j]) for j, w in row], bias)
+    def write(self, changes: Iterable[tuple[int, Form]], site: str) -> None:
+        for r, change in changes:
+            self.stream[r] = self.forms.add(self.stream[r], change)
 
     def _quanta(self, weight: float) -> int:
         return round_fraction(Fraction(weight), self.format).quanta

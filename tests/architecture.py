@@ -34,6 +34,7 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/engines/protocol.py",
         "constructions/engines/reference.py",
         "constructions/rows.py",
+        "constructions/walk.py",
         "constructions/engines/weights.py",
     ),
     "a rule of the static checker": (
@@ -103,6 +104,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             "verify/automata/*.py",
             *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
             *LANGUAGE,
+            "constructions/walk.py",
             "verify/programs/*.py",
             *DOSSIERS,
             *WIRING,
@@ -117,13 +119,19 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             *DOSSIERS,
             "verify/certificates/document.py",
             *LANGUAGE,
+            "constructions/walk.py",
             "verify/programs/*.py",
             "verify/stored/*.py",
         ),
     ),
     "solver": (
         "z3 or a SAT solver, and what writes its questions",
-        ("circuits/*.py", "verify/induction/*.py", *(f"verify/dossiers/*/{files}" for files in LEMMAS)),
+        (
+            "circuits/*.py",
+            "constructions/walk.py",
+            "verify/induction/*.py",
+            *(f"verify/dossiers/*/{files}" for files in LEMMAS),
+        ),
     ),
     "exhaustive": (
         "the reference engine, the search, and what knows the right answer; for patterns, the comparison of automata",

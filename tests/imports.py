@@ -16,8 +16,15 @@ BELOW = {
     "constructions.places": (),
     "constructions.layers": ("precision",),
     "constructions.rows": ("constructions.layers",),
+    "constructions.walk": ("constructions.layers", "constructions.rows"),
     "constructions.measures": ("precision", "constructions.layers"),
-    "constructions.engines": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
+    "constructions.engines": (
+        "precision",
+        "constructions.places",
+        "constructions.layers",
+        "constructions.rows",
+        "constructions.walk",
+    ),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
 }

@@ -144,6 +144,8 @@ class Interval:
         top, under = (str(_form(part)) for part in (value.top, value.under))
         return top if under == "1" else f"({top})/({under})"
 
+    plain = written
+
 
 def _coefficients(polynomial: growth.Polynomial) -> Coefficients:
     """Of 1, n, n², …"""

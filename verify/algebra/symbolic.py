@@ -31,7 +31,6 @@ from verify.algebra.quotients import (
     negated,
     power_of_two,
     quotient,
-    text,
 )
 from verify.trusted import growth
 from verify.trusted.growth import Polynomial, names_of, number
@@ -81,6 +80,9 @@ class Oracle(Protocol):
 
     def written(self, value: Symbolic) -> str:
         """As a text that tells numbers apart."""
+
+    def plain(self, value: Symbolic) -> str:
+        """For people, and as a part of a name."""
 
 
 def is_symbolic(value: Any) -> TypeGuard[Symbolic]:
@@ -331,7 +333,7 @@ class Symbolic(Fraction):
         return str(self.oracle.written(self))
 
     def __repr__(self) -> str:
-        return text(self.top) if self.under is ONE else f"({text(self.top)})/({text(self.under)})"
+        return str(self.oracle.plain(self))
 
     def __format__(self, spec: str) -> str:
         """As a part of a name, or of what people read."""
@@ -349,7 +351,7 @@ class Written(Symbolic):
 
 def told_apart(value: Any) -> Any:
     """A whole number for a table where it does no harm that one is missed."""
-    return Written(value.top, value.oracle, value.under) if is_symbolic(value) else int(value)
+    return Written(value.top, value.oracle, value.under) if grows(value) else int(value)
 
 
 def at_most(small: Any, large: Any) -> bool:
@@ -386,9 +388,9 @@ def span(low: int, high: int) -> list[int]:
 def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
     """A number of which each of these is a whole multiple; the largest one, if none is of all large n.
 
-    Of numbers of an interval each coefficient is such a multiple.
+    Of numbers of an interval each coefficient is such a multiple; quotients of polynomials are left out.
     """
-    values = list(values)
+    values = [value for value in values if not is_sized(value) or value.under is ONE]
     polynomials = [its for value in values if (its := polynomial_of(value))]
     powers = [item for p in polynomials for m in p for item in m]
     if any(name[0] == "f" or (power < 0 and name not in EXPONENTS) for name, power in powers):

@@ -352,6 +352,10 @@ class Walk:
         """No text tells numbers apart: equal ones may be written in two ways."""
         raise Unanswered(f"{value!r} as a text")
 
+    def plain(self, value: Symbolic) -> str:
+        """As quotients of polynomials."""
+        return text(value.top) if value.under is ONE else f"({text(value.top)})/({text(value.under)})"
+
 
 def n_of(walk: Walk) -> Any:
     """The number n itself; where an int is asked for it is taken."""

@@ -26,7 +26,8 @@ from constructions.language.terms import (
     fraction,
 )
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
-from constructions.rows import Cycle, HeadRows, Recurrent, Row, Sublayer, Weight
+from constructions.rows import Cycle, HeadRows, Recurrent, Row, Weight
+from constructions.walk import Domain, Values, walk
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
 from verify.automata.language import Consecutive, Delayed, Language
@@ -90,48 +91,59 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
     shorten: those with a head's scores too.
     Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
     """
-    normal = Normalizer(Facts.everywhere(language))
-    registers = _embedded(model, normal)
-    stages = [Stage("embedding", 0, "embedding", registers, tuple(registers))]
-    queues: list[Passed] = []
-    for number, layer in enumerate(model.layers):
-        at = number + 1
-        added: Registers = {}
-        if layer.recurrence is not None:
-            layer_queues = {
-                i: q for i, _ in layer.recurrence.carry if (q := _queue(i, layer.recurrence, model, language))
-            }
-            added = _states(layer.recurrence, registers, normal, name_place(at, RECURRENCE), layer_queues)
-            queues += [
-                Passed(
-                    q.invariant.name,
-                    *(registers.get(model.registers.index(r), ZERO) for r in (q.invariant.early, q.invariant.late)),
-                )
-                for q in layer_queues.values()
-            ]
-        values: list[Term] = []
-        for h, head in enumerate(layer.heads):
-            values += _reads(head, registers, normal, model.head(number, h))
-        for i, row in layer.out:
-            added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
-        mixer, head_names = ATTENTION, model.heads[number] if model.heads else ()
-        if layer.recurrence is not None or layer.heads:
-            registers = _plus(registers, added, normal)
-            mixer = RECURRENCE if layer.recurrence is not None else ATTENTION
-        stages.append(
-            Stage(mixer, at, name_place(at, name_part(mixer, name=", ".join(head_names))), registers, tuple(added))
-        )
-        added = _fed(layer.feed_forward, registers, normal)
-        registers = _plus(registers, added, normal)
-        registers = (
-            _called(registers, model.registers, normal, shorten)
-            if naming and number + 1 < len(model.layers)
-            else registers
-        )
-        stages.append(Stage(FEED_FORWARD, at, name_place(at, FEED_FORWARD), registers, tuple(added)))
-        if groups := _groups(model.registers, registers, language, normal.facts):
-            normal = Normalizer(replace(normal.facts, groups=groups, known={}, parts={}))
-    return Program(model.registers, tuple(stages), normal.facts, tuple(queues))
+    domain = _Terms(model, language)
+    stages = [Stage("embedding", 0, "embedding", domain.stream, tuple(domain.stream))]
+    for sublayer, layer in enumerate(walk(domain, model.layers)):
+        block = domain.block
+        if sublayer % 2:
+            kind, part = FEED_FORWARD, FEED_FORWARD
+        else:
+            head_names = ", ".join(model.heads[block - 1] if model.heads else ())
+            kind = ATTENTION if layer.recurrence is None else RECURRENCE
+            part = name_part(kind, name=head_names)
+        if sublayer % 2 and naming and block < len(model.layers):
+            domain.stream = _called(domain.stream, model.registers, domain.normal, shorten)
+        stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed))
+        if sublayer % 2 and (groups := _groups(model.registers, domain.stream, language, domain.normal.facts)):
+            domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
+    return Program(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
+
+
+class _Terms(Domain[Term]):
+    """Registers as terms. changed: those that the last sublayer wrote. queues: what is assumed of those that were met."""
+
+    stream: Registers
+
+    def __init__(self, model: Model, language: Language) -> None:
+        self.model, self.language = model, language
+        self.normal = Normalizer(Facts.everywhere(language))
+        self.stream = _embedded(model, self.normal)
+        self.changed: tuple[int, ...] = ()
+        self.queues: list[Passed] = []
+
+    def row(self, row: Row, bias: Weight, values: Values[Term], site: str) -> Term:
+        return _affine(row, bias, dict(enumerate(values)) if isinstance(values, Sequence) else values)
+
+    def unit(self, gate: Term, up: Term, site: str) -> Term:
+        normal = self.normal
+        return normal.reduced(normal.atom(Positive(normal.settled(gate))) * normal.settled(up))
+
+    def read(self, head: HeadRows, number: int) -> Sequence[Term]:
+        return _reads(head, self.stream, self.normal, self.model.head(self.block - 1, number))
+
+    def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Term]]:
+        met = {i: q for i, _ in recurrence.carry if (q := _queue(i, recurrence, self.model, self.language))}
+        index = self.model.registers.index
+        for queue in met.values():
+            ends = (self.stream.get(index(r), ZERO) for r in (queue.invariant.early, queue.invariant.late))
+            self.queues.append(Passed(queue.invariant.name, *ends))
+        return _states(recurrence, self.stream, self.normal, name_place(self.block, RECURRENCE), met).items()
+
+    def write(self, changes: Iterable[tuple[int, Term]], site: str) -> None:
+        added = dict(changes)
+        both = {i: self.stream.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*self.stream, *added})}
+        self.stream = {i: settled for i, value in both.items() if (settled := self.normal.settled(value)) != ZERO}
+        self.changed = tuple(added)
 
 
 def _groups(names: tuple[str, ...], registers: Registers, language: Language, facts: Facts) -> tuple[Group, ...]:
@@ -143,11 +155,6 @@ def _groups(names: tuple[str, ...], registers: Registers, language: Language, fa
             if key is not None and count is not None and not facts.groups:
                 groups.append(Group(invariant.name, key, count, language.range(invariant.most)[1]))
     return tuple(groups)
-
-
-def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registers:
-    both = {i: registers.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*registers, *added})}
-    return {i: settled for i, value in both.items() if (settled := normal.settled(value)) != ZERO}
 
 
 def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_of_them: bool) -> Registers:
@@ -166,7 +173,7 @@ def _number(weight: Weight) -> Fraction:
     return fraction(weight)
 
 
-def _affine(row: Row, bias: Weight, registers: Registers) -> Term:
+def _affine(row: Row, bias: Weight, registers: Mapping[int, Term]) -> Term:
     return sum((registers[i] * _number(w) for i, w in row if i in registers), as_term(_number(bias)))
 
 
@@ -205,14 +212,6 @@ def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str)
     queries = [_affine(row, 0, registers) for row in head.query]
     best = Best(tuple(zip(keys, queries, strict=True)), where)
     return [normal.term(as_term(Read(_affine(row, 0, registers), best))) for row in head.value]
-
-
-def _fed(layer: Sublayer, registers: Registers, normal: Normalizer) -> Registers:
-    hidden: Registers = {}
-    for u, unit in enumerate(layer.units):
-        gate, up = _affine(unit.gate, unit.gate_bias, registers), _affine(unit.up, unit.up_bias, registers)
-        hidden[u] = normal.reduced(normal.atom(Positive(normal.settled(gate))) * normal.settled(up))
-    return {i: normal.settled(_affine(row, bias, hidden)) for i, row, bias in layer.down}
 
 
 def _queue(i: int, layer: Recurrent, model: Model, language: Language) -> Queue | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from constructions.language.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
-from verify.algebra.symbolic import Symbolic
+from verify.algebra.symbolic import grows
 from verify.automata.language import Language, Place, State
 
 
@@ -52,7 +52,7 @@ def _reached(language: Language) -> Language:
             if low and all(isinstance(end, int) for end in (place.low, *low)):
                 more = max(0, min(low) + 1 - place.low)
                 place = replace(place, low=place.low + -(-more // place.every) * place.every) if more else place
-            if high and all(isinstance(end, int | Symbolic) for end in (place.high, *high)):
+            if high and all(isinstance(end, int) or grows(end) for end in (place.high, *high)):
                 new_high = min(place.high, max(high) + 1)
                 place = replace(place, high=new_high) if new_high is not place.high else place
             return place

@@ -10,7 +10,7 @@ Results do not depend on the device, the number of threads, the tile or what els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,8 @@ from constructions.engines.dense.workers import Workers, workers
 from constructions.engines.reference import Flags
 from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
-from constructions.rows import Layer
+from constructions.rows import HeadRows, Recurrent, Row, Weight
+from constructions.walk import Domain, Values, walk
 from precision.format import Arithmetic
 
 DEFAULT_TILE = 768  # 4.5 MiB of scores
@@ -172,8 +173,10 @@ def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[i
         yield members
 
 
-class _Run:
+class _Run(Domain[Column]):
     """One pass over a batch."""
+
+    stream: list[Column]
 
     def __init__(
         self,
@@ -199,12 +202,11 @@ class _Run:
         """What each sequence left behind."""
         tables: list[Objects] = []  # tables of (token, d)
         logits: Objects | None = None
-        stream: list[Column] = []
         for stream in self._sublayers():
-            if self.keep_registers:
-                tables.append(_table(stream))
-        unembed = self.weights.unembed
-        site = self._site(len(self.weights.blocks) + 1, "logit")
+            tables += [_table(stream)] if self.keep_registers else []
+        stream, unembed = self.stream, self.weights.unembed
+        self.block = len(self.weights.blocks) + 1
+        site = self._site("logit")
         following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
         if self.keep_registers:
             logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
@@ -218,22 +220,15 @@ class _Run:
             for i, span in enumerate(self.spans)
         ]
 
-    def _site(self, block: int, place: str) -> Site:
-        return NOWHERE if self.recorder is None else Site(self.recorder, block, (place,))
-
     def _sublayers(self) -> Iterator[list[Column]]:
         """The residual stream after the embedding and after each sublayer."""
-        stream = self._embed()
-        yield stream
-        for number, block in enumerate(self.weights.blocks, start=1):
-            sublayer = self._recur if block.recurrence else self._attend
-            stream = sublayer(number, block, stream)
-            yield stream
-            stream = self._feed_forward(number, block, stream)
-            yield stream
+        self.stream = self._embed()
+        yield self.stream
+        for _ in walk(self, self.weights.blocks):
+            yield self.stream
 
     def _embed(self) -> list[Column]:
-        numbers, size, site = self.numbers, self.batch.size, self._site(0, "embedding")
+        numbers, size, site = self.numbers, self.batch.size, self._site("embedding")
         stream = [numbers.zero(size) for _ in range(self.weights.model.width)]
         for register, words in self.weights.words.items():
             table = numbers.from_objects(np.array(words, dtype=object))
@@ -246,49 +241,37 @@ class _Run:
             stream[register] = self.operators.sum(stream[register], offset, site[register])
         return stream
 
-    def _attend(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
-        size = self.batch.size
-        outputs: list[Column] = []
-        for i, head in enumerate(block.heads):
-            query, key, value = (
-                self.operators.rows([(row, ZERO) for row in rows], stream, size, self._site(number, f"attn.{i}.{name}"))
-                for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
-            )
-            scores, sums = self._site(number, f"attn.{i}.score"), self._site(number, f"attn.{i}.sum")
-            outputs += self.attention.read(query, key, value, scores, sums)
-        result = list(stream)
-        out, residual = self._site(number, "attn.out"), self._site(number, "attn.residual")
-        for register, row in block.out:
-            change = self.operators.row(row, ZERO, outputs, size, out[register])
-            result[register] = self.operators.sum(stream[register], change, residual[register])
-        return result
+    # Operators
 
-    def _recur(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
-        result = list(stream)
-        rows = block.recurrence.end_to_end(len(stream)) if block.recurrence else ()
-        site, residual = self._site(number, "state"), self._site(number, "recurrence.residual")
-        for register, state in states(self.operators, self.batch, rows, stream, site).items():
-            result[register] = self.operators.sum(stream[register], state, residual[register])
-        return result
+    def _site(self, place: str) -> Site:
+        return NOWHERE if self.recorder is None else Site(self.recorder, self.block, (place,))
 
-    def _feed_forward(self, number: int, block: Layer, stream: Sequence[Column]) -> list[Column]:
-        size = self.batch.size
-        units = block.feed_forward.units
-        gates = self.operators.rows(
-            [(u.gate, u.gate_bias) for u in units], stream, size, self._site(number, "ffn.gate")
+    def row(self, row: Row, bias: Weight, values: Values[Column], site: str) -> Column:
+        return self.operators.row(row, bias or ZERO, values, self.batch.size, self._site(site))
+
+    def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[Column], site: str) -> Sequence[Column]:
+        """Each row; equal ones are computed once."""
+        return self.operators.rows(rows, values, self.batch.size, self._site(site))
+
+    def unit(self, gate: Column, up: Column, site: str) -> Column:
+        return self.operators.product(self.numbers.positive_part(gate), up, self._site(site))
+
+    def read(self, head: HeadRows, number: int) -> Sequence[Column]:
+        query, key, value = (
+            self.rows([(row, ZERO) for row in rows], self.stream, f"attn.{number}.{name}")
+            for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
         )
-        ups = self.operators.rows([(u.up, u.up_bias) for u in units], stream, size, self._site(number, "ffn.up"))
-        products = self._site(number, "ffn.product")
-        hidden = [
-            self.operators.product(self.numbers.positive_part(gate), up, products[i])
-            for i, (gate, up) in enumerate(zip(gates, ups, strict=True))
-        ]
-        result = list(stream)
-        down, residual = self._site(number, "ffn.down"), self._site(number, "ffn.residual")
-        for register, row, bias in block.feed_forward.down:
-            change = self.operators.row(row, bias, hidden, size, down[register])
-            result[register] = self.operators.sum(stream[register], change, residual[register])
-        return result
+        scores, sums = (self._site(f"attn.{number}.{name}") for name in ("score", "sum"))
+        return self.attention.read(query, key, value, scores, sums)
+
+    def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Column]]:
+        rows = recurrence.end_to_end(len(self.stream))
+        return states(self.operators, self.batch, rows, self.stream, self._site("state")).items()
+
+    def write(self, changes: Iterable[tuple[int, Column]], site: str) -> None:
+        for register, change in changes:
+            old = self.stream[register]
+            self.stream[register] = self.operators.sum(old, change, self._site(f"{site}[{register}]"))
 
 
 def _table(columns: Sequence[Column]) -> Objects:

@@ -18,6 +18,7 @@ from constructions.engines.dense.flags import Site
 from constructions.engines.dense.rounding import Rounder
 from constructions.engines.weights import ZERO, Weight
 from constructions.rows import Row
+from constructions.walk import Values
 from precision.format import Arithmetic, Discipline
 
 
@@ -44,7 +45,7 @@ class Operators:
         site.note(column)
         return self.rounder.round(column)
 
-    def row(self, row: Row, bias: Weight, columns: Sequence[Column], length: int, site: Site) -> Column:
+    def row(self, row: Row, bias: Weight, columns: Values[Column], length: int, site: Site) -> Column:
         """Σ weight · column + bias, rounded as the discipline says."""
         numbers = self.numbers
         if self.fused:
@@ -58,7 +59,7 @@ class Operators:
         return result
 
     def rows(
-        self, rows: Sequence[tuple[Row, Weight]], columns: Sequence[Column], length: int, site: Site
+        self, rows: Sequence[tuple[Row, Weight]], columns: Values[Column], length: int, site: Site
     ) -> list[Column]:
         """Each row; equal ones are computed once."""
         equal: dict[tuple[Row, Weight], list[int]] = {}

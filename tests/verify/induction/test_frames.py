@@ -109,7 +109,7 @@ def test_another_solver_finds_that_all_follow() -> None:
 
 
 def test_they_are_of_every_n() -> None:
-    assert (N.sizes.low, N.sizes.high) == (2, 2**64)
+    assert (N.oracle.low, N.oracle.high) == (2, 2**64)
 
 
 def father_of(frames: Frames, vertex: Term, *, again: str = "", last: bool = False) -> Term:

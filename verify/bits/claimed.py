@@ -62,8 +62,12 @@ def _statements(rows: Sequence[Row]) -> list[str]:
 
 
 def _ranges(rows: Sequence[Row], kind: str = "") -> str:
-    told = (evidence.range for row in rows for evidence in row.evidence if kind in ("", evidence.kind))
-    return "; ".join(dict.fromkeys(told))
+    """Of which inputs, once, and of which n."""
+    sizes: dict[str, dict[str, None]] = {}
+    for evidence in (one for row in rows for one in row.evidence if kind in ("", one.kind)):
+        inputs, _, more = evidence.range.partition("; ")
+        sizes.setdefault(inputs, {})[more.replace("; ", ", ")] = None
+    return "; ".join(": ".join(filter(None, (inputs, "; ".join(filter(None, more))))) for inputs, more in sizes.items())
 
 
 def markdown(found: Sequence[Bits]) -> str:

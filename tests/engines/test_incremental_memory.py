@@ -22,6 +22,7 @@ def test_growing_takes_hardly_more_memory_than_what_is_kept() -> None:
     beaver, task = find("bb5").machine, {"steps": 1500, "tape": "", "cells": 200}
     wired = hybrid.build(beaver, **task)
     tokens = wired.tokens([*hybrid.prompt(beaver, **task), *hybrid.expected_sequence(beaver, **task)])
+    CompiledMachine(wired.model, wired.arithmetic, Columns(), None).feed(tokens[:100])  # loads the compiled code
     machine = CompiledMachine(wired.model, wired.arithmetic, Columns(), None)
     tracemalloc.start()
     try:

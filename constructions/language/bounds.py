@@ -1,13 +1,14 @@
 """Between which numbers a term lies, over all texts of a program for n; n may be a symbol.
 
-The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other. Of a few integers that are
-0 or 1, each choice is looked at; and a position that is read does not lie behind the one that reads it.
+The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other. But of a few integers that
+are 0 or 1, each choice is looked at, of which one token is a word or a number; and a position that is read does not lie behind the
+one that reads it.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -36,6 +37,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from constructions.language.terms import term as sum_of
 from constructions.language.values import START
 
 Bound: TypeAlias = Any
@@ -58,11 +60,18 @@ class Bounds:
 
     def term(self, term: Term) -> Interval:
         """The least and the largest value."""
-        atoms = sorted(term.atoms, key=lambda atom: atom.order)
-        if 0 < len(atoms) <= MOST_BITS and all(self.atom(atom) == (0, 1) for atom in atoms):
-            choices = [dict(zip(atoms, bits, strict=True)) for bits in itertools.product((0, 1), repeat=len(atoms))]
-            values = [sum(c for monomial, c in term.items if all(map(on.__getitem__, monomial))) for on in choices]
-            return min(values), max(values)
+        if bits := self._bits(term):
+            ends = [self._apart(_where(term, bits, on)) for on in _choices(bits)]
+            return _least([low for low, _ in ends]), _most([high for _, high in ends])
+        return self._apart(term)
+
+    def _bits(self, term: Term) -> Sequence[Atom]:
+        """The atoms that are 0 or 1; none where there are many."""
+        bits = [atom for atom in sorted(term.atoms, key=lambda atom: atom.order) if _is_bit(self.atom(atom))]
+        return bits if len(bits) <= MOST_BITS else ()
+
+    def _apart(self, term: Term) -> Interval:
+        """The sum of the bounds of each monomial."""
         low: Bound = 0
         high: Bound = 0
         items, behind = _taken_apart(term)
@@ -111,15 +120,51 @@ class Bounds:
                     return min(0, low) - times * (high - low), max(0, high) + times * (high - low)
                 return times * min(0, low), times * max(0, high)
             case Read(value, Pick(Matching(((key, query),)))) if (
-                value == OWN
+                value in (OWN, OWN * OWN)
                 and query == ONE
                 and (words := [a.word for a in key.atoms if isinstance(a, IsWord) and key == as_term(a)])
             ):
-                return 1, self.last.get(words[0], self.length)
+                last = self.last.get(words[0], self.length)
+                return 1, last if value == OWN else last * last
             case Read(value, where):
                 low, high = self.term(value)
                 return (min(0, low), max(0, high)) if isinstance(where, Back) else (low, high)
         raise TypeError(f"no bounds are known of {atom}")
+
+
+def _is_bit(ends: Interval) -> bool:
+    """Whether these are 0 and 1, and no numbers that depend on n."""
+    return all(type(end) in (int, Fraction) for end in ends) and ends == (0, 1)
+
+
+def _choices(bits: Sequence[Atom]) -> Iterator[frozenset[Atom]]:
+    """Which of these are 1. A position has one token: a word or a number."""
+    own = {atom for atom in bits if isinstance(atom, IsWord | IsNumber)}
+    for values in itertools.product((False, True), repeat=len(bits)):
+        on = frozenset(itertools.compress(bits, values))
+        if len(on & own) <= 1:
+            yield on
+
+
+def _where(term: Term, bits: Sequence[Atom], on: frozenset[Atom]) -> Term:
+    """The term where these bits are 1 and the others are 0; what is no number of its own token has none."""
+    off = {*bits} - on
+    if any(isinstance(atom, IsWord) for atom in on) or any(isinstance(atom, IsNumber) for atom in off):
+        off |= {atom for atom in term.atoms if isinstance(atom, NumberOf)}
+    items = (item for item in term.items if off.isdisjoint(item[0]))
+    return sum_of((tuple(atom for atom in monomial if atom not in on), c) for monomial, c in items)
+
+
+def _least(values: Sequence[Bound]) -> Bound:
+    """The least; one after the other, as they may depend on n."""
+    least = values[0]
+    for value in values[1:]:
+        least = value if value is not least and value < least else least
+    return least
+
+
+def _most(values: Sequence[Bound]) -> Bound:
+    return -_least([-value for value in values])
 
 
 def _taken_apart(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fraction]:

@@ -36,6 +36,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from constructions.language.bounds import Bound, Bounds
+from constructions.language.digits import are_below, least_exponent, rounded_up
 from constructions.language.interpreter import Input
 from constructions.language.program import NotCompiled, Pin, Program
 from constructions.language.terms import (
@@ -79,7 +80,7 @@ from constructions.parts.recurrences.recent import recent
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
 from constructions.wiring.numbered import Numbered, Powers
-from constructions.wiring.part import Setting, least_odd_precision, log2, split_scale
+from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
 from constructions.wiring.register import copied, kept, register, squared
 from precision.format import Discipline, Format, fixed_point
@@ -180,12 +181,12 @@ class Compiler:
         largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
-        # Bounds of as many digits: so p depends on how many digits n has, and on nothing else of it.
-        last = self.texts.last(n)
-        ones = {word: _ones(place) for word, place in last.items()}
-        self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length), ones)
-        # For comparisons: those with n itself do not depend on its digits.
-        self.tight = Bounds(self.numbers, self.length, last)
+        # For comparisons: those with n itself.
+        self.tight = Bounds(self.numbers, self.length, self.texts.last(n))
+        # For p: n counts as rounded up to some digits.
+        size = rounded_up(n)
+        largest = max((piece.largest(size) for piece in self.texts.pieces if piece.numbers), default=0)
+        self.bounds = Bounds((self.numbers[0], largest), self.texts.length(size), self.texts.last(size))
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
         self.compared: dict[Atom, Formed | _Ramps] = {}
@@ -200,7 +201,7 @@ class Compiler:
         }
         self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
         self.positive = {*self.largest}  # registers that are nowhere below 0
-        self.needs: list[Bound] = [2]  # digits of comparisons of counts
+        self.needs: dict[str, Bound] = {}  # what comparisons of counts, and counts that are said, need
         self.closest: set[str] = set()  # heads that prefer by the square of a distance
         # Of heads, by name: the positions that may be asked for; keys and queries.
         self.wanted: dict[str, list[Term]] = {}
@@ -488,7 +489,7 @@ class Compiler:
         if [c for c, _ in signs] == [-1, 1] and rest == ZERO:
             (less, at_less), (more, at_more) = (self._share(m[0]) for _, m in signs)
             # The shares differ by more than 2/slope, or not at all; each is rounded by half a step, and slope steps are 1/2.
-            self.needs.append(2 * bits + 2)
+            self.needs[f"the shares {shown(less)} and {shown(more)}, compared"] = (2 << 2 * bits) - 1
             return less - more, max(at_less, at_more), 1 << 2 * bits + 1, HAT if equal else STEP
         if len(signs) != 1 or not self.is_whole(rest):
             raise NotCompiled(
@@ -501,9 +502,9 @@ class Compiler:
         self.largest[product] = max(1, self.bounds.term(factor)[1])
         self.positive.add(product)
         ready = self._feed(*self._times_share(factor, m[0], {product: 1}))
-        # f·x is 1, or 1/L from it; f times the share's half a step, and the product's own, are less than 1/slope. Where f is above
-        # L, f·x is past 1 by so much that it is enough for f = L.
-        self.needs.append(max(bits + 3, bits + 1 + min(_bits(self.largest[product] + 1), bits + 1)))
+        # f·x is 1, or 1/L from it; f times the share's half a step is at most 1/slope. Where f is above L, f·x is past 1 by so much
+        # that it is enough for f = L.
+        self.needs[f"{product}, beside 1"] = (2 << bits) * _smaller(self.largest[product], self.bounds.length) - 1
         reached = reg(product) - 1
         corners = PLATEAU if equal else FALLING if sign == 1 else RISING
         return reached, ready, 1 << bits + 2, corners
@@ -856,7 +857,9 @@ class Compiler:
         low, high = self.numbers[0], self.bounds.numbers[1]
         # As x ≤ 1, the least number has 1 − (w − 1)² or more: with (w − 1)² added, it is above all words.
         lift = (low + b - 1) ** 2
-        self.needs += 2 * self.length.bit_length(), _bits((high + abs(b) + 1) ** 2 + lift)
+        most = self.bounds.length  # of 1 + m, and the steps of a share are fine enough for (1 + m)·(2·m + 3)
+        self.needs[f"{shown(share)}, as a number"] = (most * (2 * most + 1) + 1) * Fraction(1, 2) - 1
+        self.needs[f"the logit of {shown(share)}"] = (high + abs(b) + 1) ** 2 + lift
         added: list[tuple[Affine, dict[str, Number]]] = [
             (one, {NUMBER: 2, squared(NUMBER): 1, IS_NUMBER: 2 * b + lift}),  # the square's 1 takes its −1 back
             (share, {NUMBER: -2 * b, squared(NUMBER): -1, IS_NUMBER: -b * b}),
@@ -953,7 +956,8 @@ class Compiler:
             more, less = less, more
         # The product is at most 1 − 1/L or at least 1, but for L times half a step of the share, which is less than h.
         bits = self.length.bit_length()
-        self.needs.append(bits + min(bits, _bits(max(1, self.bounds.term(factor)[1]))))
+        most = _smaller(max(1, self.bounds.term(factor)[1]), self.bounds.length)
+        self.needs[f"{shown(self._share(count)[0])}, beside 1"] = (1 << bits) * most
         edge = 1 - Fraction(1) / (2 << bits)
         return self._times_share(factor, count, {more: -1, less: 1}, {more: edge, less: -edge})
 
@@ -989,7 +993,17 @@ class Compiler:
 
         Raises NotCompiled for a pinned p that is too small.
         """
-        least = least_odd_precision(lambda q: self._digits(q, discipline), self._digits_of_registers())
+        q: Bound = least_exponent(self.n, [2, *self.needs.values(), *(value for _, value in self._of_registers(discipline))])
+        while True:
+            values = [value for _, value in self.requirements(q, discipline)]
+            needed = least_exponent(self.n, values)
+            if needed > q:
+                q = needed  # no q below it can do
+            elif are_below(self.n, values, q):
+                break
+            else:
+                q = q + 1
+        least: int = 2 * q + 1
         if self.program.precision is None:
             return least
         pinned: int = self.program.precision(self.n)
@@ -997,31 +1011,47 @@ class Compiler:
             raise NotCompiled(f"p = {pinned} is pinned, and these weights need p = {least} ({discipline.value})")
         return pinned
 
-    def _digits_of_registers(self) -> int:
-        """The q that registers and logits need, whatever the constants of heads are."""
-        needs: list[int] = [*self.needs]
-        needs += map(_bits, self.largest.values())
-        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
-            needs.append(2 * self.numbers[1].bit_length() + 1)
-        return _largest(needs)
+    def binding(self, discipline: Discipline = Discipline.FUSED) -> tuple[str, ...]:
+        """What p is due to, of one n: all that does not fit R_(p − 2)."""
+        q = max(2, (self.least_precision(discipline) - 1) // 2 - 1)
+        found = self.requirements(q, discipline)
+        return tuple(dict.fromkeys(what for what, value in found if not are_below(self.n, [value], q)))
 
-    def _digits(self, fraction_bits: int, discipline: Discipline) -> int:
-        """The q that this model needs, its constants derived for a format of `fraction_bits`."""
+    def requirements(self, fraction_bits: int, discipline: Discipline) -> Iterator[tuple[str, Bound]]:
+        """What must be less than 2^q, the constants derived for a format of `fraction_bits`; by what it is."""
         setting = self.setting(fixed_point(2 * fraction_bits + 1))
-        needs = [self._digits_of_registers()]
-        for number, block in enumerate(self.plan(setting), start=1):
+        plan = self.plan(setting)
+        yield from self.needs.items()
+        yield from self._of_registers(discipline, plan)
+        for number, block in enumerate(plan, start=1):
             for head, draft in zip(block.heads, self._draft(number).heads.values(), strict=True):
-                needs += self._digits_of_head(head, draft.setting(setting), discipline)
-            for unit in (unit for gadget in block.gadgets for unit in gadget.units):
-                gate, up = self._reach(unit.gate), self._reach(unit.up)
-                weights = [abs(weight) for weight in unit.into.values()]
-                # Under `fused` what units add to a register is rounded once.
-                added = [gate * up * weight for weight in weights] if discipline is Discipline.SEQUENTIAL else []
-                needs += map(_bits, (gate, up, gate * up, *weights, *added))
-        return _largest(needs)
+                for value in self._of_head(head, draft.setting(setting), discipline):
+                    yield f"block {number}, {head.name}", value
+            for gadget in block.gadgets:
+                for value in self._of_units(gadget, discipline):
+                    yield f"block {number}, {gadget.name}", value
 
-    def _digits_of_head(self, head: Head, setting: Setting, discipline: Discipline) -> Iterator[int]:
-        """The q that entries and scores of a head need."""
+    def _of_registers(self, discipline: Discipline, plan: Sequence[BlockPlan] = ()) -> Iterator[tuple[str, Bound]]:
+        """The largest values of registers and logits, whatever the constants of heads are."""
+        position_read = any(POSITION in form.terms for block in plan for form in _read_forms(block))
+        for name, value in self.largest.items():
+            if name != POSITION or position_read:
+                yield f"register {name}", value
+        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
+            high = self.bounds.numbers[1]
+            yield "the logits of numbers", 2 * high * high if discipline is Discipline.SEQUENTIAL else high * high + 1
+
+    def _of_units(self, gadget: Gadget, discipline: Discipline) -> Iterator[Bound]:
+        for unit in gadget.units:
+            gate, up = self._reach(unit.gate), self._reach(unit.up)
+            yield from (gate, up, gate * up)
+            for weight in unit.into.values():
+                yield abs(weight)
+                if discipline is Discipline.SEQUENTIAL:  # under `fused` what units add to a register is rounded once
+                    yield gate * up * abs(weight)
+
+    def _of_head(self, head: Head, setting: Setting, discipline: Discipline) -> Iterator[Bound]:
+        """Entries and scores of a head."""
         gap, sides = setting.gap, [(self._reach(c.key), self._reach(c.query)) for c in head.components]
         fused = discipline is Discipline.FUSED
         if head.name in self.wanted:
@@ -1029,28 +1059,37 @@ class Compiler:
             own = [self.bounds.term(target - as_term(Position()))[1] for target in self.wanted[head.name]]
             low, high = _largest([-span[0] for span in spans]) * -1, _largest([span[1] for span in spans])
             largest, beyond = max(-low, high), max(1 - low, *own)
-            yield _bits(gap * beyond**2 + gap - 1)  # the nearest position may be so far away, and others a lead below
+            yield gap * beyond**2  # the nearest position may be so far away, and others a lead below
             if fused:  # a row is rounded once: its terms may be larger than what they add up to
                 queries = (gap, split_scale(2 * gap)[1] * largest, largest**2)
                 sides = [(key, query) for (key, _), query in zip(sides, queries, strict=True)]
-            else:  # each product, and what all add up to
-                yield _bits(gap * max(self.bounds.length - low, high - 1, largest) ** 2)
-                for (key, _), c in zip(sides[:2], head.components, strict=False):  # bounded term by term
+            else:  # each product, bounded term by term, and what all add up to
+                yield gap * max(self.bounds.length - low, high - 1, largest) ** 2
+                for (key, _), c in zip(sides[:2], head.components, strict=False):
                     terms = c.query.terms.items()
-                    yield _bits(key * sum((abs(x) * self.largest[name] for name, x in terms), abs(c.query.constant)))
-        elif head.name in self.matched and not fused:
-            scale = gap if head.name.startswith("share of") else gap * setting.length_bound
-            ends = [(self.bounds.term(key), self.bounds.term(query)) for key, query in self.matched[head.name]]
+                    yield key * sum((abs(x) * self.largest[name] for name, x in terms), abs(c.query.constant))
+        elif head.name in self.matched:
+            is_share = head.name.startswith("share of")
+            pairs = [*dict.fromkeys(self.matched[head.name])]
+            ends = [(self.bounds.term(key), self.bounds.term(query)) for key, query in pairs]
             sizes = [(max(-a, b), max(-c, d), max(b - c, d - a)) for (a, b), (c, d) in ends]
-            yield _bits(scale * _largest([2 * key * query for key, query, _ in sizes]))
-            yield _bits(scale * (sum(max(*size) ** 2 for size in sizes) + 1))
+            if fused:  # as above
+                key_share, query_share = split_scale(2 * gap) if is_share else (2 * gap, setting.length_bound)
+                rows = [(key_share * key, query_share * query) for key, query, _ in sizes]
+                rows = [(2 * sum(key**2 for key, *_ in sizes), sides[0][1]), *rows]
+                rows.append((sides[len(rows)][0], 2 * sum(query**2 for _, query, _ in sizes)))
+                sides[: len(rows)] = rows
+            else:
+                scale = gap if is_share else gap * setting.length_bound
+                yield scale * _largest([2 * key * query for key, query, _ in sizes])
+                yield scale * (sum(max(*size) ** 2 for size in sizes) + _largest([key * query for key, query, _ in sizes]))
         elif not fused:
-            yield _bits(sum(key * query for key, query in sides))
+            yield sum(key * query for key, query in sides)
         if head.name in self.closest:  # keys that are not equal lie below the default where they saturate
-            yield log2(4 * gap * setting.length_bound**2)
+            yield 4 * gap * setting.length_bound**2 - 1
         for key, query in sides:
-            yield _bits(key)
-            yield _bits(query)
+            yield key
+            yield query
 
     def _reach(self, form: Affine) -> Bound:
         """At most what a form, and each sum of some of its terms, comes to; the constant is added last."""
@@ -1079,9 +1118,23 @@ def asked_position(matching: Matching) -> Term | None:
     return matching.pairs[0][1] if len(matching.pairs) == 1 and matching.pairs[0][0] == as_term(Position()) else None
 
 
-def _ones(value: Bound) -> Bound:
-    """The largest number of as many binary digits."""
-    return (1 << value.bit_length()) - 1
+def _read_forms(block: BlockPlan) -> Iterator[Affine]:
+    """What a block reads."""
+    for head in block.heads:
+        for component in head.components:
+            yield from (component.key, component.query)
+        yield from head.reads.values()
+    for linear in block.linear_units:
+        for row in linear.rows.values():
+            yield from row
+    for gadget in block.gadgets:
+        for unit in gadget.units:
+            yield from (unit.gate, unit.up)
+
+
+def _smaller(a: Bound, b: Bound) -> Bound:
+    """The smaller of two bounds, one of which is as good as the other."""
+    return a if a < b else b
 
 
 def _largest(values: Sequence[int]) -> int:
@@ -1090,13 +1143,6 @@ def _largest(values: Sequence[int]) -> int:
     for value in values[1:]:
         largest = max(largest, value)
     return largest
-
-
-def _bits(value: Bound) -> int:
-    """The digits of a number in front of the point, rounded up; of one that depends on n, a multiple of 1/16, rounded down."""
-    plain = type(value) in (int, Fraction)
-    whole: int = math.ceil(value).bit_length() if plain else (value * 16).bit_length() - 4
-    return whole
 
 
 def shown(form: Affine) -> str:

@@ -117,6 +117,33 @@ class Interval:
             self.bits[polynomial] = bits
         return self.bits[polynomial]
 
+    def least_bits(self, value: Symbolic, leading: int) -> int:
+        """The digits in front of the point, rounded up, at the least n, rounded up to so many digits. Nothing is cut."""
+        at_low = evaluate(_coefficients(value.polynomial), _rounded_up(self.low, leading))
+        return math.ceil(at_low).bit_length()
+
+    def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
+        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits.
+
+        If they are at the least n, the interval is cut to where they are; else they are nowhere.
+        """
+        polynomials = [_coefficients(value.polynomial) for value in values]
+        if any(c < 0 for coefficients in polynomials for c in coefficients[1:]):
+            raise Unanswered("a number that falls as n grows")
+
+        def is_so(n: int) -> bool:
+            size = _rounded_up(n, leading)
+            return all(evaluate(coefficients, size) <= most for coefficients in polynomials)
+
+        if not is_so(self.low):
+            return False
+        low, high = self.low, self.high + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if is_so(middle) else (low, middle)
+        self.high = low
+        return True
+
     def denominator(self, value: Symbolic) -> int:
         """A power of two."""
         denominator = _denominator(_coefficients(value.polynomial))
@@ -156,6 +183,12 @@ def _coefficients(polynomial: growth.Polynomial) -> Coefficients:
 def _form(polynomial: growth.Polynomial) -> Polynomial:
     """With the highest power first: a digest of weights has them in this order."""
     return Polynomial({(SIZE,) * i: c for i, c in reversed([*enumerate(_coefficients(polynomial))]) if c})
+
+
+def _rounded_up(n: int, leading: int) -> int:
+    """The least number of so many binary digits, and zeros, that n is not above."""
+    zeros = max(0, n.bit_length() - leading)
+    return -(-n >> zeros) << zeros
 
 
 def _times(polynomial: Coefficients, factor: int) -> Coefficients:

@@ -11,7 +11,7 @@ a float.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Number
 from typing import Any, Protocol, TypeAlias, TypeGuard
@@ -68,6 +68,12 @@ class Oracle(Protocol):
 
     def bit_length(self, value: Symbolic) -> Any:
         """Of a whole number that is not negative."""
+
+    def least_bits(self, value: Symbolic, leading: int) -> Any:
+        """An exponent of two, less than which is too little, n rounded up to so many digits. Nothing is cut or split for that."""
+
+    def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
+        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
 
     def denominator(self, value: Symbolic) -> int:
         """A number that it is a whole number with."""
@@ -301,6 +307,14 @@ class Symbolic(Fraction):
     def bit_length(self) -> Any:
         """Of a whole number that is not negative."""
         return self.oracle.bit_length(self)
+
+    def least_bits(self, leading: int) -> Any:
+        """An exponent of two, less than which is too little, n rounded up to so many digits."""
+        return self.oracle.least_bits(self, leading)
+
+    def are_at_most(self, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
+        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits. It is n itself."""
+        return bool(self.oracle.are_at_most(self, values, most, leading))
 
     @property
     def numerator(self) -> Any:

@@ -309,6 +309,38 @@ class Walk:
                 return exponent
         raise Unanswered(f"{value!r} has no bit length of this form")
 
+    def least_bits(self, value: Symbolic, leading: int) -> Any:
+        """An exponent of two, less than which is too little, n rounded up to so many digits. Nothing is split for that."""
+        exponent = self._guessed_bits(value) + 1
+        while not at_most(Fraction(2) ** (exponent - 1), value):
+            exponent = exponent - 1
+        return exponent
+
+    def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
+        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
+        steps = 1 << leading
+        step = Symbolic(symbol("E"), self) * Fraction(1, steps)
+
+        def is_so(size: int) -> bool:
+            return all(self._where_n_is(value, step * size) <= most for value in values)
+
+        if is_so(steps):
+            return True
+        low, high = steps // 2, steps  # n lies above E/2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if is_so(middle) else (low, middle)
+        return low > steps // 2 and n <= step * low
+
+    def _where_n_is(self, value: Symbolic, size: Symbolic) -> Any:
+        """The number with another one in place of n."""
+        result: Any = 0
+        for monomial, c in value.polynomial.items():
+            rest = tuple((name, power) for name, power in monomial if name != "n")
+            power = sum(power for name, power in monomial if name == "n")
+            result = result + Symbolic({rest: c}, self) * size**power
+        return result
+
     def power_above(self, value: Symbolic) -> Any:
         """A power of two that it is not above, of a number that is positive: nothing is split for it."""
         question = value.polynomial

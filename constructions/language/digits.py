@@ -1,0 +1,42 @@
+"""Numbers that must fit a format, and may depend on n.
+
+For p, n counts as rounded up to `LEADING` binary digits. All that is asked of rises with n, so what fits at the end of a range of
+such n fits in all of it. And p is one number from one such end to another one, also where it is a number that grows with n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+LEADING = 16
+
+
+def rounded_up(n: Any) -> Any:
+    """The least number of `LEADING` digits, and zeros, that n is not above. A symbol stays as it is: it is asked in `are_below`."""
+    if type(n) is not int:
+        return n
+    zeros = max(0, n.bit_length() - LEADING)
+    return -(-n >> zeros) << zeros
+
+
+def are_below(n: Any, values: Sequence[Any], exponent: Any) -> bool:
+    """Whether each is at most 2^exponent − 1, n rounded up."""
+    most = 2**exponent - 1
+    if any(value > most for value in values if type(value) in (int, Fraction)):
+        return False
+    return type(n) is int or bool(n.are_at_most([v for v in values if type(v) not in (int, Fraction)], most, LEADING))
+
+
+def least_exponent(n: Any, values: Sequence[Any]) -> Any:
+    """An exponent below which not all of them fit; of numbers the least one with which they do."""
+    least: Any = max((math.ceil(value) for value in values if type(value) in (int, Fraction)), default=0).bit_length()
+    if type(n) is int:
+        return least
+    for value in values:
+        if type(value) not in (int, Fraction):
+            bits = value.least_bits(LEADING)
+            least = bits if bits > least else least
+    return least

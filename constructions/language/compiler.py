@@ -205,6 +205,7 @@ class Compiler:
         self.closest: set[str] = set()  # heads that prefer by the square of a distance
         # Of heads, by name: the positions that may be asked for; keys and queries.
         self.wanted: dict[str, list[Term]] = {}
+        self.outside: dict[Term, Formed] = {}
         self.matched: dict[str, list[tuple[Term, Term]]] = {}
         self.pins = dict(map(_pinned, program.pins))
         self.pinned: set[Atom] = set()  # of these, what stands somewhere
@@ -647,7 +648,7 @@ class Compiler:
         head = self.blocks[block].heads.setdefault(where, _HeadDraft(make, scale=self._scale(where)))
         name = self._read_register(atom, form, where)
         head.reads[name] = _linear(form)
-        self.largest[name] = self.bounds.largest(value)
+        self.largest[name] = self.bounds.largest(as_term(atom))
         return reg(name), 2 * block - 1
 
     def _read_register(self, atom: Atom, form: Affine, where: Selection) -> str:
@@ -705,6 +706,19 @@ class Compiler:
         """Behind which stage the squares of positions are there."""
         return self.product((Position(), Position()))[1]
 
+    def _outside(self, target: Term) -> Formed:
+        """The square of how far a position that is asked for lies outside of 1 … k, where that may be more than 1."""
+        if target not in self.outside:
+            outside, ready = Affine(), 0
+            for distance in (target - as_term(Position()), ONE - target):
+                if self.tight.term(distance)[1] > 1:
+                    form, at_form = self.form(distance)
+                    name = self._register(as_term(Positive(distance)) * as_term(Positive(distance)), "outside")
+                    gadget = Gadget(f"max(0, {shown(form)})²", (Unit(form, form, {name: 1}),), {}, "Lemma C.1")
+                    outside, ready = outside + reg(name), max(ready, self._feed(at_form, gadget))
+            self.outside[target] = outside, ready
+        return self.outside[target]
+
     def _head(self, where: Selection) -> tuple[MakesHead, int]:
         """What makes a head that reads there, and the stage behind which all that it compares is there."""
         match where:
@@ -714,8 +728,10 @@ class Compiler:
                 w, ww = _linear(wanted), _linear(wanted_squared)
                 name = f"at {shown(wanted)}"
                 self.wanted.setdefault(name, []).append(target)
-                return lambda s, reads: nearest(name, w, ww, "w", reads, s.gap), max(
-                    at_wanted, at_square, self._places()
+                outside, at_outside = self._outside(target)
+                far = outside if outside.terms else None
+                return lambda s, reads: nearest(name, w, ww, "w", reads, s.gap, far), max(
+                    at_wanted, at_square, at_outside, self._places()
                 )
             case Pick(matching, last):
                 pairs, ready = self._pairs(matching)
@@ -1059,15 +1075,18 @@ class Compiler:
             own = [self.bounds.term(target - as_term(Position()))[1] for target in self.wanted[head.name]]
             low, high = _largest([-span[0] for span in spans]) * -1, _largest([span[1] for span in spans])
             largest, beyond = max(-low, high), max(1 - low, *own)
-            yield gap * beyond**2  # the nearest position may be so far away, and others a lead below
+            near = fused and all(target in self.outside for target in self.wanted[head.name])
+            if not near:
+                yield gap * beyond**2  # the nearest position may be so far away, and others a lead below
             if fused:  # a row is rounded once: its terms may be larger than what they add up to
-                queries = (gap, split_scale(2 * gap)[1] * largest, largest**2)
+                # Without what is outside a square is at most that of w, or 2·w − 1 where w is below 1.
+                shared = _largest([high**2, 1 - 2 * low]) if near else largest**2
+                queries = (gap, split_scale(2 * gap)[1] * largest, shared)
                 sides = [(key, query) for (key, _), query in zip(sides, queries, strict=True)]
-            else:  # each product, bounded term by term, and what all add up to
+            else:  # each product, and what all add up to
                 yield gap * max(self.bounds.length - low, high - 1, largest) ** 2
-                for (key, _), c in zip(sides[:2], head.components, strict=False):
-                    terms = c.query.terms.items()
-                    yield key * sum((abs(x) * self.largest[name] for name, x in terms), abs(c.query.constant))
+                yield from (key * query for key, query in sides[:2])
+                yield gap * sides[0][0] + sides[1][0] * self._reach(-head.components[1].query, above=True)
         elif head.name in self.matched:
             is_share = head.name.startswith("share of")
             pairs = [*dict.fromkeys(self.matched[head.name])]
@@ -1082,7 +1101,9 @@ class Compiler:
             else:
                 scale = gap if is_share else gap * setting.length_bound
                 yield scale * _largest([2 * key * query for key, query, _ in sizes])
-                yield scale * (sum(max(*size) ** 2 for size in sizes) + _largest([key * query for key, query, _ in sizes]))
+                several = [len(c.query.terms) > 1 for c in head.components[1:]]  # these are bounded term by term
+                more = [key * query for (key, query, _), many in zip(sizes, several, strict=False) if many]
+                yield scale * (sum(max(*size) ** 2 for size in sizes) + _largest([1, *more]))
         elif not fused:
             yield sum(key * query for key, query in sides)
         if head.name in self.closest:  # keys that are not equal lie below the default where they saturate
@@ -1091,15 +1112,15 @@ class Compiler:
             yield key
             yield query
 
-    def _reach(self, form: Affine) -> Bound:
-        """At most what a form, and each sum of some of its terms, comes to; the constant is added last."""
+    def _reach(self, form: Affine, *, above: bool = False) -> Bound:
+        """At most what a form, and each sum of some of its terms, comes to; the constant is added last. above: on that side of 0."""
         up: Bound = 0
         down: Bound = 0
         for name, c in form.terms.items():
             most = abs(c) * self.largest[name]
             up += most if c > 0 or name not in self.positive else 0
             down += most if c < 0 or name not in self.positive else 0
-        return max(up, down, up + form.constant, down - form.constant)
+        return up + form.constant if above else max(up, down, up + form.constant, down - form.constant)
 
 
 def _pinned(pin: Pin) -> tuple[Atom, Pin]:

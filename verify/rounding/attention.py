@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
@@ -44,6 +45,8 @@ from verify.rounding.operators import row_of
 from verify.rounding.scores import Score, lattice
 from verify.rounding.winners import Winners, scored, winning_part
 
+Target: TypeAlias = tuple[Fraction, Polynomial, Polynomial]
+"""c, f and the rest of scores −c·(k' − f)² + rest."""
 FEW = 3  # positions beside a first one, of which each is looked at where nothing else tells who wins
 
 
@@ -80,22 +83,27 @@ class Reader:
         rivals = [candidate for candidate in candidates if candidate is not None]
         if len(rivals) == 1 and rivals[0].is_self:
             return [self._reads(rivals[0].joint, at)], None
-        for candidate in rivals:
-            upper = candidate.upper
-            if upper > query.space.largest:
-                raise Refused(
-                    self.where,
-                    f"saturates: a score of {query.state} reaches {shown(upper)}, above the largest number",
-                )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
-        if any(self._inexact(c.exact, c.joint) for c in rivals):
+        inexact = any(self._inexact(c.exact, c.joint) for c in rivals)
+        target = None if inexact else self._target(rivals)
+        if target is None or target[2].is_constant:
+            for candidate in rivals:
+                self._require_in_range(query, candidate.upper)
+        if inexact:
             return self._by_count(query, rivals, needed, at)
-        target = self._target(rivals)
         if target is not None:
             for i, candidate in enumerate(rivals):  # the target travels with the parts
                 rivals[i] = replace(candidate, joint=candidate.joint.with_registers({SCORE - 2: target[1]}))
             return self._by_position(query, rivals, target, needed, at)
         return self._by_key(query, rivals, needed, at)
+
+    def _require_in_range(self, query: Kind, score: Fraction) -> None:
+        """Raises Refused for a score that may be above the largest number."""
+        if score > query.space.largest:
+            raise Refused(
+                self.where,
+                f"saturates: a score of {query.state} reaches {shown(score)}, above the largest number",
+            )
 
     def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, Kind]]:
         """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
@@ -186,11 +194,10 @@ class Reader:
 
     # By position
 
-    def _target(self, candidates: Sequence[Candidate]) -> tuple[Fraction, Polynomial, Fraction] | None:
-        """c, f and the constant, if every score is −c·(k' − f)² + constant with the same f, free of the key's atoms."""
-        targets: list[tuple[Fraction, Polynomial, Fraction]] = []
-        # By keys at known positions: f lies on one side or the other.
-        known: list[tuple[Fraction, Polynomial, Fraction]] = []
+    def _target(self, candidates: Sequence[Candidate]) -> Target | None:
+        """c, f and the rest, if every score is −c·(k' − f)² + rest with the same f and rest, free of the key's atoms."""
+        targets: list[Target] = []
+        known: list[Target] = []  # by keys at known positions: f lies on one side or the other
         for candidate in candidates:
             squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
             if (
@@ -200,29 +207,39 @@ class Reader:
                 and rest.is_constant
                 and not squares[0].form.atoms & candidate.own
             ):
-                known += [(squares[0].cost, place + squares[0].form * side, rest.constant) for side in (1, -1)]
+                known += [(squares[0].cost, place + squares[0].form * side, rest) for side in (1, -1)]
             if not place.atoms & candidate.own:
                 continue
             if not candidate.exact.atoms & candidate.own:
                 continue
-            if len(squares) != 1 or not squares[0].can_vanish or not rest.is_constant or len(place.atoms) != 1:
+            if not rest.is_constant:  # what all keys share may have squares of its own
+                squares = tuple(s for s in squares if s.form.atoms & candidate.own)
+            if len(squares) != 1 or not squares[0].can_vanish or len(place.atoms) != 1:
                 return None
-            (name,) = place.atoms
-            c = squares[0].form.terms.get((name,), Fraction(0))
+            (square,), (name,) = squares, place.atoms
+            c = square.form.terms.get((name,), Fraction(0))
             if abs(c) != 1:
                 return None
-            targets.append((squares[0].cost, place - squares[0].form * c, rest.constant))
+            if not rest.is_constant:
+                rest = candidate.exact + square.form * square.form * square.cost
+            if rest.atoms & candidate.own:
+                return None
+            targets.append((square.cost, place - square.form * c, rest))
         # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
         likely = [max(targets, key=lambda item: len(item[1].atoms))] if targets else known
         return next((target for target in likely if self._is_target(target, candidates)), None)
 
-    def _is_target(self, target: tuple[Fraction, Polynomial, Fraction], candidates: Sequence[Candidate]) -> bool:
+    def _is_target(self, target: Target, candidates: Sequence[Candidate]) -> bool:
         """Whether every score is that, but for keys that do not matter."""
         cost, f, rest = target
         for candidate in candidates:
             offset = candidate.place - f
-            expected = constant(rest) - offset * offset * cost
-            if not candidate.exact.atoms & candidate.own and self._behind(candidate, f, rest - cost):
+            expected = rest - offset * offset * cost
+            if (
+                rest.is_constant
+                and not candidate.exact.atoms & candidate.own
+                and self._behind(candidate, f, rest.constant - cost)
+            ):
                 continue
             if f.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(candidate.exact):
                 return False
@@ -240,13 +257,19 @@ class Reader:
         self,
         query: Kind,
         candidates: Sequence[Candidate],
-        target: tuple[Fraction, Polynomial, Fraction],
+        target: Target,
         needed: int,
         at: int,
     ) -> tuple[list[Kind], Lead]:
+        """The rest is the same for all keys of a query, so who wins, and by how much, does not depend on it.
+
+        Only whether scores saturate does; and none is larger than that of a key that is nearest.
+        """
         cost, f, rest = target
         self.trace += [f"position {f}", *(candidate.told for candidate in candidates)]
-        k, winning, parts = atom(POSITION), rest, list[Kind]()
+        k, parts, scores = atom(POSITION), list[Kind](), list[tuple[Fraction, Fraction]]()
+        winning, varies = rest.constant, not rest.is_constant
+        outside = query.bounds(f - k)[0] > 0 or query.bounds(f)[1] < 1
         offset = query.fixed(k - f)
         for candidate in candidates:
             cases: list[Kind | None] = []
@@ -256,19 +279,24 @@ class Reader:
                 first = candidate.joint.restricted(f, None, Fraction(0))
                 cases.append(first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1)))
             for part in cases:
-                if part is not None:
+                if part is not None and not varies:
                     low, high = part.bounds(part.register(SCORE - 1) - part.register(SCORE - 2))
-                    winning = min(winning, rest - cost * max(low * low, high * high))
-            if not candidate.is_self:
+                    winning = min(winning, rest.constant - cost * max(low * low, high * high))
+            if not candidate.is_self and not (varies and outside):
                 cases.append(
                     self._back(candidate, whole(offset.constant))
                     if offset.is_constant
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
+            if varies:
+                scores += [part.bounds(part.fixed(part.register(SCORE))) for part in cases if part is not None]
             parts += [self._reads(part, at) for part in cases if part is not None]
         # All keys may lie on one side of f, this far off at least.
         away = max(1 - query.bounds(f)[1], query.bounds(f - k)[0], Fraction(0))
         lead, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
+        if varies:
+            winning = min(low for low, _ in scores)
+            self._require_in_range(query, max(high for _, high in scores) + noise)
         return parts, self._check(query, winning - noise, lead - noise, needed, lowest(candidates))
 
     def _back(self, candidate: Candidate, offset: int) -> Kind | None:

@@ -102,7 +102,7 @@ class Kind(Bounded):
         if self.space.covers(low, high):
             return low, high
         order = sorted(polynomial.atoms)
-        above, below = (complete_squares(self, side, order) for side in (polynomial, -polynomial))
+        above, below = (complete_squares(self, side, order, fractions=True) for side in (polynomial, -polynomial))
         return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
 
     # Splitting

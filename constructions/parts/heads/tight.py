@@ -9,7 +9,9 @@ key. For the first it is −S·Σ(x' − x)² − G·k', and −G − D at posit
 Unequal keys cost S = G·L, so they lie below position 1 by G or more. A constant ±G·L/2 moves what can win to at most G·L/2 + G on
 either side of 0. So G·L ≤ 2^q is enough; what saturates lies below all that.
 
-Nearest. The score is −G·(k' − w)², as in Lemma C.13.
+Nearest. The score is −G·(k' − w)², as in Lemma C.13. Where w is no position of the text, all scores are far below 0. So what they
+have in common can be taken off: max(0, w − k)² behind the query's position k, max(0, 1 − w)² before the first one. Then the
+nearest position has 0 whatever w is.
 
 Splitting. Of a product of a large and a small side, the factor stands beside the small one: −S·x'² is x'² times −S.
 Of 2S·x'·x, 2G stands beside x' and L beside x: with numbers up to L no entry is larger than a square.
@@ -61,14 +63,21 @@ def match_end(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], set
 
 
 def nearest(
-    name: str, wanted: Affine, wanted_squared: Affine, called: str, reads: Mapping[str, Affine], gap: int
+    name: str,
+    wanted: Affine,
+    wanted_squared: Affine,
+    called: str,
+    reads: Mapping[str, Affine],
+    gap: int,
+    outside: Affine | None = None,
 ) -> Head:
-    """register := form at the position nearest to the wanted one. called: w, for people."""
+    """register := form at the position nearest to the wanted one. called: w, for people. outside: what is taken off, if anything."""
     one = reg("one")
     key_scale, query_scale = split_scale(2 * gap)
+    shared, told = (-wanted_squared, "") if outside is None else (outside - wanted_squared, ", but for the distance outside")
     components = (
         Component(reg(squared("position")), -gap * one, "−G·k'²"),
         Component(key_scale * reg("position"), query_scale * wanted, f"+2G·k'·{called}"),
-        Component(gap * one, -wanted_squared, f"−G·{called}²"),
+        Component(gap * one, shared, f"−G·{called}²{told}"),
     )
     return Head(name, components, reads, "Lemma C.13", (ONE, POSITION, is_square(wanted_squared, wanted)))

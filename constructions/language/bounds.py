@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from constructions.language.terms import (
     FIRST,
     ONE,
+    ZERO,
     Above,
     Atom,
     Back,
@@ -103,8 +104,9 @@ class Bounds:
                 return 0, self.numbers[1]
             case Position():
                 return 1, self.length
-            case Count():
-                return 0, self.length
+            case Count(where):
+                ends = [self.last[word] - 2 for pair in where.pairs if (word := _stands_before(*pair)) in self.last]
+                return 0, _least([self.length, *ends])
             case Named(_, of):
                 return self.term(of)
             case Positive(of):
@@ -130,6 +132,16 @@ class Bounds:
                 low, high = self.term(value)
                 return (min(0, low), max(0, high)) if isinstance(where, Back) else (low, high)
         raise TypeError(f"no bounds are known of {atom}")
+
+
+def _stands_before(key: Term, query: Term) -> str:
+    """The word that has not stood at the positions that match, nor stands there; "" for others."""
+    match [*key.atoms]:
+        case [Above(of) as seen] if key == as_term(seen) and query == ZERO:
+            match [*of.atoms]:
+                case [Count(Matching(((word, asked),))) as count] if of == as_term(count) and asked == ONE:
+                    return next((a.word for a in word.atoms if isinstance(a, IsWord) and word == as_term(a)), "")
+    return ""
 
 
 def _is_bit(ends: Interval) -> bool:

@@ -503,9 +503,10 @@ class Compiler:
         self.largest[product] = max(1, self.bounds.term(factor)[1])
         self.positive.add(product)
         ready = self._feed(*self._times_share(factor, m[0], {product: 1}))
-        # f·x is 1, or 1/L from it; f times the share's half a step is at most 1/slope. Where f is above L, f·x is past 1 by so much
-        # that it is enough for f = L.
-        self.needs[f"{product}, beside 1"] = (2 << bits) * _smaller(self.largest[product], self.bounds.length) - 1
+        # f·x is 1, or 1/L from it; f times the share's half a step is at most 1/slope. Where f is above 1 + m, f·x is past 1 by so
+        # much that it is enough for f = 1 + m.
+        most = _smaller(self.largest[product], _smaller(self.bounds.atom(m[0])[1] + 1, self.bounds.length))
+        self.needs[f"{product}, beside 1"] = (2 << bits) * most - 1
         reached = reg(product) - 1
         corners = PLATEAU if equal else FALLING if sign == 1 else RISING
         return reached, ready, 1 << bits + 2, corners

@@ -42,6 +42,7 @@ def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
     """Prompts as long as can be, of the last and the first tokens of each piece: one of another kind at an end, ties, runners-up.
 
     Of each two tokens a and b: all a; one b at the beginning, behind it, in the middle, before the end, at the end; both in turn.
+    At last all tokens in turn, upwards and downwards, and one token less of each piece: an even number of brackets may be right.
     """
     pieces = [[*tokens_of(piece, n)] for piece in program.texts.prompt]
     ends = ((-1, 0), (0, -1), (-1, -2), (0, 1), (-2, -1), (1, 0))
@@ -61,6 +62,14 @@ def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
                 size = piece.most(n)
                 prompt += [tokens[(b if is_other(i, size) else a) % len(tokens)] for i in range(size)]
             yield prompt
+    for step in (1, -1):
+        for fewer in (0, 1):
+            sizes = [max(piece.least, piece.most(n) - fewer * piece.repeats) for piece in program.texts.prompt]
+            yield [
+                tokens[step * i % len(tokens)]
+                for tokens, size in zip(pieces, sizes, strict=True)
+                for i in range(size)
+            ]
 
 
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:

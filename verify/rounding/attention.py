@@ -427,6 +427,8 @@ class Reader:
         top = max(c.upper for c in winners)
         always = [c for c in winners if c.certain and self._sure(query, c) and c.upper == top]
         most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
+        span = _span([c.joint.bounds(c.place) for c in winners])  # each winner is another position
+        most = span if span is not None and at_most(span, most) else most
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
         sums: dict[str, Integer] = {}
@@ -483,3 +485,14 @@ class Reader:
             return 1
         low, high = candidate.joint.bounds(candidate.place)
         return whole(high - low) + 1
+
+
+def _span(ranges: Sequence[tuple[Fraction, Fraction]]) -> int | None:
+    """How many positions there are from the first to the last of these ranges; None where it is not seen which these are."""
+    ends: list[Fraction] = []
+    for values in ([low for low, _ in ranges], [-high for _, high in ranges]):
+        least = next((one for one in values if all(at_most(one, other) for other in values)), None)
+        if least is None:
+            return None
+        ends.append(least)
+    return whole(-ends[1] - ends[0]) + 1

@@ -262,7 +262,10 @@ class Bounded:
         low, high = self.bounds(form)
         ends: list[Fraction | None] = [None, None]
         if above[0] >= 0:
-            ends[0] = 1 + quotient(above[0], _power_above(index.high)) - slack
+            # With A ≥ M + s and ROUND(1/M) ≥ 1/M − h: A·ROUND(1/M) is at least (M + s)(1/M − h), if that is not below 0, where
+            # it is at least 0. So the largest A does not matter, but the largest M.
+            near = (index.high + above[0]) * (0 if ideal else self.space.half_step)
+            ends[0] = 1 + quotient(above[0], _power_above(index.high)) - (near if at_most(near, slack) else slack)
         if above[1] <= 0 and low >= 0:
             ends[1] = 1 + quotient(above[1], _power_above(index.high)) + slack
         if low >= 0:

@@ -75,7 +75,7 @@ from constructions.language.values import START
 from constructions.parts.heads.copy import before
 from constructions.parts.heads.match import Pair, equality_needs
 from constructions.parts.heads.match_nearest import match_nearest
-from constructions.parts.heads.tight import equality, match_end, nearest
+from constructions.parts.heads.tight import equality, match_end, nearest, single
 from constructions.parts.recurrences.recent import recent
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
@@ -86,6 +86,7 @@ from constructions.wiring.register import copied, kept, register, squared
 from precision.format import Discipline, Format, fixed_point
 
 ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
+START_OF_TEXT = 2  # the position behind `<s>`
 IDLE = Fraction(1, 2)  # of a word that is said where no answer is due: no logit ties with it
 Corners: TypeAlias = "tuple[tuple[int, int], ...]"
 """Units on a number x, Σ weight·max(0, x + corner), as pairs of corner and weight."""
@@ -206,6 +207,7 @@ class Compiler:
         # Of heads, by name: the positions that may be asked for; keys and queries.
         self.wanted: dict[str, list[Term]] = {}
         self.outside: dict[Term, Formed] = {}
+        self.single: set[str] = set()  # heads of which one key at most is looked for
         self.matched: dict[str, list[tuple[Term, Term]]] = {}
         self.pins = dict(map(_pinned, program.pins))
         self.pinned: set[Atom] = set()  # of these, what stands somewhere
@@ -723,6 +725,10 @@ class Compiler:
     def _head(self, where: Selection) -> tuple[MakesHead, int]:
         """What makes a head that reads there, and the stage behind which all that it compares is there."""
         match where:
+            case Nearest(target) if target == as_term(START_OF_TEXT):
+                is_start, ready = self.form(as_term(Equal(as_term(Position()), Fraction(START_OF_TEXT))))
+                self.single.add("at the start")
+                return lambda s, reads: single("at the start", _linear(is_start), reads, s.gap), ready
             case Nearest(target):
                 self._require_whole(target, "a position")
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
@@ -1050,9 +1056,9 @@ class Compiler:
 
     def _of_registers(self, discipline: Discipline, plan: Sequence[BlockPlan] = ()) -> Iterator[tuple[str, Bound]]:
         """The largest values of registers and logits, whatever the constants of heads are."""
-        position_read = any(POSITION in form.terms for block in plan for form in _read_forms(block))
+        positions = [form for block in plan for form in _read_forms(block) if POSITION in form.terms]
         for name, value in self.largest.items():
-            if name != POSITION or position_read:
+            if name != POSITION or not all(self._may_saturate(form, discipline) for form in positions):
                 yield f"register {name}", value
         if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
             high = self.bounds.numbers[1]
@@ -1061,11 +1067,21 @@ class Compiler:
     def _of_units(self, gadget: Gadget, discipline: Discipline) -> Iterator[Bound]:
         for unit in gadget.units:
             gate, up = self._reach(unit.gate), self._reach(unit.up)
+            if unit.up.terms == {} and self._may_saturate(unit.gate, discipline):
+                gate = abs(unit.gate.constant) + 1
             yield from (gate, up, gate * up)
             for weight in unit.into.values():
                 yield abs(weight)
                 if discipline is Discipline.SEQUENTIAL:  # under `fused` what units add to a register is rounded once
                     yield gate * up * abs(weight)
+
+    def _may_saturate(self, form: Affine, discipline: Discipline) -> bool:
+        """Whether it is a position less a number. A gate: all that it is asked is whether the position is above that number.
+
+        Under `sequential` it is multiplied before others take it off.
+        """
+        plain = form.terms == {POSITION: 1} and form.constant <= 0 and type(form.constant) is Fraction
+        return plain and discipline is Discipline.FUSED
 
     def _of_head(self, head: Head, setting: Setting, discipline: Discipline) -> Iterator[Bound]:
         """Entries and scores of a head."""
@@ -1107,6 +1123,8 @@ class Compiler:
                 yield scale * (sum(max(*size) ** 2 for size in sizes) + _largest([1, *more]))
         elif not fused:
             yield sum(key * query for key, query in sides)
+        if head.name in self.single:
+            yield 2 * gap
         if head.name in self.closest:  # keys that are not equal lie below the default where they saturate
             yield 4 * gap * setting.length_bound**2 - 1
         for key, query in sides:

@@ -1,7 +1,7 @@
 """Who wins a head, in place of its scores.
 
 The score, for the query's position k and each j ≤ k, is a polynomial in the key's atoms with coefficients that are terms of k.
-What has no key atom is the same for all j and does not count. Four rules:
+What has no key atom is the same for all j and does not count. These are the rules:
   nearest  −c·j² + 2c·f·j with c > 0 and an integer f is −c(j − f)² but for what all share: the position nearest to f wins, and
            no two of them tie, as 1 … k has no gap
   match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
@@ -10,6 +10,8 @@ What has no key atom is the same for all j and does not count. Four rules:
            itself matches, δ < −T is enough, with −min S_i − t < −T. If δ > −t, then 1 wins, whatever matches. If G = δ = 0,
            then 1 and all matches tie. If f lies elsewhere, the match nearest to f wins, where 2f is no integer: then i + j is not
            2f for any two positions, so that no two are as near.
+  one      as match with G = 0, where one of the x is 1[j = c], of which 1 is asked: so one position matches at most. If −min S_i < δ < 0,
+           it wins if there is one, else 1
   line     as match, with c·j in place of the position's term, c ≠ 0, and t ≤ −c·j ≤ T: the last match wins if c > 0, else the first
   count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
            of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
@@ -28,6 +30,7 @@ from constructions.language.terms import (
     POSITION,
     ZERO,
     Closest,
+    Equal,
     Matched,
     Matching,
     Monomial,
@@ -113,8 +116,12 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     mismatch = min((cost for cost, _, _ in pairs), default=weight)
     if wishes:
         return _preferred(wishes[0], matching, mismatch, default, normal)
+    if not weight and default != ZERO:
+        one = any(isinstance(a, Equal) and key == as_term(a) and query == ONE and a.of == K for key, query in matching.pairs for a in key.atoms)
+        low, high = facts.bounds(default)
+        return Pick(matching) if one and -mismatch < low and high < 0 else None
     if not weight:
-        return Tied(matching) if default == ZERO else None
+        return Tied(matching)
     low, high = facts.bounds(default)
     # f − j for j from 2 to k, where there is one.
     end, begin = facts.bounds(target - K)[0], facts.bounds(target - 2)[1]

@@ -13,6 +13,8 @@ Nearest. The score is −G·(k' − w)², as in Lemma C.13. Where w is no positi
 have in common can be taken off: max(0, w − k)² behind the query's position k, max(0, 1 − w)² before the first one. Then the
 nearest position has 0 whatever w is.
 
+One position. Where one key at most can match, and nothing is compared but that, it has 2G, position 1 has G, and all others 0.
+
 Splitting. Of a product of a large and a small side, the factor stands beside the small one: −S·x'² is x'² times −S.
 Of 2S·x'·x, 2G stands beside x' and L beside x: with numbers up to L no entry is larger than a square.
 """
@@ -23,7 +25,7 @@ from collections.abc import Mapping, Sequence
 
 from constructions.parts.heads.match import Pair, equality_needs
 from constructions.wiring.affine import Affine, reg, total
-from constructions.wiring.needs import ONE, POSITION, is_square
+from constructions.wiring.needs import FIRST, ONE, POSITION, is_square, is_zero_at_first
 from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import Component, Head
 from constructions.wiring.register import squared
@@ -81,3 +83,9 @@ def nearest(
         Component(gap * one, shared, f"−G·{called}²{told}"),
     )
     return Head(name, components, reads, "Lemma C.13", (ONE, POSITION, is_square(wanted_squared, wanted)))
+
+
+def single(name: str, found: Affine, reads: Mapping[str, Affine], gap: int) -> Head:
+    """register := form at the one position at which a bit is 1, or at position 1 if there is none; the bit is 0 there."""
+    component = Component(2 * found + reg("first"), gap * reg("one"), "+2G where it is, +G at k' = 1")
+    return Head(name, (component,), reads, "Lemma C.13, of one position", (ONE, *FIRST, is_zero_at_first(found)))

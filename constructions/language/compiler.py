@@ -1070,6 +1070,8 @@ class Compiler:
             if unit.up.terms == {} and self._may_saturate(unit.gate, discipline):
                 gate = abs(unit.gate.constant) + 1
             yield from (gate, up, gate * up)
+            for form in (unit.gate, unit.up):  # a weight on a register that holds little is the larger number
+                yield from (abs(c) for name, c in form.terms.items() if _is_little(self.largest[name]))
             for weight in unit.into.values():
                 yield abs(weight)
                 if discipline is Discipline.SEQUENTIAL:  # under `fused` what units add to a register is rounded once
@@ -1170,6 +1172,10 @@ def _read_forms(block: BlockPlan) -> Iterator[Affine]:
     for gadget in block.gadgets:
         for unit in gadget.units:
             yield from (unit.gate, unit.up)
+
+
+def _is_little(value: Bound) -> bool:
+    return type(value) in (int, Fraction) and bool(value < 1)
 
 
 def _smaller(a: Bound, b: Bound) -> Bound:

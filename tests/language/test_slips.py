@@ -281,7 +281,7 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
         constant("FALLING", ((1, -1), (0, 1))),
         {OFTEN: UNCERTIFIED, RARE: UNCERTIFIED, SIGNED: CERTIFIED},
     ),
-    "a hat for a plateau": (constant("PLATEAU", compiler.HAT), {TWICE: CERTIFIED}),
+    "a hat for a plateau": (constant("PLATEAU", compiler.HAT), {TWICE: WRONG}),
     "a plateau without an end": (constant("PLATEAU", compiler.RISING), {TWICE: WRONG}),
     "no shift at the start": (no_shift_at_the_start, {START_BEFORE: WRONG, PLACE: UNCERTIFIED, FIRST: CERTIFIED}),
     "no square": (no_square, {FIRST: WRONG, LAST: WRONG, BEFORE: WRONG, AT: WRONG, OLD: CERTIFIED, KEPT: CERTIFIED}),
@@ -307,7 +307,7 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "numbers below words": (a_weight_of_counts(False, "is_number", -4), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
     "a line that bends away": (
         a_weight_of_counts(True, "number", 1),
-        {HIST: WRONG, NEXT: UNCERTIFIED, ZERO: WRONG},
+        {HIST: UNCERTIFIED, NEXT: UNCERTIFIED, ZERO: UNCERTIFIED},
     ),
     "twice the bend": (a_weight_of_counts(True, "number_squared", -1), {HIST: WRONG, NEXT: WRONG, ZERO: WRONG}),
     "a share with each number": (a_weight_of_counts(True, "is_number", 1), {HIST: UNCERTIFIED, NEXT: UNCERTIFIED}),
@@ -362,7 +362,7 @@ def test_each_weight_of_a_cycle() -> None:
         slips = other.slips(texts)
         assert not (other.certified and slips), (place, change, slips)
         verdicts[WRONG if slips else CERTIFIED if other.certified else UNCERTIFIED] += 1
-    assert verdicts == {WRONG: 24, UNCERTIFIED: 17, CERTIFIED: 1}  # certified: 2 in place of 1 in a gate with a bit
+    assert verdicts == {WRONG: 28, UNCERTIFIED: 13, CERTIFIED: 1}  # certified: 2 in place of 1 in a gate with a bit
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,9 @@ class Reader:
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
         inexact = any(self._inexact(c.exact, c.joint) for c in rivals)
         target = None if inexact else self._target(rivals)
+        if target is None and not inexact and (few := _few_positions(query)):
+            if any(candidate.upper > query.space.largest for candidate in rivals):
+                return self._at_each_position(query, few, at)
         if target is None or target[2].is_constant:
             for candidate in rivals:
                 self._require_in_range(query, candidate.upper)
@@ -337,10 +340,9 @@ class Reader:
         try:
             return [self._average(query, winners, at, everybody=everybody)], head_lead
         except Undecided:
-            first, last = query.position.low, query.position.high
-            if grows(first) or grows(last) or not first < last <= first + FEW:
+            if not (few := _few_positions(query)):
                 raise
-            return self._at_each_position(query, range(first, last + 1), at)
+            return self._at_each_position(query, few, at)
 
     def _at_known_positions(self, query: Kind, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
         """What some key scores at least: of each position before the query at which keys are known to stand, its worst key."""
@@ -485,6 +487,14 @@ class Reader:
             return 1
         low, high = candidate.joint.bounds(candidate.place)
         return whole(high - low) + 1
+
+
+def _few_positions(query: Kind) -> range:
+    """Its positions, where these are several and few; else none."""
+    first, last = query.position.low, query.position.high
+    if grows(first) or grows(last) or not first < last <= first + FEW:
+        return range(0)
+    return range(first, last + 1)
 
 
 def _span(ranges: Sequence[tuple[Fraction, Fraction]]) -> int | None:

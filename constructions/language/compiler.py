@@ -28,7 +28,6 @@ Nothing here is trusted: what the weights compute is read off them again and com
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -1016,7 +1015,9 @@ class Compiler:
 
         Raises NotCompiled for a pinned p that is too small.
         """
-        q: Bound = least_exponent(self.n, [2, *self.needs.values(), *(value for _, value in self._of_registers(discipline))])
+        q: Bound = least_exponent(
+            self.n, [2, *self.needs.values(), *(value for _, value in self._of_registers(discipline))]
+        )
         while True:
             values = [value for _, value in self.requirements(q, discipline)]
             needed = least_exponent(self.n, values)
@@ -1134,7 +1135,10 @@ class Compiler:
             yield query
 
     def _reach(self, form: Affine, *, above: bool = False) -> Bound:
-        """At most what a form, and each sum of some of its terms, comes to; the constant is added last. above: on that side of 0."""
+        """At most what a form, and each sum of some of its terms, comes to, up to a sign; the constant is added last.
+
+        above: at most what the form itself comes to, with its sign.
+        """
         up: Bound = 0
         down: Bound = 0
         for name, c in form.terms.items():

@@ -66,9 +66,7 @@ def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
         for fewer in (0, 1):
             sizes = [max(piece.least, piece.most(n) - fewer * piece.repeats) for piece in program.texts.prompt]
             yield [
-                tokens[step * i % len(tokens)]
-                for tokens, size in zip(pieces, sizes, strict=True)
-                for i in range(size)
+                tokens[step * i % len(tokens)] for tokens, size in zip(pieces, sizes, strict=True) for i in range(size)
             ]
 
 

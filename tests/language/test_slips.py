@@ -16,9 +16,9 @@ from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
 from constructions.language.terms import Atom, Pick, Say, SayNumber, Selection, Term
 from constructions.parts.heads.copy import before
-from constructions.wiring.affine import Affine, Number
+from constructions.wiring.affine import Affine, Number, reg
 from constructions.wiring.part import Setting, least_gap
-from constructions.wiring.plan import BlockPlan, Gadget, Unit
+from constructions.wiring.plan import BlockPlan, Component, Gadget, Head, Unit
 from tests.language.compiled import Compiled, every_text
 from tests.language.programs import Written
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -40,6 +40,8 @@ BEFORE = Written('choose(word("a").back(2), "yes", "no")', AB)
 KEPT = Written('choose(word("a").back(2), "yes", "no")', AB, "rnn")
 BALANCED = Written('choose(running_sum(word("a") - word("b")) == 0, "yes", "no")', AB, "rnn")
 AT = Written('choose(number.at(number) == 1, "yes", "no")', NUMBERS)
+SECOND_TOKEN = Written('choose(number.at(2) == 1, "yes", "no")', NUMBERS)
+FAR_OFF = Written('choose(number.at(3 * number - 4) == 1, "yes", "no")', NUMBERS)
 PLACE = Written('choose(select(1 - word("a")).first(word("b").back(1)), "yes", "no")', AB)
 EQUAL = Written('choose(number == 2, "yes", "no")', NUMBERS)
 OLD = Written('choose(select(number, number).first(position) == position, "new", "old")', NUMBERS)
@@ -73,6 +75,8 @@ ALL = [
     KEPT,
     BALANCED,
     AT,
+    SECOND_TOKEN,
+    FAR_OFF,
     PLACE,
     EQUAL,
     OLD,
@@ -247,6 +251,48 @@ def one_count_too_many(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Compiler, "_said_count", said_count)
 
 
+def a_default_of(leads: int) -> Patch:
+    """What position 1 has beside the one position that is looked for, in leads; right is 1."""
+
+    def slip(patch: pytest.MonkeyPatch) -> None:
+        def single(name: str, found: Affine, reads: Mapping[str, Affine], gap: int) -> Head:
+            key = 2 * found + leads * reg("first")
+            return Head(name, (Component(key, gap * reg("one"), ""),), reads, "", ())
+
+        patch.setattr(compiler, "single", single)
+
+    return slip
+
+
+def what_lies_outside(change: Callable[[Affine], Affine]) -> Patch:
+    """Another number taken off of all scores of a head by position."""
+
+    def slip(patch: pytest.MonkeyPatch) -> None:
+        right = Compiler._outside
+
+        def outside(self: Compiler, target: Term) -> Any:
+            form, ready = right(self, target)
+            return (change(form), ready) if form.terms else (form, ready)
+
+        patch.setattr(Compiler, "_outside", outside)
+
+    return slip
+
+
+def what_lies_outside_by_key(patch: pytest.MonkeyPatch) -> None:
+    """Times the key's position: then it tells keys apart."""
+    right = compiler.nearest
+
+    def nearest(*given: Any) -> Head:
+        head, outside = right(*given), given[6] if len(given) > 6 else None
+        first, second, *rest = head.components
+        if outside is not None:
+            second = Component(second.key, second.query + outside, "")
+        return replace(head, components=(first, second, *rest))
+
+    patch.setattr(compiler, "nearest", nearest)
+
+
 WRONG, UNCERTIFIED, CERTIFIED = "wrong, and not certified", "right, and not certified", "right, and certified"
 
 
@@ -285,6 +331,12 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "a plateau without an end": (constant("PLATEAU", compiler.RISING), {TWICE: WRONG}),
     "no shift at the start": (no_shift_at_the_start, {START_BEFORE: WRONG, PLACE: UNCERTIFIED, FIRST: CERTIFIED}),
     "no square": (no_square, {FIRST: WRONG, LAST: WRONG, BEFORE: WRONG, AT: WRONG, OLD: CERTIFIED, KEPT: CERTIFIED}),
+    "no default beside one position": (a_default_of(0), {SECOND_TOKEN: UNCERTIFIED, AT: CERTIFIED}),
+    "a default as high as the position": (a_default_of(2), {SECOND_TOKEN: WRONG}),
+    "a default above the position": (a_default_of(4), {SECOND_TOKEN: WRONG}),
+    "nothing is taken off": (what_lies_outside(lambda form: Affine()), {FAR_OFF: WRONG}),
+    "too much is taken off": (what_lies_outside(lambda form: form * 4), {FAR_OFF: WRONG}),
+    "the distance is taken off by each key": (what_lies_outside_by_key, {FAR_OFF: UNCERTIFIED}),
     "one too much": (one_too_much, {EVEN: WRONG, TWICE: WRONG, BALANCED: WRONG, EQUAL: WRONG, AT: WRONG}),
     "any of several conditions": (any_condition_of_several, {BOTH: WRONG, OLD: CERTIFIED, EQUAL: CERTIFIED}),
     "a cycle without its sign": (another_cycle(sign=1), {LEAD: WRONG, ODD: WRONG, SIXTH: WRONG, SECOND: CERTIFIED}),

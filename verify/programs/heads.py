@@ -10,8 +10,8 @@ What has no key atom is the same for all j and does not count. These are the rul
            itself matches, δ < −T is enough, with −min S_i − t < −T. If δ > −t, then 1 wins, whatever matches. If G = δ = 0,
            then 1 and all matches tie. If f lies elsewhere, the match nearest to f wins, where 2f is no integer: then i + j is not
            2f for any two positions, so that no two are as near.
-  one      as match with G = 0, where one of the x is 1[j = c], of which 1 is asked: so one position matches at most. If −min S_i < δ < 0,
-           it wins if there is one, else 1
+  one      as match with G = 0, where one of the x is 1[j = c], of which 1 is asked: so one position matches at most. If
+           −min S_i < δ < 0, it wins if there is one, else 1
   line     as match, with c·j in place of the position's term, c ≠ 0, and t ≤ −c·j ≤ T: the last match wins if c > 0, else the first
   count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
            of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
@@ -117,8 +117,8 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     if wishes:
         return _preferred(wishes[0], matching, mismatch, default, normal)
     if not weight and default != ZERO:
-        one = any(isinstance(a, Equal) and key == as_term(a) and query == ONE and a.of == K for key, query in matching.pairs for a in key.atoms)
         low, high = facts.bounds(default)
+        one = any(_is_one_position(key) and query == ONE for key, query in matching.pairs)
         return Pick(matching) if one and -mismatch < low and high < 0 else None
     if not weight:
         return Tied(matching)
@@ -140,6 +140,11 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     if begin <= 0:
         return Pick(matching)
     return Pick(matching, last=True) if end >= 0 else None if whole else Closest(matching, target)
+
+
+def _is_one_position(key: Term) -> bool:
+    """Whether it is 1 at one position alone."""
+    return any(isinstance(a, Equal) and key == as_term(a) and a.of == K for a in key.atoms)
 
 
 def _on_a_line(slope: Term, rest: dict[Monomial, Term], normal: Normal) -> Pick | None:

@@ -21,8 +21,7 @@ from typing import TypeAlias
 
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
-from verify.algebra.symbolic import at_most, grows
+from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, shown, total, whole
 from verify.automata.language import Apart, Consecutive
 from verify.rounding.candidates import (
     GROUPS,
@@ -86,9 +85,9 @@ class Reader:
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
         inexact = any(self._inexact(c.exact, c.joint) for c in rivals)
         target = None if inexact else self._target(rivals)
-        if target is None and not inexact and (few := _few_positions(query)):
-            if any(candidate.upper > query.space.largest for candidate in rivals):
-                return self._at_each_position(query, few, at)
+        few = _few_positions(query) if target is None and not inexact else ()
+        if few and any(candidate.upper > query.space.largest for candidate in rivals):
+            return self._at_each_position(query, few, at)
         if target is None or target[2].is_constant:
             for candidate in rivals:
                 self._require_in_range(query, candidate.upper)
@@ -353,9 +352,9 @@ class Reader:
                 spans = [(c, c.joint.bounds(c.place)) for c in candidates if not c.is_self]
                 yield min(c.lower for c, (low, high) in spans if low <= place <= high)
 
-    def _at_each_position(self, query: Kind, positions: range, at: int) -> tuple[list[Kind], Lead]:
+    def _at_each_position(self, query: Kind, positions: Sequence[int], at: int) -> tuple[list[Kind], Lead]:
         """The query's kind in parts, each of which stands at one position."""
-        self.trace.append(f"each of {positions}")
+        self.trace.append(f"each of {range(positions[0], positions[-1] + 1)}")
         kinds, leads = list[Kind](), list[Lead]()
         for place in positions:
             part = query.restricted(atom(POSITION), place, place)
@@ -489,11 +488,11 @@ class Reader:
         return whole(high - low) + 1
 
 
-def _few_positions(query: Kind) -> range:
+def _few_positions(query: Kind) -> Sequence[int]:
     """Its positions, where these are several and few; else none."""
     first, last = query.position.low, query.position.high
     if grows(first) or grows(last) or not first < last <= first + FEW:
-        return range(0)
+        return ()
     return range(first, last + 1)
 
 

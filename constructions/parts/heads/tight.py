@@ -73,10 +73,15 @@ def nearest(
     gap: int,
     outside: Affine | None = None,
 ) -> Head:
-    """register := form at the position nearest to the wanted one. called: w, for people. outside: what is taken off, if anything."""
+    """register := form at the position nearest to the wanted one.
+
+    called: w, for people. outside: what is taken off, if anything.
+    """
     one = reg("one")
     key_scale, query_scale = split_scale(2 * gap)
-    shared, told = (-wanted_squared, "") if outside is None else (outside - wanted_squared, ", but for the distance outside")
+    shared, told = (
+        (-wanted_squared, "") if outside is None else (outside - wanted_squared, ", but for the distance outside")
+    )
     components = (
         Component(reg(squared("position")), -gap * one, "−G·k'²"),
         Component(key_scale * reg("position"), query_scale * wanted, f"+2G·k'·{called}"),

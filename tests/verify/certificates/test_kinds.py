@@ -15,6 +15,7 @@ from verify.algebra.domains import Integer, Reciprocal, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
 from verify.automata.language import State
+from verify.rounding.attention import _span
 from verify.rounding.candidates import SCORE, Candidate, Keys, needed_lead
 from verify.rounding.kinds import Kind
 from verify.rounding.scores import complete_squares
@@ -172,3 +173,50 @@ def test_what_stands_before_every_position(
                 without.add(way[-1])
     keys = Keys(kinds)
     assert [keys.sure(start, ids) for start in range(4)] == [start not in without for start in range(4)]
+
+
+@pytest.mark.parametrize("shift", [0, 1, 3])
+@pytest.mark.parametrize("largest", [3, 9, 200])
+def test_a_number_times_a_share_that_it_is_not_below(shift: int, largest: int) -> None:
+    """A·ROUND(1/M) with A ≥ M + shift: the bound is that of A = M + shift, whatever the largest A is; none is outside."""
+    space = Space(fixed_point(21))
+    box = {
+        "k": Integer(1, 1),
+        "n": Integer(1, 1),
+        "a": Integer(1, 2000),
+        "m": Integer(1, largest),
+        "r": Reciprocal("m", 0),
+    }
+    product, behind = (
+        atom("a") * atom("r"),
+        Kind(space, {}, box).restricted(atom("a") - atom("m"), Fraction(shift), None),
+    )
+    assert behind is not None
+    low = behind.bounds(product)[0]
+    found = [a * space.rounded(Fraction(1, m)) for m in range(1, largest + 1) for a in (m + shift, m + shift + 1, 2000)]
+    assert low <= min(found)
+    assert low >= 1 + Fraction(shift, 2 * largest) - (largest + shift) * space.step / 2
+    before = Kind(space, {}, box).restricted(atom("a") - atom("m"), Fraction(-1), None)
+    assert before is not None
+    assert before.bounds(product)[0] <= Fraction(1, 2)  # A = 1 of M = 2
+
+
+def test_what_a_square_reaches_whose_root_lies_between_whole_numbers() -> None:
+    """−(2a − 2b + 1)²: its terms each for themselves reach much farther."""
+    space = Space(fixed_point(17))
+    box = {"k": Integer(1, 1), "a": Integer(4, 14), "b": Integer(3, 13)}
+    whole = Kind(space, {}, box).restricted(atom("a") - atom("b"), Fraction(1), Fraction(6))
+    assert whole is not None
+    root = (atom("a") - atom("b")) * 2 + constant(1)
+    square = root * root * Fraction(-1)
+    assert not space.covers(*whole.bounds(square))
+    assert whole.reach(square) == (-169, -9)
+
+
+def test_no_more_positions_than_from_the_first_to_the_last() -> None:
+    def spans(*pairs: tuple[int, int]) -> int | None:
+        return _span([(Fraction(low), Fraction(high)) for low, high in pairs])
+
+    assert spans((1, 1), (2, 9), (2, 9), (2, 9)) == 9
+    assert spans((3, 5)) == 3
+    assert spans((3, 5), (9, 9)) == 7  # what lies between is not left out

@@ -174,17 +174,19 @@ class _BlockDraft:
 
 
 class Compiler:
-    """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason."""
+    """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason.
 
-    def __init__(self, program: Program, n: Bound) -> None:
+    leading: whether numbers are bounded as for n rounded up to its first digits, as p is derived.
+    """
+
+    def __init__(self, program: Program, n: Bound, *, leading: bool = False) -> None:
         self.program, self.n, self.texts, self.answer = program, n, program.texts, program.output(n)
         largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
         # For comparisons: those with n itself.
         self.tight = Bounds(self.numbers, self.length, self.texts.last(n))
-        # For p: n counts as rounded up to some digits.
-        size = rounded_up(n)
+        self.leading, size = leading, rounded_up(n) if leading else n
         largest = max((piece.largest(size) for piece in self.texts.pieces if piece.numbers), default=0)
         self.bounds = Bounds((self.numbers[0], largest), self.texts.length(size), self.texts.last(size))
         self.blocks: dict[int, _BlockDraft] = {}
@@ -1015,6 +1017,8 @@ class Compiler:
 
         Raises NotCompiled for a pinned p that is too small.
         """
+        if not self.leading and rounded_up(self.n) is not self.n:
+            return Compiler(self.program, self.n, leading=True).least_precision(discipline)
         q: Bound = least_exponent(
             self.n, [2, *self.needs.values(), *(value for _, value in self._of_registers(discipline))]
         )

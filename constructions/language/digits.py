@@ -16,9 +16,9 @@ LEADING = 16
 
 def rounded_up(n: Any) -> Any:
     """The least number of `LEADING` digits, and zeros, that n is not above. A symbol stays as it is: it is asked in `are_below`."""
-    if type(n) is not int:
+    if type(n) is not int or n.bit_length() <= LEADING:
         return n
-    zeros = max(0, n.bit_length() - LEADING)
+    zeros = n.bit_length() - LEADING
     return -(-n >> zeros) << zeros
 
 

@@ -22,6 +22,7 @@ from typing import TypeAlias
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, shown, total, whole
+from verify.algebra.symbolic import at_most, grows
 from verify.automata.language import Apart, Consecutive
 from verify.rounding.candidates import (
     GROUPS,

@@ -85,9 +85,10 @@ HARD = {
 }
 
 
-# How many changes are refused, and how many accepted: what is left a lead larger than needed may move by a step. One more
-# that is accepted has to be looked at, though each is run.
-JUDGED = {"index": (167, 6), "recall": (89, 8)}
+# How many changes are refused, and how many accepted: what is left a lead larger than needed may move by a step, and in what
+# all keys of a query share, here row 2 of a head by position, any number is as good. One more that is accepted has to be looked
+# at, though each is run.
+JUDGED = {"index": (154, 19), "recall": (84, 13)}
 
 
 @pytest.mark.parametrize("name", HARD)

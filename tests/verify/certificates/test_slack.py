@@ -27,11 +27,12 @@ def place(name: str) -> tuple[int, int, tuple[int, ...]]:
 
 def test_a_survey() -> None:
     survey = INDEX.survey(40, 0, 50)
-    assert survey.verdicts == {REFUSED: 4, OTHER_FUNCTION: 31, UNKNOWN: 3, CERTIFIED: 2}
+    assert survey.verdicts == {REFUSED: 4, OTHER_FUNCTION: 31, UNKNOWN: 1, CERTIFIED: 4}
     assert (survey.changes, survey.drawn, survey.inputs) == (173, 40, 50)
-    assert {item.place for item in survey.slack} == {
-        "block 2, head 1 (token at the position asked for), W_Q, row 2, register one"
-    }
+    # Row 2 is what all keys of a query share: any number in it is as good.
+    shared = [("W_Q", "number"), ("W_Q", "one"), ("W_K", "one")]
+    head = "block 2, head 1 (token at the position asked for)"
+    assert {item.place for item in survey.slack} == {f"{head}, {of}, row 2, register {name}" for of, name in shared}
     assert not any(item.wrong for item in survey.slack)
 
 

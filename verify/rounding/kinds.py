@@ -103,7 +103,22 @@ class Kind(Bounded):
             return low, high
         order = sorted(polynomial.atoms)
         above, below = (complete_squares(self, side, order, fractions=True) for side in (polynomial, -polynomial))
-        return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
+        low, high = max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
+        if not grows(self.space.largest) and not self.space.covers(low, high):
+            for name in order:
+                end, other = self._with_factor(polynomial, name)
+                low, high = max(low, end), min(high, other)
+        return low, high
+
+    def _with_factor(self, polynomial: Polynomial, name: str) -> Interval:
+        """Bounds of x·A + B, x this atom: those of x times those of A, and those of B.
+
+        Of (s/m)·x they know that s/m is a mean, where monomials one by one bound s, 1/m and x, each for itself.
+        """
+        factor = Polynomial({_without_one(m, name): c for m, c in polynomial.terms.items() if name in m})
+        ends = [a * b for a in self.bounds(atom(name)) for b in self.bounds(factor)]
+        low, high = self.bounds(polynomial - factor * atom(name))
+        return low + min(ends), high + max(ends)
 
     # Splitting
 
@@ -137,7 +152,12 @@ class Kind(Bounded):
                 of = atom(domain.of)
                 parts = [self.restricted(of, None, last), self.restricted(of, last + 1, None)]
         elif (ends := self.compared_shares(polynomial)) is not None:
-            parts = [self.restricted(ends, None, -1), self.restricted(ends, 0, 0), self.restricted(ends, 1, None)]
+            equal = self.restricted(ends, 0, 0)
+            parts = [
+                self.restricted(ends, None, -1),
+                equal and equal.with_one(polynomial),
+                self.restricted(ends, 1, None),
+            ]
         elif (root := self.root_of_ratio(polynomial)) is not None:
             parts = [self.restricted(root[0], None, root[1]), self.restricted(root[0], root[1] + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
@@ -151,6 +171,17 @@ class Kind(Bounded):
                     self.restricted(difference, Fraction(0), None),
                 ]
         return tuple(part for part in parts if part is not None)
+
+    def with_one(self, shares: Polynomial) -> Kind:
+        """With one atom in place of two shares 1/M that this is the difference of, which is 0: ROUND(1/M) is a function of M."""
+        kept, other = sorted(shares.atoms)
+        values, box = {other: atom(kept)}, dict(self.box)
+        for name, domain in self.box.items():
+            if isinstance(domain, Rounded):
+                exact, ideal = domain.exact.substitute(values), domain.ideal.substitute(values)
+                box[name] = with_fields(domain, exact=exact, ideal=ideal)
+        registers = {i: p.substitute(values) for i, p in self.registers.items()}
+        return with_fields(self, registers=registers, box=box)
 
     def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:
         """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
@@ -406,3 +437,9 @@ class Kind(Bounded):
         box = {name: domain for name, domain in self.box.items() if name in names}
         forms = {form: ends for form, ends in self.forms.items() if all(name in names for name, _ in form)}
         return with_fields(self, registers=registers, box=box, forms=forms)
+
+
+def _without_one(monomial: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The monomial without one of these atoms in it."""
+    i = monomial.index(name)
+    return (*monomial[:i], *monomial[i + 1 :])

@@ -25,6 +25,22 @@ class Square:
         return is_whole(self.form.constant)
 
     @property
+    def least(self) -> Fraction:
+        """r, the value of the form that is nearest to 0, if `behind` is above 0."""
+        return Fraction(0) if self.can_vanish else self.form.constant - round(self.form.constant)
+
+    @property
+    def behind(self) -> Fraction:
+        """By how much the square is less, at any other value than r: 0 if r is not one number.
+
+        The form's values are whole numbers apart, so any other one is 1 − |r| away from 0 or more; and (1 − |r|)² − r² = 1 − 2·|r|.
+        """
+        if self.can_vanish:
+            return self.cost
+        constant = self.form.constant
+        return self.cost * (1 - 2 * _from_whole(constant)) if not grows(constant) else Fraction(0)
+
+    @property
     def asymmetry(self) -> Fraction:
         """Two values a and b of the form, a² ≠ b², differ by |a − b| times this in their squares at least; 0 if a = −b may be."""
         return _from_whole(2 * self.form.constant)

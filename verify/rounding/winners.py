@@ -18,11 +18,20 @@ from verify.rounding.scores import Square, complete_squares
 
 
 def scored(candidate: Candidate) -> Candidate:
-    """With the score's squares: those of the key's atoms first, its position last of them."""
+    """With the score's squares: those of the key's atoms first, its position last of them.
+
+    The squares and the rest are the score, whatever the order. Of the query itself the position is last of all, if else a form has
+    a constant that is no whole number: of −S·(x − k)² + c·k then x − k is the form, and c·k the rest.
+    """
     exact, place, own = candidate.exact, candidate.place, candidate.own
     keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
-    order = keys + [name for name in place.atoms if name in own] + sorted(exact.atoms - own)
-    return replace(candidate, score=complete_squares(candidate.joint, exact, order, fractions=True))
+    last, others = [name for name in place.atoms if name in own], sorted(exact.atoms - own)
+    score = complete_squares(candidate.joint, exact, keys + last + others, fractions=True)
+    if candidate.is_self and not all(square.can_vanish for square in score.squares):
+        order = [name for name in others if name not in place.atoms] + [name for name in others if name in place.atoms]
+        by_others = complete_squares(candidate.joint, exact, order, fractions=True)
+        score = by_others if all(square.can_vanish for square in by_others.squares) else score
+    return replace(candidate, score=score)
 
 
 def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
@@ -35,9 +44,10 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
             return None
         for square in score.squares:
             low, high = joint.bounds(square.form)
-            if square.can_vanish and low <= 0 <= high and low < high and upper - square.cost < winning:
-                lost.append(winning - upper + square.cost)
-                part = joint.restricted(square.form, Fraction(0), Fraction(0))
+            least, behind = square.least, square.behind
+            if low <= 0 <= high and low < high and behind > 0 and upper - behind < winning:
+                lost.append(winning - upper + behind)
+                part = joint.restricted(square.form, least, least)
                 if part is None:
                     return None
                 candidate = scored(replace(candidate, joint=part, whole=False, equal=(*candidate.equal, square.form)))

@@ -180,6 +180,33 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         assert rank <= sum(max(theirs) < least for theirs in scores)
 
 
+@pytest.mark.parametrize("winning", [Fraction(w, 4) for w in range(-12, 1)])
+def test_a_form_is_its_value_nearest_to_0_where_others_lose(winning: Fraction) -> None:
+    """−4·(a − t + 1/4)² is −1/4 at a = t, and −9/4 at a = t − 1."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 9), "t": Integer(1, 3), "a": Integer(1, 3)}
+    off = atom("a") - atom("t") + Fraction(1, 4)
+    joint = Kind(SPACE, {SCORE: off * off * -4, SCORE - 1: atom("k"), 0: atom("t")}, box, state=State("test"))
+    lost: list[Fraction] = []
+    part = winning_part(scored(Candidate(frozenset([0]), joint, frozenset("a"), Score((), constant(0)))), winning, lost)
+    scores = sorted({at(joint.register(SCORE), p.rounded) for p in points(joint)})
+    left = sorted({at(part.joint.register(SCORE), p.rounded) for p in points(part.joint)}) if part else []
+    assert left == (scores if winning <= Fraction(-9, 4) else [Fraction(-1, 4)] if winning <= Fraction(-1, 4) else [])
+    assert all(winning - score >= min(lost) for score in scores if score not in left)
+
+
+@pytest.mark.parametrize("slope", [Fraction(1), Fraction(-1), Fraction(1, 2)])
+def test_the_square_of_a_query_and_its_position_is_whole(slope: Fraction) -> None:
+    """−8·(x − k)² + c·k: with the position first, x − k + c/16 would be what is squared."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 5), "x": Integer(1, 5)}
+    off = atom("x") - atom("k")
+    score = off * off * -8 + atom("k") * slope
+    mine = Kind(SPACE, {SCORE: score, SCORE - 1: atom("k")}, box, state=State("test"))
+    found = scored(Candidate(frozenset(), mine, frozenset(), Score((), constant(0))))
+    ((cost, form),) = ((square.cost, square.form) for square in found.score.squares)
+    assert form * form * -cost + found.score.rest == score
+    assert found.score.squares[0].can_vanish
+
+
 def test_a_default_between_two_numbers_of_the_line() -> None:
     """k − n + 1 is −1 at most, of 2k − n ≤ 1. Bounds of that form alone are −1/2, where −(k − n + 1)² is no value but −1/4.
 

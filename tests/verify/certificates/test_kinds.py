@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from verify.algebra.domains import Integer, Reciprocal, Space
+from verify.algebra.domains import Integer, Reciprocal, Refused, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
 from verify.automata.language import State
@@ -143,6 +143,45 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
         return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
 
     assert Winners([candidate(place), candidate(constant(other))], [True, False]).unique() is unique
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_equal_shares_are_one_atom(shift: int) -> None:
+    """Where m = l + shift, 1/m and 1/(l + shift) are rounded to one number; elsewhere they are two."""
+    box = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}  # type: ignore[dict-item]
+    registers = {0: atom("r") * 3 - atom("s") * 3, 1: (atom("r") - atom("s")) * atom("k"), 2: atom("s"), 3: atom("m")}
+    whole = Kind(SPACE, registers, box, state=State("test"))
+    less, equal, more = whole.parts(atom("r") * -8 + atom("s") * 8)
+    assert equal.register(0) == equal.register(1) == constant(0)
+    assert less.register(0).atoms == more.register(0).atoms == {"r", "s"}
+    for part in (less, equal, more):
+        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in "ml"]  # type: ignore[union-attr]
+        for m, other in itertools.product(*ranges):
+            at = {"m": constant(m), "l": constant(other), "k": constant(1)}
+            at |= {
+                "r": constant(SPACE.rounded(Fraction(1, m))),
+                "s": constant(SPACE.rounded(Fraction(1, other + shift))),
+            }
+            if (part is equal) == (m == other + shift):
+                assert all(part.register(i).substitute(at) == p.substitute(at) for i, p in registers.items())
+
+
+@pytest.mark.parametrize("is_mean", [True, False])
+def test_a_mean_times_a_number_is_bounded_as_that(is_mean: bool) -> None:
+    """s/m is at most 4, if s is at most 4·m, so 8·(s/m)·a at most 160, and else 640: that saturates."""
+    box = {"k": Integer(1, 1), "s": Integer(0, 16), "m": Integer(1, 4), "a": Integer(0, 5), "r": Reciprocal("m", 0)}
+    whole = Kind(SPACE, {0: atom("a")}, box, state=State("test"))
+    if is_mean:
+        whole = whole.not_below_0(atom("m") * 4 - atom("s"))
+    product = atom("s") * atom("r") * atom("a") * 8 + atom("a")
+    if is_mean:
+        low, high = whole.reach(product)
+        assert low <= 0 < 165 <= high < SPACE.largest
+        assert whole.settle(product, "here")[1] == product
+    else:
+        with pytest.raises(Refused, match="saturates"):
+            whole.settle(product, "here")
 
 
 def test_what_is_affine() -> None:

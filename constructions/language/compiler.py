@@ -8,7 +8,7 @@ cost nothing: a term is a form over the registers of its atoms. What costs somet
   comparisons, products, squares   a gadget in a feed-forward (Lemmas C.1, C.3, C.5); the last comparison on the way to a word is
                                    made where the word is said, if the model has a block less then
   back, at                         a head by position (C.13); back in a recurrence is a shift register (C.20)
-  first, last, nearest             a head by keys (C.15, C.16, C.17)
+  first, last, nearest             a head by keys (C.15, C.16, C.17); of two as near to w the first is nearer to w − 1/4
   count                            a head of which the positions that match and position 1 tie (C.14): it has 1/(1 + count)
   running sum                      a linear recurrence (C.21)
   alternating, or of every m-th    a linear recurrence whose matrix is a cyclic permutation, with one −1 for alternating sums
@@ -102,19 +102,24 @@ MakesHead: TypeAlias = "Callable[[Setting, Mapping[str, Affine]], Head]"
 
 @dataclass
 class _HeadDraft:
-    """A head whose values are still collected. reads: register → form. scale: a lead that is pinned, 0 for none."""
+    """A head whose values are still collected. reads: register → form. scale: a lead that is pinned, 0 for none.
+
+    doubled: whether the factor of its preference is twice the lead, as two of its preferences may be half of that apart.
+    """
 
     make: MakesHead
     reads: dict[str, Affine] = field(default_factory=dict)
     scale: int = 0
+    doubled: bool = False
 
     def made(self, setting: Setting) -> Head:
         """The head."""
         return self.make(self.setting(setting), self.reads)
 
     def setting(self, setting: Setting) -> Setting:
-        """With the scale that it is pinned to."""
-        return replace(setting, scale=self.scale) if self.scale else setting
+        """With the scale that it is pinned to, or that it needs."""
+        scale = self.scale or (2 * setting.gap if self.doubled else 0)
+        return replace(setting, scale=scale) if scale else setting
 
 
 @dataclass(frozen=True)
@@ -649,7 +654,8 @@ class Compiler:
     def _attended(self, atom: Atom, value: Term, where: Selection, make: MakesHead, ready: int) -> Formed:
         form, at_value = self.form(value)
         block = self._attention(max(ready, at_value), where)
-        head = self.blocks[block].heads.setdefault(where, _HeadDraft(make, scale=self._scale(where)))
+        draft = _HeadDraft(make, scale=self._scale(where), doubled=isinstance(where, Closest))
+        head = self.blocks[block].heads.setdefault(where, draft)
         name = self._read_register(atom, form, where)
         head.reads[name] = _linear(form)
         self.largest[name] = self.bounds.largest(as_term(atom))
@@ -751,7 +757,9 @@ class Compiler:
                 self._require_whole(target, "a position")
                 pairs, ready = self._pairs(matching)
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
-                w, ww = _linear(wanted), _linear(wanted_squared)
+                # Of two as near the first is meant: it is the nearer one to a quarter less.
+                w = _linear(wanted - Fraction(1, 4))
+                ww = _linear(wanted_squared - wanted * Fraction(1, 2) + Fraction(1, 16))
                 name = f"nearest to {shown(wanted)} where {_compared(pairs)}"
                 self.closest.add(name)
                 return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), max(

@@ -89,6 +89,24 @@ KNOWN = [
     Written("select(number).count()", "some(numbers(0))", "hybrid"),
     Written(OFTEN, NUMBERS, "hybrid"),
     Written('choose(position == number + 1, "here", select(number.back(1), 1).count())', "some(numbers(0))"),
+    # Ties of two that are as near; what a number has in common with its own position.
+    Written('choose(select(number, number).nearest(position, number) == 2, "yes", "no")', NUMBERS),
+    Written('choose(select(is_number).nearest(number, 2 * number - 1) == 1, "yes", "no")', NUMBERS),
+    Written('choose(select(number, position).last(number) == 2, "yes", "no")', NUMBERS),
+    Written('choose(select(number, position).first(position) == 2, "yes", "no")', NUMBERS),
+    # A number behind comparisons of counts and sums.
+    Written('choose(select(number == 1).count() == select(position, number).count(), number, "no")', NUMBERS),
+    Written('choose(running_sum(number) == 3, number, "no")', NUMBERS),
+    Written('choose((running_sum(position) < 4) & (number > 1), number, "no")', NUMBERS),
+    # Multiples of keys, of which none may match.
+    Written('choose(select(2 * number, number).count() == 1, "yes", "no")', NUMBERS),
+    Written('choose(select(2 * word("b"), word("a").back(1)).count() == 0, "yes", "no")', AB),
+    # Where two cases together tell what stood before.
+    Written('choose((number == 1) | (position > 2), choose(is_number.back(2), number, "no"), "no")', NUMBERS, "rnn"),
+    Written('choose((running_sum(word("b")) > (word("b") & (position == 2))).back(1), "yes", "no")', AB, "rnn"),
+    Written(
+        'choose(3 * number + number.back(1) != 0, choose(number == 1, number, "yes"), "no")', "some(numbers(0))", "rnn"
+    ),
 ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,11 +14,16 @@ from constructions.language.terms import (
     Answer,
     Anything,
     Atom,
+    Back,
+    Best,
     Count,
     Equal,
     If,
+    Named,
     Next,
+    Positive,
     Read,
+    Reciprocal,
     SayNumber,
     Term,
     as_term,
@@ -24,14 +31,16 @@ from constructions.language.terms import (
 )
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import is_whole
-from verify.programs.forms import expanded
+from verify.programs.forms import alone, expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
-from verify.programs.output import answer_of, normal_answer
+from verify.programs.output import answer_of, normal_answer, read_by_output
 from verify.programs.text import Teller
 from verify.rounding.model import Model
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
+MOST_SPLITS = 6  # bits that are told apart where no rule tells what is said
+LONGEST = 20_000  # of logits for which bits are told apart, as text
 
 
 @dataclass(frozen=True)
@@ -80,23 +89,82 @@ def first_mismatch(
                 if mismatch is not None:
                     return mismatch
         return None
-    # What a later case says may give an earlier one another form.
+    if isinstance(due, Anything):
+        return None
+    said = {i: value for i, value in registers.items() if i in read_by_output(model)}
+    return _by_cases(model, said, due, normal, cases, MOST_SPLITS)
+
+
+def _by_cases(
+    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...], splits: int
+) -> Mismatch | None:
+    """As `first_mismatch` of what is no case. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
+
+    A bit is 1 or 0 at each position; so what is due is said, if it is in both cases, or in the one that can be.
+    splits: so many bits are told apart at most.
+    """
+    where = _under(cases, normal)
+    if where is None:
+        return None
+    due = normal_answer(due, where)
+    registers = {i: where.term(value) for i, value in registers.items()}
+    mismatch = _mismatch(model, registers, due, where, cases)
+    if mismatch is None or not splits:
+        return mismatch
+    for bit in _open_bits(registers, due, where):
+        branches = [(_with(where, bit, holds), holds) for holds in (True, False)]
+        if all(branch.term(bit).is_constant for branch, _ in branches):
+            for branch, holds in branches:
+                part = (*cases, (bit, holds))
+                if not _contradicts(branch) and _by_cases(model, registers, due, branch, part, splits - 1) is not None:
+                    return mismatch
+            return None
+    return mismatch
+
+
+def _under(cases: tuple[Case, ...], normal: Normalizer) -> Normalizer | None:
+    """With what each case says once more: a later one may give an earlier one another form. None if they exclude each other."""
     for case, holds in cases:
         bit = normal.term(case)
         if bit.is_constant and bit.constant != holds:
             return None
         normal = _with(normal, bit, holds)
-    if _contradicts(normal):
-        return None
-    if isinstance(due, Anything):
-        return None
-    due = normal_answer(due, normal)
+    return None if _contradicts(normal) else normal
+
+
+def _mismatch(
+    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
+) -> Mismatch | None:
+    """Whether the word with the largest logit is not seen to be what is due. registers, due: in normal form."""
     try:
-        says = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
+        says = answer_of(model, registers, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
     output = normal_answer(says, normal)  # which a case may settle
     return None if output == due or _spelled(output, normal) == _spelled(due, normal) else Mismatch(cases, due, output)
+
+
+def _open_bits(registers: Mapping[int, Term], due: Answer, normal: Normalizer) -> Iterator[Term]:
+    """Bits of k that logits, or the number that is due, are made of, the one in most products first; then those in cases."""
+    terms = [*registers.values(), *([due.number] if isinstance(due, SayNumber) else [])]
+    if sum(len(value.order) for value in terms) > LONGEST:
+        return
+    for values in (terms, [as_term(a) for a in normal.facts.given]):
+        counted = Counter(a for value in values for a in _of_k(value))
+        bits = [a for a in counted if normal.facts.is_bit(a) and not normal.term(as_term(a)).is_constant]
+        yield from map(as_term, sorted(bits, key=lambda a: (-counted[a], len(a.order), a.order)))
+
+
+def _of_k(value: Term) -> Iterator[Atom]:
+    """The atoms of each product, and those of k in these: not what is asked of other positions."""
+    for monomial, _ in value.items:
+        for a in monomial:
+            yield a
+            match a:
+                case Named(_, of) | Positive(of) | Equal(of) | Above(of) | Reciprocal(of):
+                    yield from _of_k(of)
+                case Read(_, Best(rows)):
+                    yield from itertools.chain.from_iterable(_of_k(query) for _, query in rows)
 
 
 def _first_of_several(bit: Term, normal: Normalizer) -> Term | None:
@@ -117,7 +185,9 @@ def _spelled(answer: Answer, normal: Normalizer) -> Answer:
 def _contradicts(normal: Normalizer) -> bool:
     """Whether nothing is like this."""
     facts = normal.facts
-    return any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.places_back(0))
+    if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.places_back(0)):
+        return True
+    return facts.is_nowhere
 
 
 def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
@@ -134,7 +204,20 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
         other = normal.term(as_term(Above(a.of * -1 + 1)))
         if len(other.items) == 1 and len(other.items[0][0]) == 1 and other.items[0][1] == 1:
             known = known.knowing(other.items[0][0][0], Fraction(int(not holds)), Fraction(int(not holds)))
-    return _implied(_bounded(known, a, holds), a, holds)
+    return _implied(_bounded(_there(known, a, holds), a, holds), a, holds)
+
+
+def _there(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
+    """With what a bit that is read some steps back says of other atoms there; what is read where nothing stands is 0."""
+    bit = alone(a.value) if isinstance(a, Read) and isinstance(a.where, Back) else None
+    if bit is None or not isinstance(a, Read) or not isinstance(a.where, Back):
+        return normal
+    if not holds and normal.facts.here[0] <= a.where.steps:
+        return normal
+    there = Normalizer(normal.facts.behind(a.where), around=normal.everywhere)
+    for other, ends in _with(there, as_term(bit), holds).facts.given.items():
+        normal = normal.knowing(Read(as_term(other), a.where), *ends)
+    return normal
 
 
 def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:

@@ -120,6 +120,15 @@ class Facts:
         given = {**self.given, a: (max(low, least), min(high, most))}
         return replace(self, given=given, known={}, around=self.globally)
 
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether what is given of an atom is seen to be none of what it can be, by what is given of others; or so steps back."""
+        ends = (self._atom(a) for a in self.given)
+        if any(low > high for low, high in ends if type(low) is type(high) is Fraction):
+            return True
+        steps = {a.where for a in self.given if isinstance(a, Read) and isinstance(a.where, Back)}
+        return any(self.behind(where).is_nowhere for where in steps)
+
     def where(self, case: Mapping[Atom, Interval]) -> Facts:
         """Where these atoms lie between these bounds."""
         return replace(self, given={**self.given, **case}, known={}, around=self.globally)
@@ -153,6 +162,15 @@ class Facts:
         """The least and the largest k."""
         ranges = [self.globally.ranges[i] for i in self.places]
         return min(r.low for r in ranges), max(r.high for r in ranges)
+
+    @cached_property
+    def here(self) -> tuple[int, int]:
+        """As `positions`, by what is given of k too; where these are numbers of n, no more is told."""
+        (first, last), ends = self.positions, self.given.get(POSITION)
+        if ends is None or not all(type(end) in (int, Fraction) for end in (first, last, *ends)):
+            return first, last
+        low, high = max(first, math.ceil(ends[0])), min(last, math.floor(ends[1]))
+        return (low, high) if low <= high else (first, last)  # else nothing is like this
 
     def number(self, family: str) -> tuple[int, int]:
         """Bounds of the token's number."""
@@ -318,7 +336,9 @@ class Facts:
             case Sum(of):
                 low_end, high_end = self.globally.bounds(of)
                 most = self.positions[1]
-                return min(low_end, low_end * most), max(high_end, high_end * most)
+                low_end, high_end = min(low_end, low_end * most), max(high_end, high_end * most)
+                least, largest = self._sum_behind_first(of) or (low_end, high_end)
+                return max(low_end, least), min(high_end, largest)
             case Comb(of, _, sign):
                 low_end, high_end = self.globally.bounds(of)
                 # Two that follow each other add at most high − low; what stands at position 1 alone is added once.
@@ -327,8 +347,10 @@ class Facts:
                     apart = (high_end - low_end) * most
                     return min(low_end, Fraction(0)) - apart, max(high_end, Fraction(0)) + apart
                 return min(low_end * most, Fraction(0)), max(high_end * most, Fraction(0))
-            case Read(_, Back(steps)) if self.positions[1] <= steps:
+            case Read(_, Back(steps)) if self.here[1] <= steps:
                 return Fraction(0), Fraction(0)
+            case Read(value, Back(steps)) if self.here[0] == self.here[1] == steps + 1:
+                return (at_first(value, self.start),) * 2
             case Read(value, (Pick(matching) | Next(matching) | Closest(matching)) as where):
                 picked = picked_places(self, where) if isinstance(where, Pick) else matching_places(self, matching)
                 ends = [self.globally.each[i].bounds(value) for i in picked]
@@ -337,10 +359,26 @@ class Facts:
                 return min(low for low, _ in ends), max(high for _, high in ends)
             case Read(value, where):
                 low_end, high_end = self.behind(where).bounds(value)
-                if isinstance(where, Back) and self.positions[0] <= where.steps:
+                if isinstance(where, Back) and self.here[0] <= where.steps and not self._is_behind(where):
                     return min(low_end, Fraction(0)), max(high_end, Fraction(0))
                 return low_end, high_end
         raise TypeError(f"no atom: {a}")
+
+    def _sum_behind_first(self, of: Term) -> Interval | None:
+        """Bounds of the sum over 1 … k, k > 1: of what it is at position 1, at k, and at each of the k − 2 positions between.
+
+        None where k may be 1, or for numbers of n.
+        """
+        first, last = self.here
+        others, once = self.globally.places - {0}, self.ranges[0].high
+        if not others or not type(first) is type(last) is type(once) is int or not first > once == 1:
+            return None
+        between, own, start = self.at(others).bounds(of), self.bounds(of), at_first(of, self.start)
+        if not all(type(end) is Fraction for end in (*between, *own, start)):
+            return None
+        low = min(between[0] * (k - 2) for k in (first, last))
+        high = max(between[1] * (k - 2) for k in (first, last))
+        return start + own[0] + low, start + own[1] + high
 
     def behind(self, where: Selection) -> Facts:
         """Of the positions that may be read from here."""
@@ -348,12 +386,38 @@ class Facts:
             case Back(steps):
                 earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
                 places = earlier.places & self.places_back(steps) if self.told else None
-                return self.at(places) if places else earlier
+                there = self.at(places) if places else earlier
+                given = self._given_back(where)
+                return there.where(given) if given and (self.here[0] > steps or self._is_behind(where)) else there
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
                 return self._earlier(max(math.ceil(least), 0), (math.ceil(low), math.floor(high)))
         return self.globally
+
+    def _given_back(self, where: Back) -> dict[Atom, Interval]:
+        """What is given of atoms at the position that is so many steps before k, if there is one."""
+        reads = [(a, ends) for a, ends in self.given.items() if isinstance(a, Read) and a.where == where]
+        given = {there: ends for a, ends in reads if (there := alone(a.value)) is not None}
+        if not given or type(where.steps) is not int:
+            return given
+        if self.here != self.positions:
+            low, high = (end - where.steps for end in self.here)
+            given[POSITION] = fraction(max(low, 1)), fraction(high)
+        for a, ends in self.given.items():
+            if isinstance(a, Equal) and a.of == as_term(POSITION) and type(a.value) is Fraction:
+                given[Equal(a.of, a.value - where.steps)] = ends
+        return given
+
+    def _is_behind(self, where: Back) -> bool:
+        """Whether k is seen to be behind so many steps: something is given of what is read there that is not 0."""
+        return any(
+            isinstance(a, Read)
+            and a.where == where
+            and all(type(end) in (int, Fraction) for end in ends)
+            and not ends[0] <= 0 <= ends[1]
+            for a, ends in self.given.items()
+        )
 
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""

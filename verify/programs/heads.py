@@ -20,6 +20,7 @@ What has no key atom is the same for all j and does not count. These are the rul
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,7 +48,8 @@ from verify.programs.forms import at_first, expanded, scaled
 from verify.programs.shares import Normal, denominator, wish
 
 K = as_term(POSITION)
-MOST_FACTOR = 8  # of a number that a bit is compared with
+MOST_FACTOR = 8  # of a number that a key is compared with
+MOST_MULTIPLE = 3  # of a bit that is a key
 Rows = tuple[tuple[Term, Term], ...]
 Compared = tuple[Fraction, Term, Term]  # a cost, what each key has, what is asked for
 
@@ -116,13 +118,14 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     mismatch = min((cost for cost, _, _ in pairs), default=weight)
     if wishes:
         return _preferred(wishes[0], matching, mismatch, default, normal)
-    if not weight and default != ZERO:
-        low, high = facts.bounds(default)
+    low, high = facts.bounds(default)
+    if not weight:  # a match has 0, any other one less
+        if default == ZERO:
+            return Tied(matching)
+        if type(low) is Fraction and low > 0:
+            return Nearest(ONE)
         one = any(_is_one_position(key) and query == ONE for key, query in matching.pairs)
         return Pick(matching) if one and -mismatch < low and high < 0 else None
-    if not weight:
-        return Tied(matching)
-    low, high = facts.bounds(default)
     # f − j for j from 2 to k, where there is one.
     end, begin = facts.bounds(target - K)[0], facts.bounds(target - 2)[1]
     far = weight * max(end * end, begin * begin)
@@ -232,19 +235,31 @@ def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compa
             return [], []
         cost = -bend.constant
         y = slope * (1 / (2 * cost))
-        whole = facts.is_integer(y) and facts.globally.is_integer(x)
-        (pairs if whole else wishes).append((cost, x, y))
+        m = _whole_factor(y, facts) if facts.globally.is_integer(x) else 0
+        if m:
+            pairs.append((cost * Fraction(1, m * m), x * m, y * m))
+        else:
+            wishes.append((cost, x, y))
     return pairs, wishes
 
 
+def _whole_factor(y: Term, facts: Facts) -> int:
+    """m ≥ 1, where m·y is an integer; 0 if none is seen. −S(x − y)² is −S/m²·(m·x − m·y)², of two integers if x is one."""
+    if facts.is_integer(y):
+        return 1
+    if not all(type(c) is Fraction for _, c in y.items):
+        return 0
+    return next((m for m in range(2, MOST_FACTOR + 1) if facts.is_integer(y * m)), 0)
+
+
 def _of_bit(x: Term, slope: Term, facts: Facts) -> Compared | None:
-    """S, x and y, if y is an integer: of a bit x, −S(x − y)² is S(2y − 1)·x but for −S·y², as x² is x."""
+    """S, m·x and y, if y is an integer: of a bit x, −S(m·x − y)² is S(2m·y − m²)·x but for −S·y², as x² is x; m is small."""
     if not all(type(c) is Fraction for _, c in slope.items):
         return None
     _, twice = scaled(slope - slope.constant)
-    for factor in range(1, MOST_FACTOR + 1):
-        cost = abs(twice) / (2 * factor)
-        y = (slope * (1 / cost) + 1) * Fraction(1, 2)
+    for m, factor in itertools.product(range(1, MOST_MULTIPLE + 1), range(1, MOST_FACTOR + 1)):
+        cost = abs(twice) / (2 * m * factor)
+        y = (slope * (1 / cost) + m * m) * Fraction(1, 2 * m)
         if facts.is_integer(y):
-            return cost, x, y
+            return cost, x * m, y
     return None

@@ -57,7 +57,9 @@ from verify.programs.shares import larger
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
 K = as_term(POSITION)
+POSITIONS = Sum(K)  # 1 + 2 + … + k
 MOST_BITS = 4  # of which each case is looked at
+NEAR = Fraction(1, 2)  # a position that is less away is nearer than all others
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,8 @@ class Normalizer:
             return self.term(compared)
         if self._counted(value) is not None:
             return ONE - self.equal(value, Fraction(0))
+        if (compared_sum := self._above_positions(value)) is not None:
+            return compared_sum
         if (cases := self._by_bits(value, self.above)) is not None:
             return cases
         if (few := self._but_the_least(value)) is not None:
@@ -182,6 +186,18 @@ class Normalizer:
         if (turned := self._of_counts(value)) is not None:
             return turned
         return self._known(Above(value))
+
+    def _above_positions(self, value: Term) -> Term | None:
+        """1[s·(1 + 2 + … + k) + c > 0]; None for another term. The sum is k·(k + 1)/2 and grows with k, so k is compared."""
+        body, scale = value - value.constant, Fraction(0)
+        if len(body.items) == 1 and body.items[0][0] == (POSITIONS,):
+            scale = body.items[0][1]
+        if not scale or not all(type(c) is Fraction for c in (scale, value.constant)):
+            return None
+        end = -value.constant / scale
+        if scale > 0:  # the sum is above the end
+            return self.above(K - _last_sum(math.floor(end)))
+        return ONE - self.above(K - _last_sum(math.ceil(end) - 1))
 
     def _but_the_least(self, value: Term) -> Term | None:
         """1[value > 0] of a line over one integer, where that is so for its least number alone, or for all others; else None.
@@ -249,6 +265,9 @@ class Normalizer:
             return ZERO
         if low == high:
             return ONE
+        if alone(body) == POSITIONS and type(to) is Fraction:  # k·(k + 1)/2 has each value once
+            last = _last_sum(math.floor(to))
+            return self.equal(K, Fraction(last)) if last * (last + 1) == 2 * to else ZERO
         bit = alone(body)  # not n times a bit: a number of n is no scale that is taken out
         if bit is not None and self.facts.is_bit(bit):
             return body if to == 1 else ONE - body
@@ -397,9 +416,22 @@ class Normalizer:
             case Next(matching, key, query):
                 return self._picked(value, Next(self._matching(matching), self.everywhere.term(key), self.term(query)))
             case Closest(matching, target):
-                return self._picked(value, Closest(self._matching(matching), self.term(target)))
+                return self._picked(value, self._closest(self._matching(matching), self.term(target)))
             case Back():
                 return self._distributed(value, where)
+
+    def _closest(self, matching: Matching, target: Term) -> Pick | Closest:
+        """Of positions from 2 to k, what is nearest to f ≤ 2 is the first, and what is nearest to f > k − 1/2 is the last.
+
+        Of two as near to an integer f the first is meant: it is nearer to f − 1/4. Another one that is farther from f is so by 1 at
+        least, as all are integers, and by 1/2 at least from f − 1/4.
+        """
+        high, low = self.facts.bounds(target)[1], self.facts.bounds(target - K)[0]
+        if type(high) is Fraction and high <= 2:
+            return Pick(matching)
+        if type(low) is Fraction and low > -NEAR:
+            return Pick(matching, last=True)
+        return Closest(matching, target - NEAR / 2 if self.facts.is_integer(target) else target)
 
     def _none(self, value: Term, matching: Matching) -> bool:
         """Whether it is 0 at position 1 and wherever it matches."""
@@ -502,6 +534,11 @@ class Normalizer:
         ):
             return self._distributed(a.of, where)
         return form
+
+
+def _last_sum(most: int) -> int:
+    """The largest k ≥ 0 with 1 + 2 + … + k ≤ most; 0 if there is none."""
+    return (math.isqrt(8 * most + 1) - 1) // 2 if most > 0 else 0
 
 
 def _sorted(pairs: Iterable[tuple[Term, Term]]) -> Matching:

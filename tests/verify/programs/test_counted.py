@@ -14,7 +14,7 @@ from tests.language.programs import NAMES, Written
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
 from verify.programs.facts import Facts
-from verify.programs.heads import MOST_FACTOR, _of_bit
+from verify.programs.heads import MOST_FACTOR, MOST_MULTIPLE, _of_bit
 from verify.programs.normal import Normalizer
 from verify.programs.text import Teller
 
@@ -52,6 +52,12 @@ NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
         (AB, "(position < 2).back(2)"),
         (AB, "(5 - 2 * position > 0).back(1)"),
         (AB, "running_sum(position < 2)"),
+        *(
+            (AB, f"2 * running_sum(position) {sign} {end}")
+            for sign in ("==", ">", "<")
+            for end in (-3, 0, 2, 3, 5, 6, 13, 19, 20)
+        ),
+        (AB, "running_sum(position) * Fraction(-1, 3) > -2"),
         (NUMBERS, "select(position, number).count()"),
         (NUMBERS, "select(position, number * Fraction(1, 2)).count()"),
         (NUMBERS, "select(position, number * Fraction(1, 2) + 1).first(number)"),
@@ -60,6 +66,19 @@ NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
         (NUMBERS, "select(position, 2 * number).nearest(is_number, 1)"),
         (NUMBERS, f"{SAME} - number > 0"),
         (NUMBERS, f"number - {SAME} >= 1"),
+        *(
+            (NUMBERS, f"select(number, number.back(1)).nearest(position, {target})")
+            for target in (
+                "2",
+                "3",
+                "number",
+                "position",
+                "position - Fraction(1, 4)",
+                "position - Fraction(1, 2)",
+                "position - 1",
+            )
+        ),
+        (NUMBERS, "select(2 * number, number.back(1)).count()"),
         (NUMBERS, "number > 1"),
         (NUMBERS, "1 - number >= 0"),
     ],
@@ -86,11 +105,37 @@ def test_a_normal_form_is_what_it_was(prompt: str, says: str) -> None:
         (NUMBERS, f"{SAME} > number", f"~({SAME} <= number)"),
         (NUMBERS, "(position > 2).back(1)", "position > 3"),
         (NUMBERS, "select(position, number).last(number)", "select(position, number).first(number)"),
+        (AB, "running_sum(position) > 5", "position > 2"),
+        (AB, "running_sum(position) == 6", "position == 3"),
+        (AB, "running_sum(position) == 5", "position < 0"),
+        (NUMBERS, "select(number, 1).nearest(position, 2)", "select(number, 1).first(position)"),
+        (NUMBERS, "select(number, 1).nearest(position, position + number)", "select(number, 1).last(position)"),
+        (
+            NUMBERS,
+            "select(number, 1).nearest(position, number)",
+            "select(number, 1).nearest(position, number - Fraction(1, 4))",
+        ),
     ],
 )
 def test_what_is_equal_has_one_form(prompt: str, one: str, other: str) -> None:
     normal, _ = NORMALS[prompt]
     assert normal.term(term_of(one)) == normal.term(term_of(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("nearest(position, 3)", "first(position)"),
+        ("nearest(position, position - Fraction(1, 2))", "last(position)"),
+        ("nearest(position, number)", "nearest(position, number + Fraction(1, 4))"),
+        ("nearest(position, number)", "nearest(position, number - Fraction(1, 2))"),
+    ],
+)
+def test_what_may_differ_has_two_forms(one: str, other: str) -> None:
+    normal, texts = NORMALS[NUMBERS]
+    first, second = (term_of(f"select(number, 1).{read}") for read in (one, other))
+    assert normal.term(first) != normal.term(second)
+    assert any(text.value(first, k) != text.value(second, k) for text in texts for k in range(1, len(text.tokens) + 1))
 
 
 def mismatch(weights: Compiled, due: Compiled) -> str:
@@ -114,6 +159,23 @@ NEIGHBOURS = [
     (NUMBERS, "select(position, number).count() > 0", "number >= 2"),
     (AB, 'select(word("a"), position - 3).count() > 1', 'select(word("a"), position - 2).count() > 1'),
     (NUMBERS, "(position == 2).at(number)", "(position == 2).at(number + 1)"),
+    (
+        NUMBERS,
+        "select(number, number).nearest(position, number) == 3",
+        "select(number, number).nearest(position, number + 1) == 3",
+    ),
+    (
+        NUMBERS,
+        "select(is_number).nearest(position, 2 * number - 1) == 3",
+        "select(is_number).nearest(position, 2 * number) == 3",
+    ),
+    (NUMBERS, "select(number, position).last(number) == 3", "select(number, position - 1).last(number) == 3"),
+    (NUMBERS, "select(2 * number, number).count() == 1", "select(2 * number, number + 1).count() == 1"),
+    (AB, 'select(2 * word("a"), word("b").back(1)).count() == 1', 'select(word("a"), word("b").back(1)).count() == 1'),
+    (NUMBERS, "running_sum(position) == 6", "running_sum(position) == 10"),
+    (NUMBERS, "running_sum(position) > 5", "running_sum(position) > 6"),
+    (NUMBERS, "(number > 1) & (running_sum(number) < 3)", "(number > 1) & (running_sum(number) < 4)"),
+    (AB, '(word("b") & (position == 2)).back(1) & word("a")', '(word("b") & (position == 3)).back(1) & word("a")'),
 ]
 
 
@@ -140,6 +202,23 @@ def test_a_bit_is_compared_with_what_its_slope_says(cost: Fraction, factor: int,
     assert (found[2] * 2 - 1) * found[0] == slope
     assert facts.is_integer(found[2])
     assert _of_bit(bit, slope + cost * Fraction(1, 840), facts) is None  # y would be no integer
+
+
+@pytest.mark.parametrize("times", range(1, MOST_MULTIPLE + 2))
+@pytest.mark.parametrize("offset", range(-3, 4))
+def test_a_multiple_of_a_bit_is_compared_with_what_its_slope_says(times: int, offset: int) -> None:
+    """−S(m·x − y)², with x² = x, is S(2m·y − m²)·x but for what all keys share: the slope is that of some m that is tried."""
+    bit, y = as_term(POSITION), as_term(NumberOf()) + offset
+    slope = (y * 2 * times - times * times) * 8
+    facts = NORMALS[NUMBERS][0].facts
+    found = _of_bit(bit, slope, facts)
+    if found is None:
+        assert times > MOST_MULTIPLE
+        return
+    ((_, m),) = found[1].items
+    assert (found[2] * 2 * m - m * m) * found[0] == slope
+    assert found[0] > 0
+    assert facts.is_integer(found[2])
 
 
 def test_neighbours_differ() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import pytest
@@ -30,6 +30,7 @@ from constructions.language.terms import (
     Positive,
     Read,
     Reciprocal,
+    Sum,
     Term,
     as_term,
     term,
@@ -39,9 +40,9 @@ from verify.automata.language import Language, Place, State
 from verify.certificates.building import language_of
 from verify.dossiers.registry import find_subject
 from verify.programs import shares
-from verify.programs.decisions import _with
+from verify.programs.decisions import _under, _with
 from verify.programs.facts import Facts
-from verify.programs.heads import Among, Tied, by_key, winners
+from verify.programs.heads import MOST_FACTOR, Among, Tied, by_key, winners
 from verify.programs.normal import Normalizer
 from verify.programs.products import simplified
 
@@ -300,6 +301,109 @@ def test_the_nearest_match_is_told_where_position_1_is_between_matches_and_misma
     first = BEFORE * BEFORE * 400 + default
     rows = ((NUMBER * NUMBER, as_term(-400)), (NUMBER, BEFORE * 800), (K * K, as_term(-1)), (K, target * 2))
     assert isinstance(winners(by_key((*rows, (as_term(Equal(K, Fraction(1))), first))), NORMAL), Closest) == is_told
+
+
+@pytest.mark.parametrize(("default", "told"), [(-1, None), (0, Tied), (1, Nearest), (Fraction(1, 8), Nearest)])
+def test_position_1_wins_alone_above_all_matches(default: Fraction, told: type | None) -> None:
+    """Without a preference a match has 0, and what does not match has less."""
+    first = as_term(Equal(K, Fraction(1))), BEFORE * BEFORE * 4 + as_term(default)
+    rows = (NUMBER * NUMBER, as_term(-4)), (NUMBER, BEFORE * 8), first
+    found = winners(by_key(rows), NORMAL)
+    assert (None if found is None else type(found)) == told
+    for text in texts() if isinstance(found, Nearest) else ():
+        assert all(text.chosen(found, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, MOST_FACTOR, MOST_FACTOR + 1])
+@pytest.mark.parametrize("offset", [Fraction(0), Fraction(1), Fraction(1, 7)])
+def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: Fraction) -> None:
+    """−S(x − y/m)² is −S/m²·(m·x − y)²; with a seventh added, m would have to be 7 times as large."""
+    query = (BEFORE + as_term(offset)) * Fraction(1, times)
+    first = as_term(Equal(K, Fraction(1))), query * query * 4
+    found = winners(by_key(((NUMBER * NUMBER, as_term(-4)), (NUMBER, query * 8), first)), NORMAL)
+    told = times <= MOST_FACTOR if offset.denominator == 1 else times == 1
+    if not told:
+        assert found is None
+        return
+    m = times * offset.denominator
+    assert found == Tied(Matching(((NUMBER * m, (BEFORE + as_term(offset)) * offset.denominator),)))
+
+
+# What is given of k, and of what is read back
+
+
+@pytest.mark.parametrize("place", range(1, 6))
+@pytest.mark.parametrize("steps", range(1, 6))
+def test_what_is_read_back_from_a_position_that_is_known(place: int, steps: int) -> None:
+    facts = NORMAL.facts.knowing(*K.atoms, Fraction(place), Fraction(place))
+    for value in (NUMBER + 1, IS_NUMBER, K, as_term(IsWord(START))):
+        low, high = facts.bounds(as_term(Read(value, Back(steps))))
+        found = {text.value(as_term(Read(value, Back(steps))), place) for text in texts() if place <= len(text.tokens)}
+        assert low <= min(found) <= max(found) <= high
+        if place <= steps + 1:
+            assert low == high
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("offset", range(-4, 1))
+def test_a_bit_that_is_read_back_bounds_what_it_compares(holds: bool, steps: int, offset: int) -> None:
+    """Where nothing stands so many steps back, it is 0 whatever it compares: then nothing is learnt of it."""
+    bit, number = as_term(Read(as_term(Above(NUMBER + offset)), Back(steps))), as_term(Read(NUMBER, Back(steps)))
+    normal = _with(NORMAL, NORMAL.term(bit), holds)
+    low, high = normal.facts.bounds(NORMAL.term(number))
+    found = [
+        text.value(number, k) for text in texts() for k in range(1, len(text.tokens) + 1) if text.value(bit, k) == holds
+    ]
+    assert not found or low <= min(found) <= max(found) <= high
+    if holds and found and offset:
+        assert low == 1 - offset
+
+
+@pytest.mark.parametrize("holds", [*itertools.product([True, False], repeat=3)])
+@pytest.mark.parametrize("steps", [0, 1])
+def test_cases_that_exclude_each_other_are_seen_to_and_no_other_ones(holds: Sequence[bool], steps: int) -> None:
+    """x > 1, x = 3 and x + b > 3, of a number and whether a mark stands before it; here, or one step back."""
+    bits = [as_term(a) for a in (Above(NUMBER - 1), Equal(NUMBER, Fraction(3)), Above(NUMBER + BEFORE - 3))]
+    bits = [as_term(Read(bit, Back(steps))) if steps else bit for bit in bits]
+    cases = tuple(zip(bits, holds, strict=True))
+    there = any(
+        all(text.value(bit, k) == value for bit, value in cases)
+        for text in texts()
+        for k in range(1, len(text.tokens) + 1)
+    )
+    normal = _under(cases, NORMAL)
+    assert normal is not None or not there
+    if holds[:2] == (False, True):
+        assert normal is None
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_cases_that_exclude_each_other_only_all_together(steps: int) -> None:
+    """m + b > 0, b = 0 and m = 0, of the marks m up to there and whether a number b stands there: any two of them are possible."""
+    bits = [as_term(Above(MARKS + IS_NUMBER)), IS_NUMBER, as_term(Equal(MARKS, Fraction(0)))]
+    bits = [as_term(Read(bit, Back(steps))) if steps else bit for bit in bits]
+    cases = [(bits[0], True), (bits[1], False), (bits[2], True)]
+    for order in itertools.permutations(cases):
+        assert _under(order, NORMAL) is None
+        assert _under(order[:2], NORMAL) is not None
+    assert _under(((bits[0], True), (bits[1], True), (bits[2], True)), NORMAL) is not None
+
+
+@pytest.mark.parametrize("low", range(1, 5))
+def test_a_sum_is_bounded_by_what_stands_at_each_position(low: int) -> None:
+    (position,) = K.atoms
+    for of in (NUMBER, NUMBER * -2 + 3, as_term(IsWord(START)), IS_NUMBER):
+        facts = NORMAL.facts.knowing(position, Fraction(low), Fraction(low + 1))
+        least, most = facts.bounds(as_term(Sum(of)))
+        found = {text.value(as_term(Sum(of)), k) for text in texts() for k in (low, low + 1) if k <= len(text.tokens)}
+        assert least <= min(found) <= max(found) <= most
+
+
+def test_a_sum_of_what_is_nowhere_less_is_at_least_as_often_that() -> None:
+    facts = EACH_K.facts.knowing(*K.atoms, Fraction(3), Fraction(4))
+    assert facts.bounds(as_term(Sum(NUMBER))) == (2, 9)
+    assert ANY_K.facts.bounds(as_term(Sum(NUMBER)))[0] == 0  # k may be 1
 
 
 # Who wins, of scores of the rules' form with numbers that fit or do not

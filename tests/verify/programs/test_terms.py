@@ -178,6 +178,7 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
 
 LANGUAGE = language_of(find_subject("counting", N))
 NUMBERS = st.integers(-3, 3).map(Fraction)
+QUARTERS = [Fraction(0), Fraction(1, 4), Fraction(-1, 4)]
 
 
 def sums(atoms: st.SearchStrategy[Atom]) -> st.SearchStrategy[Term]:
@@ -204,7 +205,7 @@ def deeper(inner: st.SearchStrategy[Atom]) -> st.SearchStrategy[Atom]:
         whole.map(Nearest),
         st.integers(0, 2).map(lambda c: Nearest(as_term(POSITION) - c)),
         st.builds(Pick, matching, st.booleans()),
-        st.builds(Closest, matching, whole.map(lambda target: target + Fraction(1, 4))),
+        st.builds(Closest, matching, st.builds(lambda target, c: target + c, whole, st.sampled_from(QUARTERS))),
         st.lists(st.tuples(terms, terms), min_size=1, max_size=3).map(lambda rows: Best(tuple(rows))),
     )
     return st.one_of(

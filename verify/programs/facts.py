@@ -315,7 +315,10 @@ class Facts:
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count(matching):
-                return Fraction(int(always_matches(self, matching))), fraction(most_matches(self, matching))
+                most_of_k = most_matches(self, matching)
+                if self.here != self.positions:
+                    most_of_k = min(most_of_k, self.here[1] - 1)
+                return Fraction(int(always_matches(self, matching))), fraction(most_of_k)
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
@@ -335,14 +338,14 @@ class Facts:
                 return min(low_end * digits, Fraction(0)), max(high_end * digits, Fraction(0))
             case Sum(of):
                 low_end, high_end = self.globally.bounds(of)
-                most = self.positions[1]
+                most = self.here[1]
                 low_end, high_end = min(low_end, low_end * most), max(high_end, high_end * most)
                 least, largest = self._sum_behind_first(of) or (low_end, high_end)
                 return max(low_end, least), min(high_end, largest)
             case Comb(of, _, sign):
                 low_end, high_end = self.globally.bounds(of)
                 # Two that follow each other add at most high − low; what stands at position 1 alone is added once.
-                most = 1 if of == as_term(FIRST) else self.positions[1]
+                most = 1 if of == as_term(FIRST) else self.here[1]
                 if sign < 0:
                     apart = (high_end - low_end) * most
                     return min(low_end, Fraction(0)) - apart, max(high_end, Fraction(0)) + apart

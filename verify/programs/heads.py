@@ -110,7 +110,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
         return Nearest(target) if weight and whole else None
     default = rest.pop((FIRST,), ZERO)
     pairs, wishes = _pairs(rest, facts)
-    if not (pairs or (weight and not rest)) or len(wishes) > (not weight):
+    if (rest and not pairs) or len(wishes) > (not weight):
         return None
     off = ONE - target
     default = _at_first(default - off * off * weight, pairs, normal)
@@ -120,7 +120,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
         return _preferred(wishes[0], matching, mismatch, default, normal)
     low, high = facts.bounds(default)
     if not weight:  # a match has 0, any other one less
-        if default == ZERO:
+        if default == ZERO and pairs:
             return Tied(matching)
         if type(low) is Fraction and low > 0:
             return Nearest(ONE)

@@ -156,6 +156,11 @@ class Normalizer:
         low, high = self.facts.bounds(as_term(a))
         return as_term(low) if low == high else as_term(a)
 
+    @cached_property
+    def position(self) -> Term:
+        """k, or its number where that is known."""
+        return self._known(POSITION)
+
     # Products
 
     def reduced(self, value: Term) -> Term:
@@ -328,7 +333,7 @@ class Normalizer:
             return ZERO
         pairs = [pair for both, pair in zip(plain, matching.pairs, strict=True) if not both]
         if not pairs:
-            return K - 1
+            return self.position - 1
         if self._asks_position(pairs):  # one can match, if it is one of 2 … k
             return self.reduced(self.above(pairs[0][1] - 1) * (ONE - self.above(pairs[0][1] - K)))
         everywhere = self.everywhere
@@ -350,7 +355,7 @@ class Normalizer:
         for monomial, c in of.items:
             bit = term([(monomial, 1)])
             if not monomial:
-                total = total + K * c
+                total = total + self.position * c
             elif monomial == (FIRST,):
                 total = total + c
             elif all(map(self.facts.is_bit, monomial)):
@@ -363,7 +368,8 @@ class Normalizer:
     def _matching(self, matching: Matching) -> Matching:
         everywhere = self.everywhere
         pairs = [self._turned(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
-        return _sorted(pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts))
+        plain = (pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts))
+        return _sorted((with_value(key, FIRST, 0), query) for key, query in plain)  # of 2 … k none is the first
 
     def _turned(self, key: Term, query: Term) -> tuple[Term, Term]:
         """b is 1 − y where 1 − b is y; x is 0 where x > 0 does not hold, if x is never negative."""
@@ -392,7 +398,7 @@ class Normalizer:
                 return sum((as_term(Read(term([(m, 1)]), best)) * c if m else as_term(c) for m, c in value.items), ZERO)
             case Nearest(target):
                 named = self.term(target)
-                offset = named - K
+                offset = named - self.position
                 if self.facts.bounds(named)[1] <= 1:
                     return as_term(at_first(value, self.facts.start))
                 if self.facts.bounds(offset)[0] >= 0:
@@ -404,11 +410,11 @@ class Normalizer:
                 return self._distributed(value, Nearest(named))
             case At(target):
                 named = self.term(target)
-                if named == K:
+                if named == self.position:
                     return self.term(value)
                 if named == ONE:
                     return as_term(at_first(value, self.facts.start))
-                if (offset := named - K).is_constant:
+                if (offset := named - self.position).is_constant:
                     return self._read(value, Back(one_number(-offset.constant)))
                 return self._distributed(value, At(named))
             case Pick(matching, last):
@@ -507,7 +513,7 @@ class Normalizer:
             steps = where.steps
             if a == POSITION:
                 early = (self.equal(K, Fraction(i)) * (i - steps) for i in range(1, steps + 1))
-                return K - steps - sum(early, ZERO)
+                return self.position - steps - sum(early, ZERO)
             if isinstance(a, Equal) and a.of == K:
                 return self.equal(K, a.value + steps)
             if (

@@ -105,6 +105,7 @@ def test_a_normal_form_is_what_it_was(prompt: str, says: str) -> None:
         (NUMBERS, f"{SAME} > number", f"~({SAME} <= number)"),
         (NUMBERS, "(position > 2).back(1)", "position > 3"),
         (NUMBERS, "select(position, number).last(number)", "select(position, number).first(number)"),
+        (AB, 'select(running_sum(word("a")) + (position == 1)).count()', 'select(running_sum(word("a"))).count()'),
         (AB, "running_sum(position) > 5", "position > 2"),
         (AB, "running_sum(position) == 6", "position == 3"),
         (AB, "running_sum(position) == 5", "position < 0"),
@@ -129,13 +130,25 @@ def test_what_is_equal_has_one_form(prompt: str, one: str, other: str) -> None:
         ("nearest(position, position - Fraction(1, 2))", "last(position)"),
         ("nearest(position, number)", "nearest(position, number + Fraction(1, 4))"),
         ("nearest(position, number)", "nearest(position, number - Fraction(1, 2))"),
+        ("select(running_sum(number) - (position == 2)).count()", "select(running_sum(number)).count()"),
     ],
 )
 def test_what_may_differ_has_two_forms(one: str, other: str) -> None:
     normal, texts = NORMALS[NUMBERS]
-    first, second = (term_of(f"select(number, 1).{read}") for read in (one, other))
+    first, second = (term_of(text if "select" in text else f"select(number, 1).{text}") for text in (one, other))
     assert normal.term(first) != normal.term(second)
     assert any(text.value(first, k) != text.value(second, k) for text in texts for k in range(1, len(text.tokens) + 1))
+
+
+@pytest.mark.parametrize("place", [2, 3, 4])
+def test_at_a_known_position_it_is_a_number(place: int) -> None:
+    """In counts of all, in what is read some steps back, and in a count, of which there are k − 1 at most."""
+    normal = NORMALS[AB][0].knowing(POSITION, Fraction(place), Fraction(place))
+    assert normal.term(term_of("select(1).count()")) == as_term(place - 1)
+    assert normal.term(term_of("position.at(position - 1)")) == as_term(place - 1)
+    assert normal.term(term_of('word("a").at(position - 1)')) == normal.term(term_of('word("a").back(1)'))
+    assert normal.facts.bounds(normal.term(term_of(A))) == (0, place - 1)
+    assert normal.facts.bounds(normal.term(term_of("running_sum(position)")))[1] <= place * place
 
 
 def mismatch(weights: Compiled, due: Compiled) -> str:

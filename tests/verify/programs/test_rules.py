@@ -314,6 +314,12 @@ def test_position_1_wins_alone_above_all_matches(default: Fraction, told: type |
         assert all(text.chosen(found, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
 
 
+@pytest.mark.parametrize(("default", "told"), [(1, Nearest(ONE)), (-1, None)])
+def test_position_1_alone_is_told_apart(default: int, told: Nearest | None) -> None:
+    """If it scores less than all others, these tie, and no rule is about that."""
+    assert winners(by_key(((as_term(Equal(K, Fraction(1))), as_term(default)),)), NORMAL) == told
+
+
 @pytest.mark.parametrize("times", [1, 2, 3, MOST_FACTOR, MOST_FACTOR + 1])
 @pytest.mark.parametrize("offset", [Fraction(0), Fraction(1), Fraction(1, 7)])
 def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: Fraction) -> None:

@@ -94,6 +94,7 @@ KNOWN = [
     Written('choose(select(is_number).nearest(number, 2 * number - 1) == 1, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).last(number) == 2, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).first(position) == 2, "yes", "no")', NUMBERS),
+    Written('choose(select(number, position).nearest(position, number) == 2, "yes", "no")', NUMBERS),
     # A number behind comparisons of counts and sums.
     Written('choose(select(number == 1).count() == select(position, number).count(), number, "no")', NUMBERS),
     Written('choose(running_sum(number) == 3, number, "no")', NUMBERS),

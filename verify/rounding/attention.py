@@ -28,6 +28,7 @@ from verify.rounding.candidates import (
     GROUPS,
     KEYS,
     KNOWN,
+    QUERY,
     SCORE,
     VALUES,
     Candidate,
@@ -146,14 +147,17 @@ class Reader:
                 joint.settle(product, f"{self.where}, score")
                 joint.settle(partial, f"{self.where}, score")
         key_values = {i: p for i, p in key.registers.items() if i <= VALUES}
-        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **key_values})
+        asked = tuple(sorted({name for q in queries for name in q.atoms}))
+        query_atoms = {QUERY - i: atom(name) for i, name in enumerate(asked)}
+        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **query_atoms, **key_values})
         own = frozenset(key.box) - frozenset(query.box)
         if not ids:
-            return scored(Candidate(ids, joint, own, Score((), ZERO), noise, not rounded))
+            return scored(Candidate(ids, joint, own, Score((), ZERO), noise, not rounded, asked=asked))
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
         if part is None:
             return None
-        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=f"{naming} {names}"))
+        told = f"{naming} {names}"
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=told, asked=asked))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)

@@ -13,6 +13,7 @@ from verify.rounding.scores import Score
 
 # Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
 SCORE = -1_000_000  # the score, and below it the key's position, and the position looked for
+QUERY = -1_500_000  # what the atoms are that the query's rows are made of
 KEYS = -2_000_000
 VALUES = -3_000_000
 KNOWN = -4_000_000  # the group and the count of each invariant
@@ -46,7 +47,8 @@ class Candidate:
 
     ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
     rounding may take the score. on_grid: no operator rounds it. whole: nothing was restricted. equal: the forms that were made 0.
-    told: which kinds the key may have, and what its atoms are in each.
+    told: which kinds the key may have, and what its atoms are in each. asked: the atoms that the query's rows are made of, of which
+    some may be other forms here.
     """
 
     ids: frozenset[int]
@@ -58,6 +60,7 @@ class Candidate:
     whole: bool = True
     equal: tuple[Polynomial, ...] = ()
     told: str = "itself"
+    asked: tuple[str, ...] = ()
 
     @property
     def place(self) -> Polynomial:
@@ -68,6 +71,11 @@ class Candidate:
     def exact(self) -> Polynomial:
         """The score as it is."""
         return self.joint.register(SCORE)
+
+    def written(self, function: Polynomial) -> Polynomial:
+        """A function of the query, over the atoms that there are here: where the query's atoms are restricted, some are others."""
+        gone = {a: self.joint.register(QUERY - i) for i, a in enumerate(self.asked) if a not in self.joint.box}
+        return self.joint.fixed(function.substitute(gone))
 
     def value(self, i: int) -> Polynomial:
         """What would be read."""

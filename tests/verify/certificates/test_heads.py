@@ -16,7 +16,7 @@ from tests.verify.certificates.test_points import affine, anything, few, integer
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.language import State
-from verify.rounding.candidates import SCORE, Candidate, Keys, steps_back
+from verify.rounding.candidates import QUERY, SCORE, Candidate, Keys, steps_back
 from verify.rounding.kinds import Kind
 from verify.rounding.nearest import Key, Race, race_of
 from verify.rounding.scores import Score, complete_squares, lattice
@@ -192,6 +192,33 @@ def test_a_form_is_its_value_nearest_to_0_where_others_lose(winning: Fraction) -
     left = sorted({at(part.joint.register(SCORE), p.rounded) for p in points(part.joint)}) if part else []
     assert left == (scores if winning <= Fraction(-9, 4) else [Fraction(-1, 4)] if winning <= Fraction(-1, 4) else [])
     assert all(winning - score >= min(lost) for score in scores if score not in left)
+
+
+@pytest.mark.parametrize(("shift", "is_told"), [(0, True), (1, True), (0, False)])
+def test_a_query_that_is_equal_to_what_it_asks_for_is_on_the_line_of_its_keys(shift: int, is_told: bool) -> None:
+    """−4·(p − t + 1/4)², at the query's own position k with t = k + shift: there t is no atom any more, but known to be that."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 5), "t": Integer(1, 6)}
+    query, empty = {QUERY: atom("k"), QUERY - 1: atom("t")}, Score((), constant(0))
+    asked = ("k", "t") if is_told else ()
+
+    def candidate(place: Polynomial, own: dict[str, Domain]) -> Candidate:
+        off = place - atom("t") + Fraction(1, 4)
+        registers = {**query, SCORE: off * off * -4, SCORE - 1: place}
+        return Candidate(
+            frozenset(own), Kind(SPACE, registers, {**box, **own}, state=State("test")), frozenset(own), empty
+        )
+
+    mine, key = candidate(atom("k"), {}), candidate(atom("p"), {"p": Integer(1, 4)})
+    equal = mine.joint.restricted(atom("t") - atom("k") - shift, Fraction(0), Fraction(0))
+    before = key.joint.restricted(atom("p") - atom("k"), None, Fraction(-1))
+    assert equal is not None
+    assert before is not None
+    assert "t" not in equal.box
+    some = [scored(replace(mine, joint=equal, asked=asked)), scored(replace(key, joint=before, asked=asked))]
+    on, least = Winners(some, [False, True]).line()
+    assert on == [is_told, True]
+    assert least > 0
+    assert Winners(some, [False, True]).unique() == is_told
 
 
 @pytest.mark.parametrize("slope", [Fraction(1), Fraction(-1), Fraction(1, 2)])

@@ -48,7 +48,7 @@ from constructions.language.terms import (
 from verify.algebra.symbolic import grows, is_never_whole, one_number, span
 from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT
-from verify.programs.facts import Facts
+from verify.programs.facts import MOST_STEPS, Facts
 from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
 from verify.programs.heads import Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified
@@ -398,7 +398,7 @@ class Normalizer:
                 return sum((as_term(Read(term([(m, 1)]), best)) * c if m else as_term(c) for m, c in value.items), ZERO)
             case Nearest(target):
                 named = self.term(target)
-                offset = named - self.position
+                offset = self._from_here(named)
                 if self.facts.bounds(named)[1] <= 1:
                     return as_term(at_first(value, self.facts.start))
                 if self.facts.bounds(offset)[0] >= 0:
@@ -410,11 +410,12 @@ class Normalizer:
                 return self._distributed(value, Nearest(named))
             case At(target):
                 named = self.term(target)
-                if named == self.position:
+                offset = self._from_here(named)
+                if offset == ZERO:
                     return self.term(value)
                 if named == ONE:
                     return as_term(at_first(value, self.facts.start))
-                if (offset := named - self.position).is_constant:
+                if offset.is_constant:
                     return self._read(value, Back(one_number(-offset.constant)))
                 return self._distributed(value, At(named))
             case Pick(matching, last):
@@ -425,6 +426,12 @@ class Normalizer:
                 return self._picked(value, self._closest(self._matching(matching), self.term(target)))
             case Back():
                 return self._distributed(value, where)
+
+    def _from_here(self, named: Term) -> Term:
+        """How far a position lies behind k; a number where k is known, if these are a few steps back."""
+        offset, known = named - K, named - self.position
+        few = known.is_constant and type(known.constant) is Fraction and -MOST_STEPS <= known.constant <= 0
+        return known if few else offset
 
     def _closest(self, matching: Matching, target: Term) -> Pick | Closest:
         """Of positions from 2 to k, what is nearest to f ≤ 2 is the first, and what is nearest to f > k − 1/2 is the last.

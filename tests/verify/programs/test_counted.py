@@ -182,6 +182,11 @@ NEIGHBOURS = [
         "select(is_number).nearest(position, 2 * number - 1) == 3",
         "select(is_number).nearest(position, 2 * number) == 3",
     ),
+    (
+        NUMBERS,
+        "select(number, position).nearest(position, number) == 3",
+        "select(number, position).nearest(position, number - 1) == 3",
+    ),
     (NUMBERS, "select(number, position).last(number) == 3", "select(number, position - 1).last(number) == 3"),
     (NUMBERS, "select(2 * number, number).count() == 1", "select(2 * number, number + 1).count() == 1"),
     (AB, 'select(2 * word("a"), word("b").back(1)).count() == 1', 'select(word("a"), word("b").back(1)).count() == 1'),

@@ -83,14 +83,14 @@ class Recurrent:
     def cycles(self) -> list[Cycle]:
         """Those of A, which permutes their registers and may change signs; a register that is carried on as it is is a sum."""
         before = {i: row[0] for i, row in self.carry if len(row) == 1 and row[0][1] in (1, -1)}
-        found = []
+        result = []
         for least in sorted(before):  # register of a cycle, so that each cycle is met once
             path = [least]
             while (source := before[path[-1]][0]) in before and source > least and source not in path:
                 path.append(source)
             if source == least and before[least] != (least, 1):
-                found.append(tuple((i, before[i][1]) for i in reversed(path)))
-        return found
+                result.append(tuple((i, before[i][1]) for i in reversed(path)))
+        return result
 
     def end_to_end(self, width: int) -> Written:
         """The rows of each state as one, over `width` states before and then as many registers now."""

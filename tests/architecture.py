@@ -40,9 +40,9 @@ READING: Mapping[str, Sequence[str]] = {
     "a rule of the static checker": (
         "verify/algebra/domains.py",
         "verify/algebra/polynomial.py",
-        "verify/automata/language.py",
+        "verify/automata/token_automaton.py",
         "verify/rounding/model.py",
-        "verify/rounding/kinds.py",
+        "verify/rounding/abstract_state.py",
         "verify/rounding/operators.py",
         "verify/rounding/checker.py",
     ),
@@ -156,19 +156,19 @@ WIDTH, HIGH, GAP, ROW, MARGIN = 156, 34, 16, 74, 12  # of a box, between boxes, 
 
 def rooms() -> dict[str, set[str]]:
     """Each room, and those that it imports; what is imported against the floors is left out, as imports.py lists it."""
-    found: dict[str, set[str]] = {name: set() for name in BELOW}
+    result: dict[str, set[str]] = {name: set() for name in BELOW}
     for start, ends in modules().items():
-        found[floor(start)] |= {floor(end) for end in ends if (start, end) not in UPWARDS} - {floor(start)}
-    return found
+        result[floor(start)] |= {floor(end) for end in ends if (start, end) not in UPWARDS} - {floor(start)}
+    return result
 
 
 def levels(graph: Mapping[str, set[str]]) -> dict[str, int]:
     """How many rooms stand below each other under a room."""
     order = TopologicalSorter(graph).static_order()  # CycleError if rooms import each other in a circle
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for name in order:
-        found[name] = max((found[end] + 1 for end in graph[name]), default=0)
-    return found
+        result[name] = max((result[end] + 1 for end in graph[name]), default=0)
+    return result
 
 
 def direct(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]:

@@ -92,10 +92,10 @@ def test_the_snippets_of_a_page_run_in_order(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # the pages show what a pipe gets
     names: dict[str, object] = {}
-    found = blocks(page)
-    assert {kind for kind, _, _ in found} <= {"console", "python"}
-    assert found
-    for kind, file, block in found:
+    actual = blocks(page)
+    assert {kind for kind, _, _ in actual} <= {"console", "python"}
+    assert actual
+    for kind, file, block in actual:
         if file:
             (tmp_path / file).write_text(block, encoding="utf-8")
             continue

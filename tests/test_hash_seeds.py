@@ -15,11 +15,11 @@ def test_every_process_has_a_seed_of_its_own(monkeypatch: pytest.MonkeyPatch, gi
     if given is None:
         monkeypatch.delenv(NAME)
     pytest_xdist_setupnodes()
-    found = [os.environ[NAME]]
+    actual = [os.environ[NAME]]
     for _ in seeds[1:]:
         pytest_xdist_newgateway()
-        found.append(os.environ[NAME])
-    assert found == list(seeds)
+        actual.append(os.environ[NAME])
+    assert actual == list(seeds)
 
 
 def test_this_process_has_one(pytestconfig: pytest.Config) -> None:

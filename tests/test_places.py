@@ -36,17 +36,17 @@ RUNS: Mapping[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {  # nam
 
 def expected(wired: Wired) -> set[str]:
     """Every place of a model, spelled out here."""
-    found = set[str]()
+    result = set[str]()
     for b, (plan, block) in enumerate(zip(wired.blocks, wired.model.blocks, strict=True), start=1):
-        found |= {f"block {b}", f"block {b}, feed-forward", f"block {b}, recurrence", f"block {b}, attention"}
+        result |= {f"block {b}", f"block {b}, feed-forward", f"block {b}, recurrence", f"block {b}, attention"}
         if plan.heads:
-            found.add(f"block {b}, attention ({', '.join(head.name for head in plan.heads)})")
+            result.add(f"block {b}, attention ({', '.join(head.name for head in plan.heads)})")
         owners = [gadget.name for gadget in plan.gadgets for _ in gadget.units]
         for u in range(1, len(block.feed_forward.gate) + 1):
-            found |= {f"block {b}, feed-forward, unit {u}", f"block {b}, feed-forward, unit {u} ({owners[u - 1]})"}
+            result |= {f"block {b}, feed-forward, unit {u}", f"block {b}, feed-forward, unit {u} ({owners[u - 1]})"}
         for kind, parts in (("head", plan.heads), ("linear unit", plan.linear_units), ("gadget", plan.gadgets)):
-            found |= {f"block {b}, {kind} {i} ({one.name})" for i, one in enumerate(parts, start=1)}
-    return found
+            result |= {f"block {b}, {kind} {i} ({one.name})" for i, one in enumerate(parts, start=1)}
+    return result
 
 
 def odd(text: str, places: set[str]) -> list[str]:

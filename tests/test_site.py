@@ -51,8 +51,8 @@ class Element:
                 yield from child.all(tag)
 
     def one(self, tag: str) -> Element:
-        (found,) = self.all(tag)
-        return found
+        (result,) = self.all(tag)
+        return result
 
 
 class Reader(HTMLParser):
@@ -89,9 +89,9 @@ def shown() -> Element:
 def rows() -> Mapping[str, Any]:
     """The committed ledger, as plain JSON."""
     document = json.loads((DOCS / "ledger.json").read_text(encoding="utf-8"))
-    found = {row["id"]: row for row in document["rows"]}
-    assert len(found) == len(document["rows"])  # an address is of one row
-    return found
+    result = {row["id"]: row for row in document["rows"]}
+    assert len(result) == len(document["rows"])  # an address is of one row
+    return result
 
 
 def facts(details: Element) -> dict[str, Element]:
@@ -108,13 +108,13 @@ def number(text: str) -> int:
 
 def sizes(text: str) -> list[list[str | None]]:
     """The intervals that a line says, as the ledger has them."""
-    found = []
+    result = []
     for part in re.sub(r",(?=\d)", "", text.removeprefix("n = ")).split(", "):
         low, _, high = part.partition(" … ")
         endless = low.endswith(" and above")
         ends = number(low.removesuffix(" and above")), None if endless else number(high or low)
-        found.append([None if end is None else str(end) for end in ends])
-    return found
+        result.append([None if end is None else str(end) for end in ends])
+    return result
 
 
 def test_the_list_of_claims_is_the_ledger() -> None:
@@ -177,10 +177,10 @@ def test_every_link_of_the_list_leads_somewhere() -> None:
 def anchors(page: str) -> frozenset[str]:
     """What can be linked to on a page of docs/."""
     text = re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.M | re.S)
-    found = re.findall(r'<a id="([^"]+)"></a>', text)
-    assert len(set(found)) == len(found), page
+    actual = re.findall(r'<a id="([^"]+)"></a>', text)
+    assert len(set(actual)) == len(actual), page
     titles = [re.sub(r"<[^>]+>", "", title).lower() for title in re.findall(r"^#+ (.*)$", text, re.M)]
-    return frozenset([*found, *(re.sub(r"\s+", "-", re.sub(r"[^a-z0-9_\s-]", "", title)) for title in titles)])
+    return frozenset([*actual, *(re.sub(r"\s+", "-", re.sub(r"[^a-z0-9_\s-]", "", title)) for title in titles)])
 
 
 @pytest.mark.parametrize("page", [*sorted(path.name for path in DOCS.glob("*.md")), "../README.md"])
@@ -242,9 +242,9 @@ def test_any_text_is_shown_as_it_is(text: str) -> None:
         REFUTED.claim, id=name, theorem=name, statement=text, source=text, kind=Kind.FALSE, readings=(reading,)
     )
     page = Reader(site.html([replace(REFUTED, claim=claim, note=text)])).root
-    found, said = page.one("details"), facts(page.one("details"))
-    assert found.one("h3").attributes["id"] == found.one("h3").text == found.attributes["data-theorem"] == name
-    assert found.one("summary").one("span").text == said["note"].text == text
+    actual, said = page.one("details"), facts(page.one("details"))
+    assert actual.one("h3").attributes["id"] == actual.one("h3").text == actual.attributes["data-theorem"] == name
+    assert actual.one("summary").one("span").text == said["note"].text == text
     assert said["source"].text == text
     assert said["readings"].text == f"{text}; fails"
     assert json.loads(said["witness"].one("code").text) == WITNESS.case

@@ -13,7 +13,7 @@ import circuits
 import verify
 from constructions.models.registry import find_constructions
 from tests.imports import BELOW, ROOT, UPWARDS, dotted, floor, imported, modules
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_dossiers
 
@@ -98,19 +98,17 @@ PARSERS = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition
 PARSERS |= {"match", "fullmatch", "search"}
 
 
-def is_about_a_state(node: ast.AST) -> bool:
-    """Whether it is one, what it is made of, or its text; by name, but for the state of a machine's rule."""
+def is_about_a_label(node: ast.AST) -> bool:
+    """Whether it is one, what it is made of, or its text; by name."""
     match node:
-        case ast.Attribute(ast.Name("rule")):
-            return False
-        case ast.Name("state") | ast.Attribute(attr="state"):
+        case ast.Name("label") | ast.Attribute(attr="label"):
             return True
         case ast.Attribute(of, name):
-            return name in State.__dataclass_fields__ and is_about_a_state(of)
+            return name in Label.__dataclass_fields__ and is_about_a_label(of)
         case ast.Call(ast.Name("str"), [of]) | ast.Subscript(of) | ast.FormattedValue(of):
-            return is_about_a_state(of)
+            return is_about_a_label(of)
         case ast.JoinedStr(parts) | ast.Tuple(parts):
-            return any(map(is_about_a_state, parts))
+            return any(map(is_about_a_label, parts))
     return False
 
 
@@ -120,42 +118,42 @@ def is_text(node: ast.AST) -> bool:
     return any(isinstance(one, ast.JoinedStr) or isinstance(getattr(one, "value", None), str) for one in items)
 
 
-def states_parsed(tree: ast.AST) -> set[int]:
-    """The lines that compare a state, or what it is made of, with a string, or take its text apart."""
+def labels_parsed(tree: ast.AST) -> set[int]:
+    """The lines that compare a label, or what it is made of, with a string, or take its text apart."""
     lines = set[int]()
     for node in ast.walk(tree):
         match node:
             case ast.Compare(left, _, others):
-                parsed = any(map(is_text, [left, *others])) and any(map(is_about_a_state, [left, *others]))
+                parsed = any(map(is_text, [left, *others])) and any(map(is_about_a_label, [left, *others]))
             case ast.Call(ast.Attribute(of, name), arguments):
-                parsed = name in PARSERS and any(map(is_about_a_state, [of, *arguments]))
+                parsed = name in PARSERS and any(map(is_about_a_label, [of, *arguments]))
             case _:
                 continue
         lines |= {node.lineno} if parsed else set()
     return lines
 
 
-def test_nobody_takes_the_text_of_a_state_apart() -> None:
-    """Nobody compares it with a string either: states are values (verify/automata/language.py)."""
+def test_nobody_takes_the_text_of_a_label_apart() -> None:
+    """Nobody compares it with a string either: labels are values (verify/automata/token_automaton.py)."""
     subjects = [Subject(dossier, 6) for dossier in find_dossiers().values()]
-    languages = [subject.dossier.compared_texts(subject, subject.dossier.texts(subject)) for subject in subjects]
-    texts = {str(place.state) for language in languages for place in language.places}
+    automata = [subject.dossier.compared_texts(subject, subject.dossier.texts(subject)) for subject in subjects]
+    texts = {str(state.label) for automaton in automata for state in automaton.states}
     assert {"second endpoint", "a step, 3, cell", "a turn - behind second endpoint, 1", "result FAILED"} <= texts
     texts = {text for text in texts if " " in text} - {"query 1", "query 2"}  # registers are called so too
     known = set[str]()
     for path in (ROOT / "verify").rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        known |= {f"{path.relative_to(ROOT)}:{line}" for line in states_parsed(tree) | names_compared(tree, texts)}
+        known |= {f"{path.relative_to(ROOT)}:{line}" for line in labels_parsed(tree) | names_compared(tree, texts)}
     assert known == set()
 
 
-def test_a_state_that_is_parsed_is_seen() -> None:
+def test_a_label_that_is_parsed_is_seen() -> None:
     text = (
-        "state.part == 'a step'\nstr(place.state).startswith('a')\nstate in ('x', y)\nf'{state}'.split(', ')\n"
-        "'turn' in state\nre.search('a', str(state))\nplace.state == f'a {i}'\nstate.part == STEP\nf(state, 'x').word == y"
+        "label.part == 'a step'\nstr(state.label).startswith('a')\nlabel in ('x', y)\nf'{label}'.split(', ')\n"
+        "'turn' in label\nre.search('a', str(label))\nstate.label == f'a {i}'\nlabel.part == STEP\nf(label, 'x').word == y"
     )
-    assert states_parsed(ast.parse(text)) == {1, 2, 3, 4, 5, 6, 7}
-    assert names_compared(ast.parse("place == 'a step, 1'"), {"a step, 1"}) == {1}
+    assert labels_parsed(ast.parse(text)) == {1, 2, 3, 4, 5, 6, 7}
+    assert names_compared(ast.parse("state == 'a step, 1'"), {"a step, 1"}) == {1}
 
 
 def test_a_forbidden_import_is_seen() -> None:
@@ -180,8 +178,8 @@ def test_the_ways_lead_through_what_is_there() -> None:
     places = re.findall(r"`((?:\w+/)+\w+\.py)`(?:: `(\w+)`)?", text)
     assert ("istree/blocks.py", "_block_7") in places
     for path, name in places:
-        (found,) = (base / path for base in (ROOT, ROOT / "constructions") if (base / path).exists())
-        assert not name or f"\ndef {name}(" in found.read_text(encoding="utf-8"), (path, name)
+        (actual,) = (base / path for base in (ROOT, ROOT / "constructions") if (base / path).exists())
+        assert not name or f"\ndef {name}(" in actual.read_text(encoding="utf-8"), (path, name)
 
 
 @pytest.mark.parametrize("package", [circuits, verify])

@@ -138,10 +138,10 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bo
     if many or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
         rule = f"--mutants is for one n from {LEAST} to {LARGEST_MUTANT}, as repaired or lean, of its own length"
         raise cli.CommandError(f"{rule}: hard inputs are run")
-    from verify.certificates import slack
+    from verify.certificates import weight_margins
 
     with cli.usage_errors():
-        surveyor = slack.Surveyor(subject)
+        surveyor = weight_margins.Surveyor(subject)
         if (digits := surveyor.wired.arithmetic.format.significand_bits) > FLOAT64_DIGITS:
             raise ValueError(
                 f"--mutants takes weights of up to {FLOAT64_DIGITS} digits, as float64 has; n = {subject.n} has {digits}"
@@ -149,17 +149,17 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bo
         with cli.progress(f"{count} changes of one weight"):
             survey = surveyor.survey(count, seed, HARD_INPUTS)
     if as_json:
-        cli.write_json({**about(subject), "seed": seed, **slack.document(survey)})
+        cli.write_json({**about(subject), "seed": seed, **weight_margins.document(survey)})
     else:
         bits = surveyor.wired.arithmetic.format.significand_bits + 1
-        print(f"{named(about(subject))}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
-    return cli.REFUTED if any(item.wrong for item in survey.slack) else cli.HOLDS
+        print(f"{named(about(subject))}, n = {subject.n}, p = {bits}: {weight_margins.text(survey)}")
+    return cli.REFUTED if any(item.wrong for item in survey.margins) else cli.HOLDS
 
 
 def _file(path: Path) -> dict[str, Any]:
     try:
         with cli.usage_errors():
-            subject, model, language = read(path)
+            subject, model, automaton = read(path)
     except (Undecided, Refused) as error:
         verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
         return {
@@ -169,11 +169,11 @@ def _file(path: Path) -> dict[str, Any]:
             "where": error.where,
             "what": error.what,
         }
-    judged = compared(judge(model, language), model, subject)
+    judged = compared(judge(model, automaton), model, subject)
     return {
         **about(subject),
         "file": path.name,
-        **described(model, language, judged),
+        **described(model, automaton, judged),
         **print_unseen(model, subject),
     }
 

@@ -117,13 +117,13 @@ def difference(
 
 
 def _by_key(rows: Sequence[Row]) -> dict[Key, Row]:
-    found: dict[Key, Row] = {}
+    result: dict[Key, Row] = {}
     for row in sorted(rows, key=sort_key):
         key = row.claim.id, row.engine
-        if key in found:
+        if key in result:
             raise ValueError(f"claim {row.claim.id} stands there twice")
-        found[key] = row
-    return found
+        result[key] = row
+    return result
 
 
 def _pace(common: Sequence[tuple[Row, Row]]) -> float:
@@ -133,7 +133,7 @@ def _pace(common: Sequence[tuple[Row, Row]]) -> float:
 
 def changes(old: Row, new: Row, pace: float | None) -> list[Change]:
     """What the new row says differently, time included unless `pace` is None."""
-    found = []
+    result = []
 
     def compare(before: Json, after: Json, what: str = "", where: str = "") -> None:
         """Two objects field by field; as a whole where one of them is not there."""
@@ -145,7 +145,7 @@ def changes(old: Row, new: Row, pace: float | None) -> list[Change]:
             fields = {prefix + name: (before.get(name), after.get(name)) for name in names}
         for name, (was, now) in fields.items():
             if was != now:
-                found.append(Change(old.claim.id, old.engine, name, where, was, now))
+                result.append(Change(old.claim.id, old.engine, name, where, was, now))
 
     compare(_plain(old), _plain(new))
     parts = [{part["range"]: part for part in row.to_json()["evidence"]} for row in (old, new)]
@@ -154,7 +154,7 @@ def changes(old: Row, new: Row, pace: float | None) -> list[Change]:
     compare(_case(old), _case(new), "witness")
     if pace is not None and _apart(old.seconds * pace, new.seconds):
         compare({"seconds": old.seconds}, {"seconds": new.seconds})
-    return found
+    return result
 
 
 def _plain(row: Row) -> Json:

@@ -94,12 +94,12 @@ def _command(argv: Sequence[str]) -> int:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
         try:
             with cli.usage_errors():
-                subject, model, language = read(Path(args.what))
+                subject, model, automaton = read(Path(args.what))
         except (Undecided, Refused) as error:
             verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
-            found = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
-            return _show(found, args.json)
-        document = {**explained(subject, model, language), "file": Path(args.what).name}
+            result = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
+            return _show(result, args.json)
+        document = {**explained(subject, model, automaton), "file": Path(args.what).name}
         return _show(document, args.json, subject.dossier)
     args.model = model_of(args, args.what, files=True)
     if find_dossier(args.what, args.model) is None:

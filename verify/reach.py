@@ -103,26 +103,26 @@ MODELS = (
 
 def both(one: Sizes, other: Sizes) -> Sizes:
     """The n that are in both."""
-    found = list[tuple[int, int | None]]()
+    result = list[tuple[int, int | None]]()
     for low, high in one:
         for its_low, its_high in other:
             ends = [end for end in (high, its_high) if end is not None]
             start, end = max(low, its_low), min(ends) if ends else None
             if end is None or start <= end:
-                found.append((start, end))
-    return merged(found)
+                result.append((start, end))
+    return merged(result)
 
 
 def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
     """The n for which a part is certified."""
-    found = [
+    result = [
         size
         for one in _evidence(part.claim, rows)
         if isinstance(one, Stored) and one.name == part.document
         for size in one.sizes
     ]
-    found += [size for id in (part.above, part.cells) for one in _evidence(id, rows) for size in one.sizes]
-    return merged(found)
+    result += [size for id in (part.above, part.cells) for one in _evidence(id, rows) for size in one.sizes]
+    return merged(result)
 
 
 def _evidence(id: str, rows: Mapping[str, Row]) -> Iterator[Evidence]:

@@ -215,14 +215,14 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
         raise CommandError(str(error)) from error
     if not parts:
         return None
-    found = []
+    result = []
     for part, item in ((part, item) for part, objects in parts.items() for item in objects):
         try:
             proofs.check(item["theorem"], item["proof"])
             note = ""
         except Rejected as error:
             note = str(error)
-        found.append({"part": part, "theorem": anew.named(item["theorem"]), "accepted": not note, "note": note})
+        result.append({"part": part, "theorem": anew.named(item["theorem"]), "accepted": not note, "note": note})
     row = next((row for row in rows if row.claim.id == claim), None)
     long = row is not None and (row.seconds > MINUTES or any(isinstance(part, Stored) for part in row.evidence))
     how: Literal["quick", "whole"] = "quick" if long and not arguments.anew else "whole"
@@ -233,7 +233,7 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
     lines = [*anew.differences(parts, replay.made), *(anew.unlike(parts, row) if options else ())]
     how = "quick" if any("part" in item for objects in replay.made.values() for item in objects) else "whole"
     made = sum(map(len, replay.made.values()))
-    return Checked(claim, found, [f"{claim}: {line}" for line in lines], made, how, bool(options))
+    return Checked(claim, result, [f"{claim}: {line}" for line in lines], made, how, bool(options))
 
 
 def replay_proofs(arguments: argparse.Namespace) -> int:

@@ -400,26 +400,26 @@ def _command(argv: Sequence[str]) -> int:
     form.add_argument("--markdown", action="store_true", help="the page docs/separation.md")
     arguments = parser.parse_args(argv)
     rows, options = load(arguments.ledger or LEDGER)
-    found = list(cells(rows))
+    result = list(cells(rows))
     if arguments.json:
         cli.write_json(
             {
                 "schema": 1,
                 "options": options,
-                "cells": [cell.document() for cell in found],
+                "cells": [cell.document() for cell in result],
                 "bits": [asdict(item) for item in bits.found_in(rows, named())],
-                "settled": status(found) == cli.HOLDS,
+                "settled": status(result) == cli.HOLDS,
             }
         )
     elif arguments.markdown:
-        print(markdown(found))
+        print(markdown(result))
         print(bits.markdown(bits.found_in(rows, named())), end="")
     else:
         screen = console()
-        print_table(screen, table(found, min(WIDTH, screen.width)), LEAST_WIDTH)
-        screen.print(totals(found))
+        print_table(screen, table(result, min(WIDTH, screen.width)), LEAST_WIDTH)
+        screen.print(totals(result))
         print_table(screen, bits.table(bits.found_in(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
-    return status(found)
+    return status(result)
 
 
 if __name__ == "__main__":

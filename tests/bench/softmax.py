@@ -83,12 +83,12 @@ def _torch(fmt: Format) -> Library:
 
 def libraries() -> list[Library]:
     """Those that are installed."""
-    found = [_numpy(fmt, shifted) for shifted in (False, True) for fmt in (FP32, FP64)]
+    result = [_numpy(fmt, shifted) for shifted in (False, True) for fmt in (FP32, FP64)]
     if find_spec("scipy"):
-        found += [_scipy(fmt) for fmt in (FP32, FP64)]
+        result += [_scipy(fmt) for fmt in (FP32, FP64)]
     if find_spec("torch"):
-        found += [_torch(fmt) for fmt in (BF16, FP16, FP32, FP64)]
-    return found
+        result += [_torch(fmt) for fmt in (BF16, FP16, FP32, FP64)]
+    return result
 
 
 def _ties(fmt: Format) -> Iterator[Column]:

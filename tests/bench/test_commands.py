@@ -32,8 +32,8 @@ def test_what_no_longer_fits_is_left_out_the_dearest_first(monkeypatch: pytest.M
         return Figure(taken, taken, 1) if taken == seconds[command, n] else None
 
     measure = repeated(once, 1)
-    found = measure_all((dear, cheap), (100, 1000, 10_000), measure, 50, 1)
-    assert {command.name: sorted(figures) for command, figures in found.items()} == {
+    actual = measure_all((dear, cheap), (100, 1000, 10_000), measure, 50, 1)
+    assert {command.name: sorted(figures) for command, figures in actual.items()} == {
         "dear": [100],
         "cheap": [100, 1000],
     }

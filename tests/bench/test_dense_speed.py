@@ -39,10 +39,10 @@ def test_istree_repaired_fused(n, capsys, request):
     seconds, busy = [], []
     for _ in range(3):
         start, used = time.perf_counter(), time.process_time()
-        found = dense.matches(wired.model, wired.arithmetic, prompts, answers)
+        actual = dense.matches(wired.model, wired.arithmetic, prompts, answers)
         seconds.append((time.perf_counter() - start) / len(graphs))
         busy.append((time.process_time() - used) / len(graphs))
-        assert found == [None] * len(graphs)
+        assert actual == [None] * len(graphs)
 
     start, used = time.perf_counter(), time.process_time()
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -63,9 +63,9 @@ def test_istree_where_terms_of_scores_are_large(n, capsys):
     wired = build(n)
     graph = random_tree(n, 0)
     start, used = time.perf_counter(), time.process_time()
-    found = dense.matches(wired.model, wired.arithmetic, [PAPER.prompt(graph)], [expected_answer(graph, PAPER)])
+    actual = dense.matches(wired.model, wired.arithmetic, [PAPER.prompt(graph)], [expected_answer(graph, PAPER)])
     seconds, busy = time.perf_counter() - start, time.process_time() - used
-    assert found == [None]
+    assert actual == [None]
     with capsys.disabled():
         print(
             f"\nIsTree n = {n}, {wired.arithmetic.format.name}: dense {seconds:.2f} s, {busy:.2f} s of processor time"

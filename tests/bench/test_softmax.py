@@ -82,21 +82,21 @@ def test_errors_count_elements() -> None:
 
 
 def test_a_table_is_made_of_the_libraries_that_are_here(tmp_path: Path) -> None:
-    found = bench.libraries()
+    actual = bench.libraries()
     few = [kind for kind in INPUTS if kind.name in ("near overflow", "largest scores", "next to a midpoint")]
-    results = bench.measure(found, few)
-    naive, shifted = found[0], found[2]
+    results = bench.measure(actual, few)
+    naive, shifted = actual[0], actual[2]
     assert (naive.format, shifted.format) == (FP32, FP32)
     assert math.isnan(results[naive, few[0]])
     assert math.isnan(results[naive, few[1]])
     assert results[shifted, few[0]] <= 4
     assert results[shifted, few[2]] >= 1  # what a single precision cannot decide
     (tmp_path / PAGE).write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    text = bench.report(found, few, results)
+    text = bench.report(actual, few, results)
     for _ in range(2):
         bench.write(tmp_path, text)
         assert (tmp_path / PAGE).read_text() == f"before\n{BEGIN}\n{text}{END}\nafter\n"
-    assert text.count("\n| ") == 1 + len(found)
+    assert text.count("\n| ") == 1 + len(actual)
 
 
 def test_the_page_has_every_library_and_kind_of_inputs() -> None:

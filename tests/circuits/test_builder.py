@@ -140,9 +140,9 @@ def test_heaps_sum(terms: list[tuple[int, int, bool]], constant: int, width: int
         heap.add_signed([b.input(f"x{i}.{j}") for j in range(k)], b.constant(int(negative)), exponent)
     circuit = b.circuit({str(i): bit for i, bit in enumerate(heap.total())})
     bits = [x >> j & 1 for x, (k, _, _) in zip(drawn, terms, strict=True) for j in range(k)]
-    found = sum(bit << i for i, bit in enumerate(circuit.run(bits)[0]))
+    actual = sum(bit << i for i, bit in enumerate(circuit.run(bits)[0]))
     wanted = constant + sum((-x if n else x) << e for x, (_, e, n) in zip(drawn, terms, strict=True))
-    assert found == wanted % 2**width
+    assert actual == wanted % 2**width
 
 
 def test_all_and_none() -> None:

@@ -32,10 +32,10 @@ def test_products_are_equal_to_the_obvious_form(p: int) -> None:
 def test_every_flipped_gate_of_wide_circuits_is_caught(name: str) -> None:
     circuit, plain = OPERATIONS[name].circuit(17), obvious(name, 17)
     for _, mutant in mutants(circuit)[::7]:
-        found = find_difference(mutant, plain)
-        assert found is not None
-        values = tuple(named_values(c, found.inputs, found.states)[found.output] for c in (mutant, plain))
-        assert values == found.values
+        actual = find_difference(mutant, plain)
+        assert actual is not None
+        values = tuple(named_values(c, actual.inputs, actual.states)[actual.output] for c in (mutant, plain))
+        assert values == actual.values
         assert values[0] != values[1]
 
 

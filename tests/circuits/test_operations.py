@@ -37,8 +37,8 @@ def test_many_inputs(name: str, p: int) -> None:
     operands = [
         rng.integers(0, 1 << p, 1 << 16) >> rng.integers(0, p, 1 << 16) for _ in range(OPERATIONS[name].operands)
     ]
-    found = computed(OPERATIONS[name].circuit(p), p, *operands)
-    assert np.array_equal(found, expected(name, fixed_point(p), *operands))
+    actual = computed(OPERATIONS[name].circuit(p), p, *operands)
+    assert np.array_equal(actual, expected(name, fixed_point(p), *operands))
 
 
 def test_ties_saturation_and_negative_zero_occur() -> None:

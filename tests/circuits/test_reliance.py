@@ -114,9 +114,9 @@ def test_ranges_that_do_not_hold_are_found_out() -> None:
         Range(0, rnn.arithmetic.format.max_quanta, 3),
     ):
         reads = replace(rnn.reads, states=dict.fromkeys(rnn.reads.states, wrong))
-        found = find_difference(self_reliant(rnn.step, reads), self_reliant(rnn.step, reads, assured=True))
-        assert found is not None
-        assert (found.output, found.values) == (STAYS, (0, 1)), wrong
+        actual = find_difference(self_reliant(rnn.step, reads), self_reliant(rnn.step, reads, assured=True))
+        assert actual is not None
+        assert (actual.output, actual.values) == (STAYS, (0, 1)), wrong
 
 
 def test_every_flipped_gate_of_a_step_is_caught() -> None:

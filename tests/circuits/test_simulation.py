@@ -88,8 +88,8 @@ def test_engines_agree(discipline: Discipline) -> None:
     if discipline is Discipline.FUSED:
         limits["incremental"] = len(expected)
     for name, limit in limits.items():
-        found = find_engine(name)(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit])
-        assert found.produced == expected[:limit], name
+        actual = find_engine(name)(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit])
+        assert actual.produced == expected[:limit], name
 
 
 def test_the_ideal_model_writes_the_same_tokens() -> None:
@@ -285,8 +285,8 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
 def test_command_says_what_is_wrong(
     argv: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, _, err = run(capsys, *argv)
-    assert found == code
+    actual, _, err = run(capsys, *argv)
+    assert actual == code
     assert message in err
 
 

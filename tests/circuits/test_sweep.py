@@ -46,10 +46,10 @@ def test_gates_are_equal_if_they_are_in_every_case(recipe: Recipe, blind: bool) 
     drawn = () if blind else SPARSE
     assert first_difference(made, equal, drawn) is None
     for x, y in pairs[:: 1 + len(pairs) // 8]:
-        found = first_difference(made, [*equal, (x, y)], drawn)
-        assert (found is None) == (columns[x] == columns[y])
-        if found is not None:
-            pair, case = found
+        actual = first_difference(made, [*equal, (x, y)], drawn)
+        assert (actual is None) == (columns[x] == columns[y])
+        if actual is not None:
+            pair, case = actual
             assert (pair, values[case][x] != values[case][y]) == (len(equal), True)
 
 
@@ -63,8 +63,8 @@ def test_gates_that_differ_in_one_case_of_a_million(above: bool, sparse: tuple[i
     first = bits[0] ^ bits[1] if above else bits[0] & bits[1]
     second = first | every if above else first & ~every
     made = b.circuit({"first": first, "second": second})
-    found = first_difference(made, [(made.outputs[0], made.outputs[1])], sparse)
-    assert found == (0, Case((1,) * 20, ()))
+    actual = first_difference(made, [(made.outputs[0], made.outputs[1])], sparse)
+    assert actual == (0, Case((1,) * 20, ()))
 
 
 @pytest.mark.parametrize("bound", [0x55555, 0x2AAAA])
@@ -80,5 +80,5 @@ def test_thresholds_that_differ_at_one_number(less: int, bound: int) -> None:
             carry = x & carry if limit >> i & 1 else ~(~x & ~carry)
         at_least[limit] = carry
     made = b.circuit({str(limit): bit for limit, bit in at_least.items()})
-    found = first_difference(made, [(made.outputs[0], made.outputs[1])])
-    assert found == (0, Case(tuple(bound >> i & 1 for i in range(20)), ()))
+    actual = first_difference(made, [(made.outputs[0], made.outputs[1])])
+    assert actual == (0, Case(tuple(bound >> i & 1 for i in range(20)), ()))

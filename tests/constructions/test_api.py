@@ -157,9 +157,9 @@ def test_a_finding_is_refuted() -> None:
 def test_what_is_wrong_is_said_in_one_line(
     names: tuple[str, ...], options: dict[str, Any], given: Any, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(message).replace(r"\|", "|")) as found:
+    with pytest.raises(ValueError, match=re.escape(message).replace(r"\|", "|")) as excinfo:
         constructions.load(*names, **options).run(given)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(excinfo.value)
 
 
 def test_unknown_names_of_a_result_are_said() -> None:

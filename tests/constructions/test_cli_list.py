@@ -19,9 +19,9 @@ ROOT = Path(constructions.__file__).parent
 def test_every_file_with_a_part_is_found() -> None:
     files = [path for folder in PART_FOLDERS for path in (ROOT / "parts" / folder).glob("*.py")]
     written = [path for path in files if re.search(r"^PART = ", path.read_text(encoding="utf-8"), re.MULTILINE)]
-    found = find_parts()
-    assert len(found) == len(written) > 10
-    ids = [part.id for part in found]
+    actual = find_parts()
+    assert len(actual) == len(written) > 10
+    ids = [part.id for part in actual]
     lemmas = [i for i in ids if i.startswith("C.")]
     assert lemmas == sorted(lemmas, key=lambda i: int(i[2:]))
     assert ids.index("C.6") < ids.index("C.13")

@@ -70,7 +70,7 @@ def command_dump(path: Path, module: str, *argv: str) -> tuple[Tensors, dict[str
 def test_a_stranger_reproduces_the_worked_examples(tmp_path: Path, module: str, argv: str, ends: set[str]) -> None:
     path = tmp_path / ("weights.npz" if "eos" in argv else "weights.safetensors")
     tensors, sidecar = command_dump(path, module, *argv.split())
-    stranger, found = Stranger(tensors, sidecar), set()
+    stranger, actual = Stranger(tensors, sidecar), set()
     for example in sidecar["examples"]:
         ids, wanted = example["token_ids"], example["expected_next_ids"]
         assert len(ids) == len(wanted) <= sidecar["longest_sequence"]
@@ -80,8 +80,8 @@ def test_a_stranger_reproduces_the_worked_examples(tmp_path: Path, module: str, 
             w for w in wanted if w is not None
         ]
         assert [None if w is None else sidecar["vocabulary"][w] for w in wanted] == example["expected_next"]
-        found.add(example["expected_next"][-1])
-    assert found >= ends
+        actual.add(example["expected_next"][-1])
+    assert actual >= ends
 
 
 @pytest.mark.parametrize(

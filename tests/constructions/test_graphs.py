@@ -61,9 +61,9 @@ PATH = [
 )
 def test_one_bad_edge_among_many_is_named(edge: tuple[int, int], n: int | None, message: str, place: int) -> None:
     edges = [*PATH[:place], edge, *PATH[place:]]
-    with pytest.raises(GraphError, match=message) as found:
+    with pytest.raises(GraphError, match=message) as excinfo:
         Graph(MANY + 1 if n is None else n, tuple(edges))
-    with pytest.raises(GraphError, match=f"line {found.value.edge + 1}: {message}"):  # type: ignore[operator]
+    with pytest.raises(GraphError, match=f"line {excinfo.value.edge + 1}: {message}"):  # type: ignore[operator]
         parse_edge_list("\n".join(f"{u} {v}" for u, v in edges), n)
     with pytest.raises(GraphError, match="vertex '9' is not a whole number"):
         Graph(MANY + 1, (*PATH[:place], (8, "9"), *PATH[place:]))  # type: ignore[arg-type]

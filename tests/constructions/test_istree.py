@@ -63,5 +63,5 @@ def test_every_head_and_every_gadget_is_needed(layout: TokenLayout) -> None:
     solver = MODELS["transformer", layout.name]
     wired = {n: solver.build(n) for n in {graph.n for graph in INPUTS}}
     # On the way back the head "seen before" is not listened to, so its query may be anything.
-    found = idle([solver.request(wired[graph.n], graph) for graph in INPUTS])
-    assert found == ["block 8, father_squared, if no edge is left"]
+    actual = idle([solver.request(wired[graph.n], graph) for graph in INPUTS])
+    assert actual == ["block 8, father_squared, if no edge is left"]

@@ -53,14 +53,14 @@ def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> 
 def judge_text(graph: Graph) -> None:
     """Every search, made by Python's re, finds what the oracle says; its records are Algorithm 1's tour up to a cycle."""
     words, prompt = rag.expected_sequence(graph), [built(graph.n).vocabulary[token] for token in PAPER.prompt(graph)]
-    found = 0
+    actual = 0
     for place, word in enumerate(words):
         if word == END_SEARCH:
-            found += 1
+            actual += 1
             assert retrieve([*prompt, *words[: place + 1]]) == [words[place + 1]]
     assert words[-1] == ("YES" if is_tree(graph) else "NO")
-    spent, most = (len(words), found), (64 * graph.n - 43, 6 * graph.n - 4)
-    assert spent == most if is_tree(graph) else max(found - most[1], len(words) - most[0]) <= 0
+    spent, most = (len(words), actual), (64 * graph.n - 43, 6 * graph.n - 4)
+    assert spent == most if is_tree(graph) else max(actual - most[1], len(words) - most[0]) <= 0
     heads = [words[i + 1] for i, word in enumerate(words) if word in ("-", "^")]
     tour = [str(v) for v in depth_first_tour(graph)]
     assert heads[: len(tour)] == tour[: len(heads)]

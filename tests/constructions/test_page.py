@@ -192,11 +192,11 @@ def test_a_token_s_step_and_a_machine_s_have_two_names(pages: dict[str, Path]) -
         drawn = " ".join(
             text for at in seen["steps"] for text in (*at["texts"], *at["titles"], at["legend"], at["count"])
         )
-        found = {word.lower() for word in re.findall(r"(\S+) steps?\b", f"{text} {says} {drawn}")}
+        actual = {word.lower() for word in re.findall(r"(\S+) steps?\b", f"{text} {says} {drawn}")}
         own = (
             {"(position", "(the", "="} if title.startswith("simulate") else set()
         )  # its register `step`, which is the RNN's
-        assert found <= {"machine", "rnn", "gates", "a", *own}, title  # `55 gates a step`
+        assert actual <= {"machine", "rnn", "gates", "a", *own}, title  # `55 gates a step`
 
 
 def test_a_recurrent_model_says_what_was_searched_and_found(pages: dict[str, Path]) -> None:
@@ -272,8 +272,8 @@ def test_the_circuit_shows_every_value_and_the_last_word(pages: dict[str, Path],
         value = {"var(--next)": 1, "var(--card)": 0}
         for at, known in ((first, 1), (last, len(circuit.gates))):
             fills = {int(title.removeprefix("gate ").partition(":")[0]): fill for title, fill in at["nodes"]}
-            found = [value.get(fills[i + 1]) for i in range(len(circuit.gates))]
-            assert found == [*only.values[:known], *[None] * (len(circuit.gates) - known)]
+            actual = [value.get(fills[i + 1]) for i in range(len(circuit.gates))]
+            assert actual == [*only.values[:known], *[None] * (len(circuit.gates) - known)]
         assert any(text.endswith(f" and writes {rnn.vocabulary[only.written]}") for text in last["texts"])
         assert not any("and writes" in text for text in before["texts"])
         labels = {label for text in last["texts"] for label in text.split(", ")}
@@ -310,13 +310,13 @@ TOKENS = st.lists(st.sampled_from(["1", "22", "ab", "-", "?"]), min_size=1, max_
 @given(TOKENS, st.sampled_from([r"(\d+)", r"a(b)", r"- (.) ", r"(?:1|22) (\S+)", r"^(\S+ \S+)", r"x(y)", "()"]))
 def test_a_match_touches_the_tokens_whose_letters_it_has(before: list[str], pattern: str) -> None:
     tokens = [*before, "<StartSearch>", pattern, "<EndSearch>"]
-    found = find_match(tokens, len(before) + 1, len(tokens))
+    actual = find_match(tokens, len(before) + 1, len(tokens))
     owner = [i for i, token in enumerate(before, start=1) for _ in f"{token} "][:-1]  # of each letter, its token
     wanted = re.search(pattern, " ".join(before))
     if wanted is None:
-        assert found.document() == {"pattern": pattern}
+        assert actual.document() == {"pattern": pattern}
         return
-    for places, (begin, end) in ((found.matched, wanted.span()), (found.group, wanted.span(1))):
+    for places, (begin, end) in ((actual.matched, wanted.span()), (actual.group, wanted.span(1))):
         assert places is not None
         assert list(places) == sorted(set(owner[begin : max(end, begin + 1)]))
 

@@ -109,9 +109,9 @@ def test_the_next_count_has_no_more_bits_than_it_needs(n: int, length: int) -> N
         return q >= max(own, matched)
 
     p = match_next.match_next_precision(n, length)
-    found = next(q for q in itertools.count(max(2, p // 2 - 8)) if fits(q))
-    assert p == 2 * found + 1
-    assert not any(map(fits, range(2, found, 1 + found // 16)))
+    actual = next(q for q in itertools.count(max(2, p // 2 - 8)) if fits(q))
+    assert p == 2 * actual + 1
+    assert not any(map(fits, range(2, actual, 1 + actual // 16)))
 
 
 def test_small_helpers() -> None:

@@ -47,9 +47,9 @@ def test_every_small_quotient_at_the_least_precision(d: int, discipline: Discipl
     model, registers = model_of(quotient(reg("position") - behind, d, {"out": 1}, largest, fmt), fmt)
     tokens = np.zeros(largest + behind, np.int64)
     arithmetic = Arithmetic(fmt, discipline)
-    found = indexed.run(model, arithmetic, tokens).registers[registers.index("out")]
+    actual = indexed.run(model, arithmetic, tokens).registers[registers.index("out")]
     wanted = [max(0, x) // d << -fmt.quantum_exponent for x in range(1 - behind, largest + 1)]
-    assert list(found.to_quanta(fmt.quantum_exponent)) == wanted
+    assert list(actual.to_quanta(fmt.quantum_exponent)) == wanted
     kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
     assert kept is not None
     assert [int(row[registers.index("out")]) for row in kept[0][-1]] == wanted
@@ -110,8 +110,8 @@ def test_any_table_over_the_rest(rows: list[list[int]], largest: int) -> None:
     for name in registers[1:]:
         row = tables.get(name)
         wanted = [x // period if row is None else row[x % period] for x in range(largest + 1)]
-        found = run.registers[registers.index(name)].to_quanta(fmt.quantum_exponent)
-        assert [table_scale(tables) * int(q) * fmt.quantum for q in found] == wanted
+        actual = run.registers[registers.index(name)].to_quanta(fmt.quantum_exponent)
+        assert [table_scale(tables) * int(q) * fmt.quantum for q in actual] == wanted
 
 
 def test_the_reference_engine_divides() -> None:

@@ -111,10 +111,10 @@ def test_a_text_that_is_kept_is_the_text_that_is_read(runs: list[list[int]]) -> 
         words = [WORDS[token] for token in tokens]
         if words[-1] != "<EndSearch>":
             return []
-        found = retrieve(words)
-        if other := [word for word in found if word not in WORDS]:
+        result = retrieve(words)
+        if other := [word for word in result if word not in WORDS]:
             raise SearchError(f"a search returned {other[0]!r}, which is not a token")
-        return found
+        return result
 
     for run in runs:
         for end in range(1, len(run) + 1):

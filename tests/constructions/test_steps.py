@@ -20,9 +20,9 @@ EDGES = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"  # as printed, layer 7 averages two edges 
 def check(wired: Wired, tokens: Sequence[int]) -> None:
     model, arithmetic = wired.model, wired.arithmetic
     wanted = decode_by_reference(model, arithmetic, tokens, set(), 1, keep_steps=True).steps
-    found = observed_steps(model, arithmetic, tokens)
-    assert len(found) == len(wanted) == len(tokens)
-    for ours, theirs in zip(found, wanted, strict=True):
+    actual = observed_steps(model, arithmetic, tokens)
+    assert len(actual) == len(wanted) == len(tokens)
+    for ours, theirs in zip(actual, wanted, strict=True):
         assert [tuple(row) for row in ours.registers] == list(theirs.registers)
         assert [tuple(block) for block in ours.attention] == list(theirs.attention)
         assert ours.next_token == theirs.next_token
@@ -70,13 +70,13 @@ def test_another_rounding_is_refused() -> None:
 def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = parse_edges(EDGES)
     wired = transformer.build(8)
-    found = observed_steps(wired.model, wired.arithmetic, [*PAPER.prompt(graph), *expected_answer(graph, PAPER)])
+    actual = observed_steps(wired.model, wired.arithmetic, [*PAPER.prompt(graph), *expected_answer(graph, PAPER)])
 
     def refuse(*_: object) -> object:
         raise AssertionError("a whole column")
 
     monkeypatch.setattr("constructions.show.steps.softmax", refuse)
-    assert {len(block) for step in found for block in step.attention} == {0, 1, 2}
+    assert {len(block) for step in actual for block in step.attention} == {0, 1, 2}
     printed = transformer.build(8, printed=("score-range",))
     uncertified = observed_steps(printed.model, printed.arithmetic, PAPER.prompt(graph))
     with pytest.raises(AssertionError, match="a whole column"):

@@ -26,7 +26,7 @@ MODULES = (
     "insertion",
     "certificate",
     "readout",
-    "screen",
+    "float_filter",
     "vocabulary",
     "kernel",
     "entries",
@@ -46,9 +46,9 @@ class Careless(NamedTuple):
 
 
 def interpreted(
-    monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None, *, screen: bool = True
+    monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None, *, floats: bool = True
 ) -> type[CompiledMachine]:
-    """The decoder from its source, changed by the mutant, and not compiled. screen: whether floats may decide."""
+    """The decoder from its source, changed by the mutant, and not compiled. floats: whether they may decide."""
 
     def leave(*arguments: object, **options: object) -> Callable[[object], object]:
         return lambda function: function
@@ -61,8 +61,8 @@ def interpreted(
         if mutant is not None and mutant.module == module:
             assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
             text = text.replace(mutant.old, mutant.new)
-        if module == "kernel" and not screen:
-            text = text.replace("certain = screened(", "certain = False and screened(")
+        if module == "kernel" and not floats:
+            text = text.replace("certain = decided_by_floats(", "certain = False and decided_by_floats(")
         loaded = ModuleType(name)
         loaded.__file__ = str(path)
         monkeypatch.setitem(sys.modules, name, loaded)

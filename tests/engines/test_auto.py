@@ -77,15 +77,15 @@ def test_the_result_names_the_engine_that_decoded():
     graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
     prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
     arithmetic = transformer.build(20).arithmetic
-    found = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer)
-    assert (found.produced, found.engine) == (answer, "indexed")
+    actual = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer)
+    assert (actual.produced, actual.engine) == (answer, "indexed")
     wrong = [*answer[:30], answer[0], *answer[31:]]
-    found = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong)
-    assert (found.produced, found.engine) == (answer, choose(MODEL, arithmetic, len(prompt) + 31, 10, 0))
+    actual = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong)
+    assert (actual.produced, actual.engine) == (answer, choose(MODEL, arithmetic, len(prompt) + 31, 10, 0))
     small = PAPER.prompt(Graph(2, ((1, 2),)))
-    found = find_engine("auto")(MODEL, arithmetic, small, set(), 3, guess=answer)
-    assert found.engine == "reference"
-    assert found.flags is not None
+    actual = find_engine("auto")(MODEL, arithmetic, small, set(), 3, guess=answer)
+    assert actual.engine == "reference"
+    assert actual.flags is not None
 
 
 @given(
@@ -114,9 +114,9 @@ def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, pl
         respond, told = responding(every, words)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
-            found = find_engine("auto")(
+            actual = find_engine("auto")(
                 case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond
             )
-        assert found.produced == answer
+        assert actual.produced == answer
         assert told == expected_told
-        assert found.engine in ("indexed", behind)
+        assert actual.engine in ("indexed", behind)

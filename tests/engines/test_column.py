@@ -244,8 +244,8 @@ def test_searches_among_sorted_keys(queries, keys):
     distinct, _ = unique(keys.m)
     table = [int(m) * Fraction(2) ** keys.e for m in distinct]
     place, multiple = look_up(queries, keys.e, Sorted(distinct))
-    for x, found, fits in zip(values(queries), place.tolist(), multiple.tolist(), strict=True):
-        assert found == (table.index(x) if x in table else -1)
+    for x, actual, fits in zip(values(queries), place.tolist(), multiple.tolist(), strict=True):
+        assert actual == (table.index(x) if x in table else -1)
         assert fits == ((x / Fraction(2) ** keys.e).denominator == 1)
     counts = count_at_most(Sorted(distinct), keys.e, queries)
     assert counts.tolist() == [sum(x <= query for x in table) for query in values(queries)]

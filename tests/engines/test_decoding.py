@@ -118,8 +118,8 @@ def test_indexed_decodes_what_the_reference_does(rng, limit, every, response, pl
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) < size:
             respond, told = responding(every, words)
-            found = find_engine("indexed")(
+            actual = find_engine("indexed")(
                 case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond
             )
-            assert found.produced == answer
+            assert actual.produced == answer
             assert told == expected_told

@@ -264,12 +264,12 @@ def test_teacher_forcing_finds_decodings_first_deviation():
     assert dense.matches(wired.model, wired.arithmetic, prompts, answers) == [None] * 8
     stop = {PAPER.token("YES", 5), PAPER.token("NO", 5)}
     broken = build(5, printed=FINDING_IDS)
-    found = dense.matches(broken.model, broken.arithmetic, prompts, answers)
-    for prompt, answer, mismatch in zip(prompts, answers, found, strict=True):
+    actual = dense.matches(broken.model, broken.arithmetic, prompts, answers)
+    for prompt, answer, mismatch in zip(prompts, answers, actual, strict=True):
         produced = decode(broken.model, broken.arithmetic, prompt, stop, len(answer))
         differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
         assert mismatch == (differing[0] if differing else None)
-    assert any(mismatch is not None for mismatch in found)
+    assert any(mismatch is not None for mismatch in actual)
 
 
 def test_sequences_without_tokens_leave_empty_traces():

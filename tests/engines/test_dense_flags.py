@@ -53,10 +53,10 @@ def assert_same_flags(
     model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64
 ) -> list[Flags]:
     """For every sequence of the batch; returns the flags."""
-    found = dense.run(model, arithmetic, sequences, tile=tile, flags=True).flags
-    assert found is not None
+    actual = dense.run(model, arithmetic, sequences, tile=tile, flags=True).flags
+    assert actual is not None
     expected = [reference_flags(model, arithmetic, tokens) for tokens in sequences]
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(actual, expected, strict=True):
         assert set(ours.counts.items()) ^ set(theirs.counts.items()) == set()  # a difference alone is easily read
         assert set(ours.first_position.items()) ^ set(theirs.first_position.items()) == set()
         assert ours == theirs
@@ -80,8 +80,8 @@ def test_small_numbers_and_those_around_the_largest_element_are_flagged_by_the_d
             column = numbers.from_objects(np.array(mantissas, dtype=object), -shift)
             expected = [round_shifted(mantissa << left, scale, fmt, rounding) for mantissa in mantissas]
             flagged = Rounder(numbers, rounding).flagged(column)
-            found = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
-            assert found == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
+            actual = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
+            assert actual == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
 
 
 @settings(max_examples=300, deadline=None)
@@ -107,8 +107,8 @@ def test_columns_are_flagged_by_the_definition(data, fmt: Format, rounding: Roun
     column = numbers.from_objects(np.array(mantissas, dtype=object), -shift)
     expected = [round_shifted(number << max(0, -shift), scale, fmt, rounding) for number in mantissas]
     flagged = Rounder(numbers, rounding).flagged(column)
-    found = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
-    assert found == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
+    actual = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
+    assert actual == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
 
 
 # Models without structure

@@ -86,8 +86,8 @@ def test_flags_depend_on_neither_batch_nor_tile_nor_portion(monkeypatch):
         expected = assert_same_flags(model, arithmetic, texts)
         monkeypatch.setitem(dense_engine._TOKENS, "cpu", 10)
         for tile, order in ((64, [4, 1, 0]), (5, [2]), (1024, [3, 3, 4, 0, 7, 9, 1, 2])):
-            found = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
-            assert found == tuple(expected[i] for i in order)
+            actual = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
+            assert actual == tuple(expected[i] for i in order)
         monkeypatch.undo()
 
 
@@ -144,10 +144,10 @@ def test_decoding_flags_what_it_feeds_and_nothing_behind():
     for limit in (1, 2, 9, 20):
         expected = decode_by_reference(broken.model, broken.arithmetic, prompt, stop, limit)
         for guess in guesses:
-            found = find_engine("dense")(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess)
-            assert found.produced == expected.produced
-            assert found.flags == expected.flags
-            assert found.flags is found.flags  # found once
+            actual = find_engine("dense")(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess)
+            assert actual.produced == expected.produced
+            assert actual.flags == expected.flags
+            assert actual.flags is actual.flags  # found once
 
 
 @settings(max_examples=60, deadline=None)
@@ -170,9 +170,9 @@ def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, r
         return response if len(sequence) % every == 0 else ()
 
     expected = decode_by_reference(model, arithmetic, prompt, stop, limit, respond=respond)
-    found = find_engine("dense")(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond)
-    assert found.produced == expected.produced
-    assert found.flags == expected.flags
+    actual = find_engine("dense")(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond)
+    assert actual.produced == expected.produced
+    assert actual.flags == expected.flags
 
 
 def test_flags_that_cannot_be_found_are_one_line(monkeypatch):

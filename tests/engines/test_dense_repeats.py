@@ -30,18 +30,18 @@ def test_each_span_holds_the_equal_keys_up_to_the_query(sequences):
     place = np.argsort(tokens.order)  # sequences are laid out by length
     keys = [key for i in place.tolist() for key in sequences[i]]
     columns = [NUMBERS.from_objects(np.array(component, dtype=object)) for component in zip(*keys, strict=True)]
-    found = find_repeats(NUMBERS, tokens, columns)
-    assert (found is None) == all(len(set(sequence)) == len(sequence) for sequence in sequences)
-    if found is None:
+    actual = find_repeats(NUMBERS, tokens, columns)
+    assert (actual is None) == all(len(set(sequence)) == len(sequence) for sequence in sequences)
+    if actual is None:
         return
     starts = tokens.start.tolist()
     pairs = [(q, k) for q in range(len(keys)) for k in range(starts[q], q + 1)]
-    begin, end = found.spans(torch.tensor([q for q, _ in pairs]), torch.tensor([k for _, k in pairs]))
+    begin, end = actual.spans(torch.tensor([q for q, _ in pairs]), torch.tensor([k for _, k in pairs]))
     for (q, k), a, b in zip(pairs, begin.tolist(), end.tolist(), strict=True):
-        assert found.order[a:b].tolist() == [t for t in range(starts[q], q + 1) if keys[t] == keys[k]]
+        assert actual.order[a:b].tolist() == [t for t in range(starts[q], q + 1) if keys[t] == keys[k]]
     firsts = [t for t in range(len(keys)) if keys[t] not in keys[starts[t] : t]]
-    assert found.first.tolist() == firsts
-    assert found.fresh.tolist() == [sum(first < t for first in firsts) for t in range(len(keys) + 1)]
+    assert actual.first.tolist() == firsts
+    assert actual.fresh.tolist() == [sum(first < t for first in firsts) for t in range(len(keys) + 1)]
 
 
 @pytest.mark.parametrize("bits", [3, 61, 62, 90])

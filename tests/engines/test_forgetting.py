@@ -30,8 +30,8 @@ def test_winners_beside_dropped_keys_alone_weigh_just_less_than_their_share():
     rows = [{"x": 1, "x_squared": 1, "payload": 1}, {"x": 2, "x_squared": 4, "payload": 1}]
     arithmetic = Arithmetic(fixed_point(33), Discipline.FUSED, Rounding.TOWARD_ZERO)
     case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], [0, 1, 1, 1], "payload")
-    found, columns, state = chunked_trace(case, [2], forget=True)
-    assert found == reference_trace(case)
+    actual, columns, state = chunked_trace(case, [2], forget=True)
+    assert actual == reference_trace(case)
     assert columns.dense == 0
     assert state.heads[0][0].kept == 3
 

@@ -304,10 +304,10 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine(plain):
             wanted, lengths = told[:], list[int]()
             told.clear()
             decoder = IncrementalDecoder(model, arithmetic, plain=plain)
-            found = decoder.decode(case.tokens, stop, limit, respond=respond, tick=lengths.append)
-            assert (found, told) == (expected, wanted)
+            actual = decoder.decode(case.tokens, stop, limit, respond=respond, tick=lengths.append)
+            assert (actual, told) == (expected, wanted)
             assert lengths == sorted(set(lengths))
-            assert lengths[-1] == decoder.length < len(case.tokens) + len(found)
+            assert lengths[-1] == decoder.length < len(case.tokens) + len(actual)
             told.clear()
 
 

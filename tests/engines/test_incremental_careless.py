@@ -379,11 +379,11 @@ def agrees(machine: type[CompiledMachine], case: Case) -> bool:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_careless_decoders_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Floats may not decide: what they decide hides how the exact certificate would."""
-    machine = interpreted(monkeypatch, MUTANTS[name], screen=False)
+    machine = interpreted(monkeypatch, MUTANTS[name], floats=False)
     assert not agrees(machine, CASES[MUTANTS[name].killer]())
 
 
 def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = interpreted(monkeypatch, screen=False)
+    machine = interpreted(monkeypatch, floats=False)
     for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
         assert agrees(machine, CASES[name]()), name

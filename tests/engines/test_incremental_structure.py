@@ -26,12 +26,12 @@ def test_special_keys_are_told_apart_wherever_they_stand(number: int, exceptions
         keys = Keys(
             table[:, :, np.newaxis], [1, 1, -1], [], lambda structure, root, square: int((root, square) == (X, SQUARED))
         )
-        found = search(keys)
-        assert found is not None
-        assert found.specials == special
-        assert found.exceptions == {ONE: exceptions}
-        assert table[found.ordinary, ONE] == 1
-        assert found.preference[1:] == (X, SQUARED)
+        actual = search(keys)
+        assert actual is not None
+        assert actual.specials == special
+        assert actual.exceptions == {ONE: exceptions}
+        assert table[actual.ordinary, ONE] == 1
+        assert actual.preference[1:] == (X, SQUARED)
 
 
 @pytest.mark.parametrize("place", range(17))
@@ -42,8 +42,8 @@ def test_each_register_may_have_its_own_exceptions(place: int) -> None:
     table = np.zeros((17, 4, 2), np.uint64)
     for register in range(4):
         table[(place + 5 * register) % 17, register, 1] = 7
-    found = search(Keys(table, [1] * 4, [(place + 1) % 17], lambda structure, root, square: 0))
-    assert found is not None
-    assert found.exceptions == dict.fromkeys(range(4), 1)
-    assert found.specials == sorted({(place + 1) % 17, *((place + 5 * register) % 17 for register in range(4))})
-    assert found.ordinary not in found.specials
+    actual = search(Keys(table, [1] * 4, [(place + 1) % 17], lambda structure, root, square: 0))
+    assert actual is not None
+    assert actual.exceptions == dict.fromkeys(range(4), 1)
+    assert actual.specials == sorted({(place + 1) % 17, *((place + 5 * register) % 17 for register in range(4))})
+    assert actual.ordinary not in actual.specials

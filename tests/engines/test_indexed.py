@@ -56,11 +56,11 @@ def indexed_trace(case: Case) -> tuple[Trace, Columns]:
 def assert_same(case: Case, expected: Trace | None = None) -> Columns:
     """Every register of every position after every sublayer, and every next token; returns how columns were decided."""
     expected = expected or reference_trace(case)
-    found, columns = indexed_trace(case)
-    for sublayer, (ours, theirs) in enumerate(zip(found.registers, expected.registers, strict=True)):
+    actual, columns = indexed_trace(case)
+    for sublayer, (ours, theirs) in enumerate(zip(actual.registers, expected.registers, strict=True)):
         for register, (column, definition) in enumerate(zip(ours, theirs, strict=True)):
             assert column == definition, f"sublayer {sublayer}, register {register}"
-    assert found.next_tokens == expected.next_tokens
+    assert actual.next_tokens == expected.next_tokens
     heads = sum(len(block.heads) for block in case.model.blocks)
     assert columns.certified + columns.dense == heads * len(case.tokens)
     return columns
@@ -186,7 +186,7 @@ def test_a_special_key_may_stand_anywhere(length):
     for place in range(length):
         rows = [{"x": i, "x_squared": i * i, "mark": int(i == place)} for i in range(length)]
         mark = from_floats(np.array([float(row["mark"]) for row in rows]))
-        assert [found.tolist() for found in map(np.array, split_special([mark], length))] == [[0], [place]]
+        assert [actual.tolist() for actual in map(np.array, split_special([mark], length))] == [[0], [place]]
         if place in (0, length // 2, length - 1):
             case = searching(Arithmetic(fixed_point(45)), rows, components, range(length), "x")
             assert assert_same(case).dense == 0

@@ -56,11 +56,11 @@ def test_as_everywhere(seed: int, discipline: Discipline, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(feed_forward, "FEWER_VALUES", 1)
     monkeypatch.setattr(feed_forward, "_looked_up", noted)
-    found = assert_same(case).saturations
+    actual = assert_same(case).saturations
     assert any(0 < places < len(case.tokens) for places in short)
     monkeypatch.setattr(feed_forward, "MANY_UNITS", 1000)
     plain = run(case.model, case.arithmetic, case.tokens).columns.saturations
-    assert found == plain
+    assert actual == plain
     assert sum(plain.values()) > len(plain) > 0
 
 

@@ -47,13 +47,13 @@ def test_rows_that_repeat_are_found(pieces, exponents):
         Pieces([column([a for a, _ in piece]) for piece in pieces]),
         Pieces([column([b for _, b in piece], e).packed() for piece, e in zip(pieces, exponents, strict=False)]),
     ]
-    found = different_rows(registers, len(rows))
-    if found is None:
+    actual = different_rows(registers, len(rows))
+    if actual is None:
         assert len(set(rows)) * 2 > len(rows) or len({len(f"{b}") for _, b in rows}) > 1  # or one number, two widths
         return
-    assert found.places.tolist() == sorted(found.places.tolist())
-    assert [rows[found.places[which]] for which in found.which] == rows
-    assert found.times.tolist() == [found.which.tolist().count(i) for i in range(len(found.places))]
+    assert actual.places.tolist() == sorted(actual.places.tolist())
+    assert [rows[actual.places[which]] for which in actual.which] == rows
+    assert actual.times.tolist() == [actual.which.tolist().count(i) for i in range(len(actual.places))]
 
 
 def test_a_sample_tells_that_none_are_alike(monkeypatch):
@@ -67,17 +67,17 @@ def test_a_sample_tells_that_none_are_alike(monkeypatch):
     many = 4 * repeats.SAMPLE
     assert different_rows([Pieces([Column(np.arange(many), 0, many)])], many) is None
     assert lengths == [repeats.SAMPLE]
-    found = different_rows([Pieces([Column(np.arange(many) % 1000, 0, 1000)])], many)
-    assert found is not None
-    assert found.which.tolist() == [place % 1000 for place in range(many)]
+    actual = different_rows([Pieces([Column(np.arange(many) % 1000, 0, 1000)])], many)
+    assert actual is not None
+    assert actual.which.tolist() == [place % 1000 for place in range(many)]
 
 
 def test_a_number_of_a_row_decides_nothing(monkeypatch):
     monkeypatch.setattr(repeats, "_codes", lambda columns, exponents: np.zeros(len(columns[0]), np.uint64))
     assert different_rows([Pieces([column([1, 2, 1, 2, 1])])], 5) is None
-    found = different_rows([Pieces([column([3, 3, 3])])], 3)
-    assert found is not None
-    assert found.which.tolist() == [0, 0, 0]
+    actual = different_rows([Pieces([column([3, 3, 3])])], 3)
+    assert actual is not None
+    assert actual.which.tolist() == [0, 0, 0]
 
 
 def outcome(case: Case) -> tuple[object, ...]:
@@ -97,10 +97,10 @@ def test_all_is_counted_as_often_as_it_occurs(discipline, monkeypatch):
             rng, fmt=rng.choice((*FIXED, *NARROW)), rounding=rng.choice(ROUNDINGS), discipline=discipline
         )
         cases.append(case._replace(tokens=[*case.tokens] * 4))
-    found = [outcome(case) for case in cases]
-    assert any(columns.saturations for _, _, columns in found)
+    actual = [outcome(case) for case in cases]
+    assert any(columns.saturations for _, _, columns in actual)
     monkeypatch.setattr(chunk, "different_rows", lambda registers, length: None)
-    assert [outcome(case) for case in cases] == found
+    assert [outcome(case) for case in cases] == actual
 
 
 # Runs of queries
@@ -220,9 +220,9 @@ def test_queries_of_a_run_want_the_same(monkeypatch):
         column([269, 381, 493]),
     ]
     query = coefficients, np.array([1, 2, 2]), Fraction(1), Fraction(10**6)
-    found = keys.winners(*query)
-    assert found is not None
-    assert is_right(found, keys, *query)
+    actual = keys.winners(*query)
+    assert actual is not None
+    assert is_right(actual, keys, *query)
     starts = winners.run_starts
     monkeypatch.setattr(nearest, "run_starts", lambda wishes, others, length: starts([], others, length))
     careless = keys.winners(*query)

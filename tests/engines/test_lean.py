@@ -22,12 +22,12 @@ numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="nu
 
 def cases(layout: Layout, discipline: Discipline, fewer: int = 0) -> list[Case]:
     """Graphs of each size; fewer: so many bits below the least p, where entries saturate and columns have no certificate."""
-    rng, found = random.Random(7), []
+    rng, result = random.Random(7), []
     for n in (1, 2, 4, 7, 12):
         bits = max(5, lean.least_precision(n, discipline, layout=layout) - fewer)
         wired = lean.build(n, bits, layout=layout, discipline=discipline, forced=True)
-        found.append(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
-    return found
+        result.append(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
+    return result
 
 
 @layouts

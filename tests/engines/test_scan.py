@@ -72,17 +72,17 @@ def test_shift_registers_and_integer_sums_are_scanned(discipline: Discipline) ->
         for r, (a, b) in rows.items()
     }
     values = normalised(np.arange(1, 1001), 0)
-    found, scanned = states(exact, [values] * 4, 1000, Arithmetic(fixed_point(65), discipline))
+    actual, scanned = states(exact, [values] * 4, 1000, Arithmetic(fixed_point(65), discipline))
     assert scanned
-    assert found[2].to_quanta(0)[-1] == 500500
-    assert found[1].to_quanta(0)[:3] == [0, 1, 2]
+    assert actual[2].to_quanta(0)[-1] == 500500
+    assert actual[1].to_quanta(0)[:3] == [0, 1, 2]
 
 
 def test_a_sum_that_saturates_is_run_by_definition() -> None:
     values = normalised(np.full(40, 3), 0)
-    found, scanned = states({0: ({0: Fraction(1)}, {1: Fraction(1)})}, [values] * 2, 40, Arithmetic(fixed_point(9)))
+    actual, scanned = states({0: ({0: Fraction(1)}, {1: Fraction(1)})}, [values] * 2, 40, Arithmetic(fixed_point(9)))
     assert not scanned
-    assert found[0].to_quanta(-4)[-1] == 255  # the largest element of R_9
+    assert actual[0].to_quanta(-4)[-1] == 255  # the largest element of R_9
 
 
 @pytest.mark.parametrize("discipline", list(Discipline))
@@ -99,13 +99,13 @@ def test_any_integer_factor_is_iterated_while_it_stays_within_the_format(
     column = of_integers(inputs, 0)
     fmt = fixed_point(65)
     rows = {0: ({0: Fraction(factor)}, {1: Fraction(weight)})}
-    found, scanned = states(rows, [column] * 2, 300, Arithmetic(fmt, discipline))
+    actual, scanned = states(rows, [column] * 2, 300, Arithmetic(fmt, discipline))
     assert scanned
     expected, h = [], Fraction(0)
     for x in inputs:
         h = factor * h + weight * x
         expected.append(h / fmt.quantum)
-    assert found[0].to_quanta(fmt.quantum_exponent) == expected
+    assert actual[0].to_quanta(fmt.quantum_exponent) == expected
 
 
 @pytest.mark.parametrize("discipline", list(Discipline))

@@ -85,8 +85,8 @@ def assert_same_in_chunks(case: Case, rng: random.Random, expected: Trace | None
     """The reference's bits with and without forgetting; how columns were decided, and whether forgetting was regretted."""
     expected = expected or reference_trace(case)
     cuts = cuts_of(rng, len(case.tokens))
-    found, columns, _ = chunked_trace(case, cuts, forget=False)
-    assert found == expected
+    actual, columns, _ = chunked_trace(case, cuts, forget=False)
+    assert actual == expected
     heads = sum(len(block.heads) for block in case.model.blocks)
     assert columns.certified + columns.dense == heads * len(case.tokens)
     try:
@@ -204,8 +204,8 @@ def a_run(steps: int, tape: str = "") -> Case:
 @pytest.mark.parametrize("discipline", Discipline)
 def test_a_head_that_wants_the_latest_keeps_one_key_of_each_kind(discipline):
     case, cuts = latest_of(5, 120, discipline), [40, 41, 80]
-    found, columns, state = chunked_trace(case, cuts, forget=True)
-    assert found == reference_trace(case)
+    actual, columns, state = chunked_trace(case, cuts, forget=True)
+    assert actual == reference_trace(case)
     assert columns.dense == 0
     memory = state.heads[1][0]
     assert memory.count == 120
@@ -217,8 +217,8 @@ def test_a_head_that_wants_the_latest_keeps_one_key_of_each_kind(discipline):
 @pytest.mark.parametrize("tape", ["", "0110"])
 def test_a_machine_remembers_its_tape_alone(tape):
     case = a_run(107, tape)
-    found, columns, state = chunked_trace(case, list(range(50, len(case.tokens), 50)), forget=True)
-    assert found == reference_trace(case)
+    actual, columns, state = chunked_trace(case, list(range(50, len(case.tokens), 50)), forget=True)
+    assert actual == reference_trace(case)
     assert columns.dense == 0
     assert state.heads[1][0].kept <= 14 + len(tape) + 2  # cells, the token that is no record, position 1
 
@@ -233,8 +233,8 @@ def test_a_head_that_counts_keeps_every_key():
     model, _ = wire(embedding, (before, BlockPlan((head,), ())), embedding.words, setting.format)
     rng = random.Random(5)
     case = Case(model, Arithmetic(setting.format), [0, *(rng.randrange(1, 4) for _ in range(63))])
-    found, columns, state = chunked_trace(case, [16, 32, 48], forget=True)
-    assert found == reference_trace(case)
+    actual, columns, state = chunked_trace(case, [16, 32, 48], forget=True)
+    assert actual == reference_trace(case)
     assert columns.dense == 0
     assert state.heads[1][0].kept == 64
 
@@ -334,11 +334,11 @@ def test_a_query_just_short_of_the_lead_is_not_answered(rise, square_rise, pull,
         concatenated(column([0]), column([value.numerator], 1 - value.denominator.bit_length()))
         for value in (Fraction(rise), Fraction(square_rise))
     )
-    found = drop({0: x, 1: s}, 0, 1)
-    assert found is not None
+    actual = drop({0: x, 1: s}, 0, 1)
+    assert actual is not None
     q = Fraction(pull)
     wish = {0: column([q.numerator], 1 - q.denominator.bit_length()), 1: column([curvature])}
-    assert not found[1].is_beaten(wish, Fraction(lead)).any()
+    assert not actual[1].is_beaten(wish, Fraction(lead)).any()
 
 
 def test_what_two_drops_ask_of_a_query_is_what_both_ask():

@@ -27,8 +27,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 def snippet(name: str) -> str:
     """The Python of docs/exports.md that has this name in it."""
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    (found,) = [block for block in blocks if name in block]
-    return str(found)
+    (result,) = [block for block in blocks if name in block]
+    return str(result)
 
 
 @pytest.fixture(scope="session")

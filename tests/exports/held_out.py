@@ -55,14 +55,14 @@ def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[t
 
     Of many, `reference` writes the words of the first FEW and `dense` those of the others; of a few, the algorithm alone.
     """
-    found, left = [], count
+    result, left = [], count
     engines = itertools.chain(["reference"] * FEW, itertools.repeat("dense")) if count == MANY else itertools.repeat("")
     for loaded, inputs in models(name, model, n, variant):
         given = itertools.islice(inputs, left)
-        found.append((loaded, [case_of(loaded, item, next(engines)) for item in given]))
-        left -= len(found[-1][1])
+        result.append((loaded, [case_of(loaded, item, next(engines)) for item in given]))
+        left -= len(result[-1][1])
         if not left:
-            return found
+            return result
     raise AssertionError(f"{left} of {count} inputs are missing")
 
 

@@ -63,14 +63,14 @@ def is_graph(words: Sequence[str], n: int, start: str, joint: str, end: str) -> 
 def test_every_text_of_up_to_three_edges(model: str, layout: str) -> None:
     n, (start, joint, end) = 3, {"paper": ("<s>", "~", ""), "eos": ("[BOS]", "-", "[EOS]")}[layout]
     _, domain = loaded_domain("istree", model, n=n, tokens=layout)
-    found = 0
+    actual = 0
     for count in range(4):
         for ends in itertools.product("123", repeat=2 * count):
             pairs = zip(ends[::2], ends[1::2], strict=True)
             words = [start, *(word for u, v in pairs for word in (u, joint, v)), *[end] * bool(end)]
-            found += holds(domain, words)
+            actual += holds(domain, words)
             assert holds(domain, words) == is_graph(words, n, start, joint, end), words
-    assert found == 1 + 6 + 24 + 48  # edges in any order and orientation
+    assert actual == 1 + 6 + 24 + 48  # edges in any order and orientation
 
 
 @pytest.mark.parametrize(("model", "layout"), ISTREE)
@@ -102,13 +102,13 @@ def test_every_short_question(task: str, asked: int, model: str) -> None:
     n = 2
     loaded, domain = loaded_domain(task, model, n=n, query_length=asked)
     words = [word for word in loaded.wired.vocabulary if word not in ("YES", "NO", "FAILED", "<StartSearch>")]
-    found = 0
+    actual = 0
     for length in range(6):
         for rest in itertools.product(words, repeat=length):
             is_one = is_question(task, ["<s>", *rest], n, asked)
-            found += is_one
+            actual += is_one
             assert holds(domain, ["<s>", *rest]) == is_one, rest
-    assert found >= 12
+    assert actual >= 12
     assert not holds(domain, words)
 
 

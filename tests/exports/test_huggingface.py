@@ -172,7 +172,7 @@ def hold_the_table(name: str, model: str, variant: str, float_name: str, count: 
         config = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
         assert model == "rag" or all(would_end(config, case) for case in cases)
     for (folder, _), (loaded, cases), answer in zip(given, models, ask("transformers", RUN, path, given), strict=True):
-        assert all(case.agrees(found) for case, found in zip(cases, answer["found"], strict=True))
+        assert all(case.agrees(actual) for case, actual in zip(cases, answer["found"], strict=True))
         assert answer["dtype"] == f"torch.{float_name}"
         longest = longest_sequence(loaded.wired, model, float_name)
         assert answer["refused"].startswith(f"{longest + 1} tokens; these weights, for ")

@@ -54,7 +54,7 @@ def hold_the_table(name: str, model: str, variant: str, float_name: str, count: 
         assert loaded.export("onnx", path, float_name=float_name) == (path, sidecar_of(path))
         given.append((str(path), longest_sequence(loaded.wired, model, float_name), [case.tokens for case in cases]))
     for (_, cases), answer in zip(models, ask("onnxruntime", RUN, folder, given), strict=True):
-        assert all(case.agrees(found) for case, found in zip([*cases, *cases[:2]], answer["found"], strict=True))
+        assert all(case.agrees(actual) for case, actual in zip([*cases, *cases[:2]], answer["found"], strict=True))
         assert answer["dtype"] == float_name
         assert answer["refused"].count("out of data bounds") == 2
 

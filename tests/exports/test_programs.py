@@ -56,7 +56,7 @@ def test_a_torch_program_runs_without_this_project(
         assert loaded.export("torch", path, float_name=float_name) == (path, sidecar_of(path))
         given.append((str(path), [case.tokens for case in cases]))
     for (path, _), (loaded, cases), answer in zip(given, models, ask("torch", RUN, tmp_path, given), strict=True):
-        assert all(case.agrees(found) for case, found in zip([*cases, *cases[:2]], answer["found"], strict=True))
+        assert all(case.agrees(actual) for case, actual in zip([*cases, *cases[:2]], answer["found"], strict=True))
         longest, sidecar = longest_sequence(loaded.wired, model, float_name), answer["sidecar"]
         assert answer["dtype"] == f"torch.{float_name}"
         assert f"<= {longest}" in answer["refused"]

@@ -48,7 +48,7 @@ def test_a_folder_writes_what_reference_writes(
         assert loaded.export("transformerlens", folder / "lens", float_name=float_name) == (folder / "lens",)
         given = [{"text": " ".join(loaded.wired.spelled(case.tokens)), "tokens": case.tokens} for case in cases]
         answer = ask("lens", LOAD + RUN, folder, given)
-        assert all(case.agrees(found) for case, found in zip(cases, answer["found"], strict=True))
+        assert all(case.agrees(actual) for case, actual in zip(cases, answer["found"], strict=True))
         assert answer["dtype"] == f"torch.{float_name}"
         assert f"input length {longest + 1} exceeds n_ctx={longest}" in answer["refused"]
 
@@ -72,8 +72,8 @@ def test_the_page_draws_a_head(ask: Ask, tmp_path: Path) -> None:
     ]
     assert [(block, name, place) for block, name, place, _ in shown["heads"]] == wanted
     step = float(loaded.wired.arithmetic.format.quantum)  # the engine rounds weights to one
-    for number, name, _, found in shown["heads"]:
-        assert np.abs(np.array(found) - result.attention(number, name)).max() <= step / 2 + 1e-9, (number, name)
+    for number, name, _, actual in shown["heads"]:
+        assert np.abs(np.array(actual) - result.attention(number, name)).max() <= step / 2 + 1e-9, (number, name)
 
 
 @pytest.mark.parametrize(("name", "model"), [("recall", "hybrid"), ("index", "rag")])

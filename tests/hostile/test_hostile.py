@@ -96,11 +96,11 @@ def decent(ended: Ended, statuses: set[int], *, told: bool = True) -> None:
 
 def tree(folder: Path) -> Mapping[str, object]:
     """Each name there, and what it holds."""
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         small = path.is_file() and path.stat().st_size < 1 << 26 and os.access(path, os.R_OK)
-        found[str(path.relative_to(folder))] = path.read_bytes() if small else os.path.islink(path) or path.is_dir()
-    return found
+        result[str(path.relative_to(folder))] = path.read_bytes() if small else os.path.islink(path) or path.is_dir()
+    return result
 
 
 # Arguments
@@ -310,9 +310,9 @@ def whole(folder: Path, before: Mapping[str, object]) -> None:
         if after[name] == before.get(name):
             continue
         if path.suffix == ".npz":
-            with np.load(path) as found:
-                assert [found[array] for array in found if array != "sidecar.json"]  # each with its checksum
-                assert "sidecar.json" in found
+            with np.load(path) as actual:
+                assert [actual[array] for array in actual if array != "sidecar.json"]  # each with its checksum
+                assert "sidecar.json" in actual
         elif path.suffix == ".safetensors":
             assert load_file(path)
             assert after.get("out.json") != before.get("out.json")

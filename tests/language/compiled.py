@@ -19,12 +19,12 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Refused, Undecided
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.automata.written import of_texts
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.programs.text import Teller
+from verify.programs.text import TermPrinter
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Listed, Model, planned
 
@@ -91,14 +91,14 @@ class Compiled:
         return planned(self.compiler.embedding(5 if families else None), plan, self.arithmetic, families, rounded=False)
 
     @cached_property
-    def language(self) -> Language:
+    def automaton(self) -> TokenAutomaton:
         return of_texts(self.program.texts, self.n, (self.n, self.n))
 
     @cached_property
     def report(self) -> Report | str:
         """What is certified of its rounding, or why it is not."""
         try:
-            return check(self.model, self.language)
+            return check(self.model, self.automaton)
         except Refused as refused:
             return f"{type(refused).__name__}: {refused.where}: {refused.what}"
 
@@ -107,14 +107,14 @@ class Compiled:
         """Where the program that the weights are is not seen to be this one."""
         wrong = []
         try:
-            read = extract(self.model, self.language)
-            for i, place in enumerate(self.language.places):
-                if place.state in self.language.answers:
+            read = extract(self.model, self.automaton)
+            for i, state in enumerate(self.automaton.states):
+                if state.label in self.automaton.answers:
                     normal = Normalizer(read.facts.ending(i))
                     registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
                     mismatch = first_mismatch(self.model, registers, self.compiler.answer, normal)
                     if mismatch is not None:
-                        wrong.append(f"{place.state}: {mismatch.text(Teller(), normal)}")
+                        wrong.append(f"{state.label}: {mismatch.text(TermPrinter(), normal)}")
         except Undecided as undecided:
             wrong.append(f"{undecided.where}: {undecided.what}")
         return wrong

@@ -38,11 +38,11 @@ FIRST_A = select(word("a")).first(position)
 
 def met(value: Value, prompt: str) -> list[int]:
     """Its values at every position of these texts."""
-    found = []
+    result = []
     for words in TEXTS[prompt]:
         text = Input([("<s>", 0), *(("", int(w)) if w.isdecimal() else (w, 0) for w in words)])
-        found += [int(text.value(value.term, k)) for k in range(1, len(words) + 2)]
-    return found
+        result += [int(text.value(value.term, k)) for k in range(1, len(words) + 2)]
+    return result
 
 
 def bounds_of(prompt: str) -> Bounds:
@@ -53,13 +53,13 @@ def bounds_of(prompt: str) -> Bounds:
 
 def parts(written: Written) -> list[str]:
     """What stands in parentheses in it: values and selections."""
-    opened, found = list[int](), list[str]()
+    opened, result = list[int](), list[str]()
     for i, sign in enumerate(written.says):
         if sign == "(":
             opened.append(i)
         elif sign == ")":
-            found.append(written.says[opened.pop() : i + 1])
-    return found
+            result.append(written.says[opened.pop() : i + 1])
+    return result
 
 
 @settings(max_examples=60)

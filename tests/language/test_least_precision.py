@@ -78,9 +78,9 @@ def test_a_symbol_has_the_p_of_each_n(name: str, discipline: Discipline) -> None
     def least(n: int) -> int:
         return Compiler(dossier.written, n).least_precision(discipline)  # type: ignore[attr-defined]
 
-    found = [*values(least, 4, 1 << 40)]
-    assert [p for _, p in found] == sorted(p for _, p in found)
-    ends = [(low, p) for low, p in found] + [(low - 1, p) for (_, p), (low, _) in itertools.pairwise(found)]
+    actual = [*values(least, 4, 1 << 40)]
+    assert [p for _, p in actual] == sorted(p for _, p in actual)
+    ends = [(low, p) for low, p in actual] + [(low - 1, p) for (_, p), (low, _) in itertools.pairwise(actual)]
     assert [(n, p) for n, p in ends if least(n) != p] == []
 
 

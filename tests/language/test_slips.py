@@ -370,15 +370,15 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
 def test_nothing_wrong_is_certified(name: str) -> None:
     """At the least p that the compiler with the slip claims; every text of n = 3."""
     slip, programs = SLIPS[name]
-    found = {}
+    actual = {}
     with pytest.MonkeyPatch.context() as patch:
         slip(patch)
         for written in programs:
             compiled = Compiled(written.program, 3)
             slips = compiled.slips([*every_text(compiled.program.texts, 3)])
             assert not (compiled.certified and slips), (written, slips[:3])
-            found[written] = WRONG if slips else CERTIFIED if compiled.certified else UNCERTIFIED
-    assert found == programs
+            actual[written] = WRONG if slips else CERTIFIED if compiled.certified else UNCERTIFIED
+    assert actual == programs
 
 
 @pytest.mark.parametrize("written", ALL, ids=lambda written: written.says[:60])

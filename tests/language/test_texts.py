@@ -8,7 +8,7 @@ import pytest
 
 from constructions.language.texts import Piece, Texts, either, many, numbers, optional, some, words
 from tests.language.compiled import due, reads_as, tokens_of
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.automata.written import of_texts
 
 A = words("a", "b")
@@ -110,23 +110,23 @@ def test_sizes_of_texts() -> None:
 # The automaton
 
 
-def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[State] | None:
-    """The states of the last token of a text, None if it is none of the language; each place as it says itself."""
-    language = of_texts(texts, n, (n, n))
+def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[Label] | None:
+    """The labels of the states in which a text may end, None if it is no text; each state is taken as it says itself."""
+    automaton = of_texts(texts, n, (n, n))
     now = {0}
     for position, token in enumerate(tokens, start=2):
         now = {
             i
-            for i, place in enumerate(language.places)
-            if now & {*place.after}
-            and language.range(place.low)[0] <= position <= language.range(place.high)[1]
+            for i, state in enumerate(automaton.states)
+            if now & {*state.after}
+            and automaton.range(state.low)[0] <= position <= automaton.range(state.high)[1]
             and (
-                place.word == token
-                if place.word
-                else token.isdecimal() and place.numbers[0] <= int(token) <= place.numbers[1]  # type: ignore[operator]
+                state.word == token
+                if state.word
+                else token.isdecimal() and state.numbers[0] <= int(token) <= state.numbers[1]  # type: ignore[operator]
             )
         }
-    return {language.places[i].state for i in now} if now else None
+    return {automaton.states[i].label for i in now} if now else None
 
 
 def begins(pieces: tuple[Piece, ...], tokens: tuple[str, ...], n: int = 10**9) -> bool:
@@ -160,11 +160,11 @@ def test_the_automaton_accepts_each_text_and_nothing_that_no_n_has(texts: Texts)
 
 
 @pytest.mark.parametrize("texts", [*SHAPES, *THOUGHTS], ids=str)
-def test_places_have_names_of_their_own_and_the_pieces_bounds(texts: Texts) -> None:
-    language = of_texts(texts, 3, (3, 3))
-    assert len({str(place.state) for place in language.places}) == len(language.places)
-    assert language.places[0].word == "<s>"
-    for place in language.places:
-        assert language.range(place.low)[0] <= language.range(place.high)[1] <= texts.length(3)
-    assert language.places[1].low == 2
-    assert language.answers <= {place.state for place in language.places}
+def test_states_have_names_of_their_own_and_the_pieces_bounds(texts: Texts) -> None:
+    automaton = of_texts(texts, 3, (3, 3))
+    assert len({str(state.label) for state in automaton.states}) == len(automaton.states)
+    assert automaton.states[0].word == "<s>"
+    for state in automaton.states:
+        assert automaton.range(state.low)[0] <= automaton.range(state.high)[1] <= texts.length(3)
+    assert automaton.states[1].low == 2
+    assert automaton.answers <= {state.label for state in automaton.states}

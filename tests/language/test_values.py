@@ -148,12 +148,12 @@ def test_other_positions() -> None:
 
             assert at(number.back(2)) == (numbers[k - 3] if k > 2 else 0)
             assert at(position.at(number)) == min(max(numbers[k - 1], 1), k)
-            found = select(word("a"))
-            assert at(found.first(position)) == (here[0] if here else 1)
-            assert at(found.last(position)) == (here[-1] if here else 1)
-            assert at(found.count()) == len(here)
-            assert at(found.nearest(position, number)) == (here[by.index(min(by))] if here else 1)
-            assert at((found & select(position, 2)).count()) == int(2 in here)
+            actual = select(word("a"))
+            assert at(actual.first(position)) == (here[0] if here else 1)
+            assert at(actual.last(position)) == (here[-1] if here else 1)
+            assert at(actual.count()) == len(here)
+            assert at(actual.nearest(position, number)) == (here[by.index(min(by))] if here else 1)
+            assert at((actual & select(position, 2)).count()) == int(2 in here)
             assert at(running_sum(number)) == sum(numbers[:k])
             for m in (1, 2, 3):
                 before = numbers[k - 1 :: -m]  # here, m before, and so on

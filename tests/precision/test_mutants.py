@@ -105,12 +105,12 @@ def test_rounding_by_way_of_float32_is_wrong(fmt: Format) -> None:
 
 def exp_mistakes(exp: Callable[[int, Format], int]) -> int:
     """Over arguments next to the logarithm of a midpoint, and on either side of it."""
-    found = 0
+    result = 0
     for fmt in (fine(-56), fine(-60)):
         for near in near_ties(fmt):
             for x in range(near - 3, near + 4):
-                found += exp(x, fmt) != correct(mpfr.exp(x * fmt.quantum, 500), fmt).quanta
-    return found
+                result += exp(x, fmt) != correct(mpfr.exp(x * fmt.quantum, 500), fmt).quanta
+    return result
 
 
 def test_exp_without_fallback_dies() -> None:
@@ -131,13 +131,13 @@ def softmax_mistakes(weights: Callable[[list[int], Format], list[int]]) -> int:
             cases += [([with_log + shift, 0], fmt) for shift in (-2, -1, 0, 1, 2)]
     cases += [([0] * m, fixed_point(9)) for m in range(1, 70)]
     cases += [([0] * m + [-g], fixed_point(9)) for m in (1, 2, 31, 32, 33) for g in (1, 40, 100, 255)]
-    found = 0
+    result = 0
     for scores, fmt in cases:
         exact = mpfr.softmax([score * fmt.quantum for score in scores], 500)
         if len(set(scores)) == 1:
             exact = [Fraction(1, len(scores))] * len(scores)
-        found += weights(scores, fmt) != [correct(weight, fmt).quanta for weight in exact]
-    return found
+        result += weights(scores, fmt) != [correct(weight, fmt).quanta for weight in exact]
+    return result
 
 
 def mpfr_log(x: Fraction, fmt: Format) -> int:

@@ -200,16 +200,16 @@ def test_the_nearest_digit_is_read_whatever_follows(cells: int) -> None:
 
 def test_constant_size_and_the_class() -> None:
     for named in LIBRARY:
-        found = []
+        actual = []
         for cells in (20, 60, 180):
             wired = cot.build(named.machine, steps=1, tape="", cells=cells)
-            found.append(measure(wired.model, wired.arithmetic.format.significand_bits + 1))
+            actual.append(measure(wired.model, wired.arithmetic.format.significand_bits + 1))
             table = len(named.machine.states) * named.machine.symbols
             assert sum(len(block.feed_forward.gate) for block in wired.model.blocks) <= table + 2 + 19
             letters = {word[0] for word in wired.vocabulary if len(word) == 2 and word != "<s>"}
             assert len(wired.vocabulary) == (len(letters) + 1) * named.machine.symbols + 6
-        assert {m.parameters for m in found} == {found[0].parameters}
-        assert all(m.classes == (LINEAR_RNN,) and m.state_numbers == 20 for m in found)
+        assert {m.parameters for m in actual} == {actual[0].parameters}
+        assert all(m.classes == (LINEAR_RNN,) and m.state_numbers == 20 for m in actual)
 
 
 def test_what_people_are_told() -> None:

@@ -98,14 +98,14 @@ def assert_collatz(start: int) -> None:
     """Whenever state A begins a round, the number on the tape is the next value; in the end it is 1."""
     machine, word = find("collatz").machine, digits(start)[::-1]
     cells = dict(enumerate(word))
-    found = []
+    actual = []
     for step in steps(machine, word):
         if step.state == "A":
             onwards = (cells.get(cell, "0") for cell in itertools.count(step.head))
             rest = "".join(itertools.takewhile(lambda symbol: symbol != "0", onwards))
-            found.append(value(rest[::-1]))
+            actual.append(value(rest[::-1]))
         cells[step.head] = str(step.written)
-    assert found == collatz_values(start)
+    assert actual == collatz_values(start)
     end = simulate_fast(machine, word, ENOUGH)
     assert end.halted
     assert end.tape.strip("0") == "2"
@@ -137,9 +137,9 @@ def test_the_counter_counts(word: str) -> None:
     """Whenever the head is at the left end in state A, the number has grown by one."""
     tape = f"3{word}3"
     cells = list(tape)
-    found = []
+    actual = []
     for step in steps(find("counter").machine, tape):
         if step.state == "A" and step.head == 0:
-            found.append(value("".join(cells[1:-1])[::-1]))
+            actual.append(value("".join(cells[1:-1])[::-1]))
         cells[step.head] = str(step.written)
-    assert found == list(range(value(word[::-1]), 2 ** len(word)))
+    assert actual == list(range(value(word[::-1]), 2 ** len(word)))

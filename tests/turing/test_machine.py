@@ -161,13 +161,13 @@ def test_a_malformed_tape_is_one_line(tape: str, message: str) -> None:
 @settings(deadline=None)
 @given(st.text("AB01RLZ_- >#\n→x²") | st.text())
 def test_any_text_is_a_machine_or_one_short_line(text: str) -> None:
-    found: Machine | str
+    actual: Machine | str
     try:
-        found = parse_machine(text)
+        actual = parse_machine(text)
     except MachineError as error:
-        found = str(error)
-    if isinstance(found, Machine):
-        assert parse_machine(str(found)) == found
+        actual = str(error)
+    if isinstance(actual, Machine):
+        assert parse_machine(str(actual)) == actual
     else:
-        assert len(found.splitlines()) == 1
-        assert len(found) < 200
+        assert len(actual.splitlines()) == 1
+        assert len(actual) < 200

@@ -160,7 +160,7 @@ def test_engines_agree_on_every_register(model: ModuleType, discipline: Discipli
     )
     e = wired.arithmetic.format.quantum_exponent
     by_index: list[list[list[int]]] = []
-    found = run_indexed(
+    actual = run_indexed(
         wired.model, wired.arithmetic, sequence, observe=lambda *at: by_index.append([c.to_quanta(e) for c in at[2]])
     )
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -169,19 +169,19 @@ def test_engines_agree_on_every_register(model: ModuleType, discipline: Discipli
         np.array([step.registers[sublayer] for step in steps], object).T.tolist() for sublayer in range(len(by_index))
     ]
     assert by_index == by_definition
-    assert found.next_tokens.tolist() == [step.next_token for step in steps]
+    assert actual.next_tokens.tolist() == [step.next_token for step in steps]
     # The scores of keys that do not match may saturate, below the others; nothing else may.
     assert all(site.kind == "saturation" and site.site.endswith(".score") for site in engine.flags.counts)
-    assert found.columns.dense == found.columns.dense_logits == 0
+    assert actual.columns.dense == actual.columns.dense_logits == 0
 
 
 def test_the_hybrid_runs_a_thousand_steps_all_certified() -> None:
     machine = find("bb5").machine
     wired = hybrid.build(machine, steps=1000, tape="")
     answer = wired.tokens(hybrid.expected_sequence(machine, steps=1000, tape=""))
-    wrong, found = first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), answer)
+    wrong, actual = first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), answer)
     assert wrong is None
-    assert (found.columns.certified, found.columns.dense, found.columns.dense_logits) == (5001, 0, 0)
+    assert (actual.columns.certified, actual.columns.dense, actual.columns.dense_logits) == (5001, 0, 0)
 
 
 # Weights
@@ -317,8 +317,8 @@ def test_reading_stops_at_what_is_not_written_in_full() -> None:
 
 def test_the_search_of_the_tape_finds_the_last_write() -> None:
     text = "<s> 1 <StartSearch> ^.* @1 (\\d) @1 <EndSearch> FAILED @1 1 @1 A → @12 3 @12 A ← @1 2 @1 B ← @-1 5 @-1 B →"
-    found = {cell: search(f"^.* @{cell} (\\d) @{cell}", text) for cell in (1, 12, -1, 2, 0)}
-    assert found == {1: "2", 12: "3", -1: "5", 2: None, 0: None}
+    actual = {cell: search(f"^.* @{cell} (\\d) @{cell}", text) for cell in (1, 12, -1, 2, 0)}
+    assert actual == {1: "2", 12: "3", -1: "5", 2: None, 0: None}
 
 
 @pytest.mark.parametrize("text", ["@1 1 @12", "@11 1 @1", "@-1 1 @1"])

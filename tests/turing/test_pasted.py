@@ -37,10 +37,10 @@ BB2 = "1RB1LB_1LA1RZ"
     ],
 )
 def test_one_machine_in_many_hands(text: str) -> None:
-    found = read_machine(text)
-    assert found.machine == parse_standard(BB2)
-    assert (found.symbols, found.note) == ({}, "")
-    assert found.tape("0110") == "0110"
+    actual = read_machine(text)
+    assert actual.machine == parse_standard(BB2)
+    assert (actual.symbols, actual.note) == ({}, "")
+    assert actual.tape("0110") == "0110"
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_what_cannot_be_read_is_one_line(text: str, says: str) -> None:
 
 
 def test_what_a_table_lacks_is_said() -> None:
-    found = read_machine("0 0 1 r b\nb 1 1 l halt")
-    assert found.note.endswith("no rule for 0 1, b 0, taken as ---")
-    assert str(found.machine) == "1RB---_---1LZ"
+    actual = read_machine("0 0 1 r b\nb 1 1 l halt")
+    assert actual.note.endswith("no rule for 0 1, b 0, taken as ---")
+    assert str(actual.machine) == "1RB---_---1LZ"
 
 
 @pytest.mark.parametrize("text", ["bb99", "machine.txt", "/", "a/b_c", "./1RB"])
@@ -136,8 +136,8 @@ def test_a_simulators_table_runs_as_in_the_simulator(data: st.DataObject) -> Non
 
 
 def test_rules_of_any_state_are_rules_of_the_first_one() -> None:
-    found = read_machine("q7 * 1 r q7\n* * 1 l q7")
-    assert simulate(found.machine, "", 1).head == -1  # in state 0, where the simulator starts, and not in q7
+    actual = read_machine("q7 * 1 r q7\n* * 1 l q7")
+    assert simulate(actual.machine, "", 1).head == -1  # in state 0, where the simulator starts, and not in q7
 
 
 def test_a_table_with_an_arrow_is_the_old_one() -> None:

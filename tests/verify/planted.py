@@ -41,9 +41,9 @@ def contradictory_axiom() -> None:
 
 def one_key_for_many() -> None:
     """The checker takes each key that can win for the only one of its kind."""
-    from verify.rounding.attention import Reader
+    from verify.rounding.attention import HeadTransfer
 
-    Reader._many = lambda reader, candidate: False  # type: ignore[method-assign]
+    HeadTransfer._many = lambda head_transfer, candidate: False  # type: ignore[method-assign]
 
 
 def emptied_output() -> None:

@@ -17,9 +17,9 @@ def test_the_first_n_above_a_bound(bits: int) -> None:
     largest = max(range(first, last + 1), key=transformer.least_precision)
     most = transformer.least_precision(largest)
     assert first_above(transformer.least_precision, lambda log2: most, bits) is None
-    found = first_above(transformer.least_precision, lambda log2: most - 1, bits)
-    assert found is not None
-    assert (found.shows["n"], found.shows["least"]) == (largest, most)
+    actual = first_above(transformer.least_precision, lambda log2: most - 1, bits)
+    assert actual is not None
+    assert (actual.shows["n"], actual.shows["least"]) == (largest, most)
 
 
 def test_a_bound_that_is_too_low_is_named() -> None:

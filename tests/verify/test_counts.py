@@ -42,15 +42,15 @@ def is_connected(n: int, edges: frozenset[frozenset[int]]) -> bool:
 
 def edge_lists(n: int) -> set[tuple[tuple[int, int], ...]]:
     """Grown edge by edge."""
-    found: set[tuple[tuple[int, int], ...]] = {()}
+    result: set[tuple[tuple[int, int], ...]] = {()}
     waiting = [()]
     while waiting:
         edges: tuple[tuple[int, int], ...] = waiting.pop()
         for u, v in itertools.permutations(range(n), 2):
             if (u, v) not in edges and (v, u) not in edges:
-                found.add((*edges, (u, v)))
+                result.add((*edges, (u, v)))
                 waiting.append((*edges, (u, v)))
-    return found
+    return result
 
 
 def test_graphs() -> None:

@@ -35,9 +35,9 @@ def compared(
     new: Sequence[Row], old: Sequence[Row] = ROWS, *, n_max: int = Options.n_max, times: bool = True
 ) -> list[tuple[Any, ...]]:
     """What is told as changed: claim, what, old, new."""
-    found = difference(old, new, asdict(Options()), asdict(Options(n_max)), times=times)
-    assert found.same is not bool(found.changed or found.came or found.went or found.options)
-    return [(change.id, change.what, change.old, change.new) for change in found.changed]
+    actual = difference(old, new, asdict(Options()), asdict(Options(n_max)), times=times)
+    assert actual.same is not bool(actual.changed or actual.came or actual.went or actual.options)
+    return [(change.id, change.what, change.old, change.new) for change in actual.changed]
 
 
 def changed(what: Callable[[Row], Row], claim: str = "C.7/repaired") -> list[Row]:
@@ -87,11 +87,11 @@ def test_noise_is_not_told() -> None:
 
 
 def test_what_came_and_went_and_the_options() -> None:
-    found = difference(ROWS[1:], ROWS[:-1], asdict(Options()), asdict(Options(seed=1)))
-    assert [row.claim.id for row in found.came] == ["C.0/repaired"]
-    assert [row.claim.id for row in found.went] == ["D/printed"]
-    assert found.options == {"seed": (0, 1)}
-    assert found.common == 39
+    actual = difference(ROWS[1:], ROWS[:-1], asdict(Options()), asdict(Options(seed=1)))
+    assert [row.claim.id for row in actual.came] == ["C.0/repaired"]
+    assert [row.claim.id for row in actual.went] == ["D/printed"]
+    assert actual.options == {"seed": (0, 1)}
+    assert actual.common == 39
     with pytest.raises(ValueError, match=r"C\.0/repaired stands there twice"):
         difference([*ROWS, ROWS[0]], ROWS, {}, {})
 

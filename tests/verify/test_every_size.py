@@ -36,8 +36,8 @@ def test_the_first_number_above_a_bound_is_found(name: str, rest: int) -> None:
     for bits in (1, 4, 10):
         numbers = range(1 << (bits - 1), 1 << bits)
         expected = next((n for n in numbers if formula(n) > 2 * math.log2(n) + rest), None)
-        found = first_above(formula, lambda log2: 2 * log2 + rest, bits)
-        assert (None if found is None else found.shows["n"]) == expected
+        actual = first_above(formula, lambda log2: 2 * log2 + rest, bits)
+        assert (None if actual is None else actual.shows["n"]) == expected
 
 
 def test_a_formula_that_is_another_number_at_each_n_is_refused() -> None:

@@ -122,5 +122,5 @@ def test_what_once_refuted_a_claim_holds_now() -> None:
     path = kept_witnesses(ROOT)
     for claim in load_witnesses(path):
         command = [sys.executable, "-m", "verify.replay", claim, "--witnesses", str(path), "--json"]
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert found.returncode == 0, f"{' '.join(command)}\n{json.loads(found.stdout or 'null')}{found.stderr}"
+        actual = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert actual.returncode == 0, f"{' '.join(command)}\n{json.loads(actual.stdout or 'null')}{actual.stderr}"

@@ -90,10 +90,10 @@ ANSWERS = {
 
 
 def test_questions_have_the_answers_that_their_names_say() -> None:
-    found = {
+    actual = {
         q.name: task.answer(Question(*q.asked(name))) for name, task in TASKS.items() for q in hard_questions(name, 9)
     }
-    assert found == ANSWERS
+    assert actual == ANSWERS
 
 
 @pytest.mark.parametrize(("name", "n"), list(itertools.product(QUESTIONS, (LEAST_TOKENS, 5, 6, 7, 64))))

@@ -33,8 +33,8 @@ def pyarrow() -> None:
 
 @pytest.mark.usefixtures("pyarrow")
 def test_the_columns_stay() -> None:
-    found = ", ".join(f"{field.name} {field.type}" for field in parquet.schema())
-    assert found.replace("item:", "element:") == " ".join(COLUMNS.split())
+    actual = ", ".join(f"{field.name} {field.type}" for field in parquet.schema())
+    assert actual.replace("item:", "element:") == " ".join(COLUMNS.split())
 
 
 @pytest.mark.usefixtures("pyarrow")

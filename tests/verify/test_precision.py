@@ -40,10 +40,10 @@ def said_by_reference(subject: Subject, n: int, precision_bits: int, case: Case)
 
 @pytest.mark.parametrize(("subject", "n"), [(INDEX, 6), (find_subject("index", discipline=Discipline.SEQUENTIAL), 4)])
 def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> None:
-    found, cases = row(subject, n), subject.cases(n)
-    assert [point.precision_bits for point in found.points] == list(range(5, found.wired_for + 1, 2))
+    actual, cases = row(subject, n), subject.cases(n)
+    assert [point.precision_bits for point in actual.points] == list(range(5, actual.wired_for + 1, 2))
     vocabulary = subject.build(n).vocabulary
-    for point in found.points:
+    for point in actual.points:
         wrong = {}
         for case in cases:
             said, expected = (
@@ -56,18 +56,18 @@ def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> No
         assert (point.witness is None) == (not wrong)
         assert point.witness is None or point.witness == wrong[point.witness.input]
         assert point.tried == len(cases) > 4
-    assert {point.state for point in found.points} >= {State.FAILS, State.CERTIFIED}
-    assert found.fails_at is not None
-    assert found.certified is not None
-    assert found.floor <= found.fails_at.precision_bits < found.certified <= found.wired_for
-    assert not found.refuted
+    assert {point.state for point in actual.points} >= {State.FAILS, State.CERTIFIED}
+    assert actual.fails_at is not None
+    assert actual.certified is not None
+    assert actual.floor <= actual.fails_at.precision_bits < actual.certified <= actual.wired_for
+    assert not actual.refuted
 
 
 def test_a_chain_of_thought_counts_token_by_token() -> None:
     lean = find_subject("istree", "lean")
-    found = row(lean, 6)
-    assert found.certified == found.wired_for
-    last = found.fails_at
+    actual = row(lean, 6)
+    assert actual.certified == actual.wired_for
+    last = actual.fails_at
     assert last is not None
     assert last.witness is not None
     case = next(case for case in lean.cases(6) if case.name == last.witness.input)
@@ -76,7 +76,7 @@ def test_a_chain_of_thought_counts_token_by_token() -> None:
     right = last.witness.right
     assert said[:right] == expected[:right]
     assert (said[right], expected[right]) == (last.witness.said, last.witness.expected)
-    assert not found.refuted
+    assert not actual.refuted
 
 
 @pytest.mark.parametrize("n", [6, 7, 8, 16, 32, 64])
@@ -95,32 +95,32 @@ def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None
         floor = max(5, 2 * math.ceil(math.log2(n)) + 1)
         told_apart = {p: numbers_differ(INDEX.build(n, p)) for p in range(5, floor + 5, 2)}
         assert told_apart == {p: p >= floor for p in told_apart}
-    found = row(INDEX, 6)
-    assert found.floor == 7
-    assert all(point.witness for point in found.points if point.precision_bits < found.floor)
+    actual = row(INDEX, 6)
+    assert actual.floor == 7
+    assert all(point.witness for point in actual.points if point.precision_bits < actual.floor)
 
 
 def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
-    found = row(find_subject("recall", "printed"), 4)
-    assert found.points[-1].witness is not None
-    assert found.fails_at is found.points[-1]
-    assert not found.refuted
-    assert replace(found, subject=find_subject("recall")).refuted  # a repaired model would have to be right there
+    actual = row(find_subject("recall", "printed"), 4)
+    assert actual.points[-1].witness is not None
+    assert actual.fails_at is actual.points[-1]
+    assert not actual.refuted
+    assert replace(actual, subject=find_subject("recall")).refuted  # a repaired model would have to be right there
     assert all("cycle" not in case.name for case in find_subject("istree", "printed").cases(6))
 
 
 def test_failure_need_not_be_monotone() -> None:
     witness = Witness("x", 0, "1", "2")
     points = [Point(p, p in (9, 13, 15), 3, witness if p in (5, 11) else None, p > 5) for p in range(5, 16, 2)]
-    found = Row(INDEX, 4, 15, tuple(points))
-    assert found.fails_at is points[3]
-    assert found.passes_below == (7, 9)
-    assert found.certified == 13
-    assert found.floor == 7
+    actual = Row(INDEX, 4, 15, tuple(points))
+    assert actual.fails_at is points[3]
+    assert actual.passes_below == (7, 9)
+    assert actual.certified == 13
+    assert actual.floor == 7
     assert [point.state.value[0] for point in points] == ["f", "n", "c", "f", "c", "c"]
-    assert not found.refuted
+    assert not actual.refuted
     contradiction = replace(points[3], certified=True)
-    assert replace(found, points=(*points[:3], contradiction, *points[4:])).refuted
+    assert replace(actual, points=(*points[:3], contradiction, *points[4:])).refuted
 
 
 def test_forced_weights_are_rounded_only_where_they_do_not_fit() -> None:
@@ -159,8 +159,8 @@ def test_long_answers_are_cut_and_longer_prompts_left_out() -> None:
 def test_a_size_of_which_no_input_is_tried_is_not_right() -> None:
     lean = find_subject("istree", "lean")
     assert not lean.cases(1000, LONGEST)
-    found = reach(lean, [6, 1000], 53, partial(native, float_name="float64"))
-    assert (found.right, found.fails, found.inputs) == (6, None, len(lean.cases(6)))
+    actual = reach(lean, [6, 1000], 53, partial(native, float_name="float64"))
+    assert (actual.right, actual.fails, actual.inputs) == (6, None, len(lean.cases(6)))
 
 
 def test_formats_go_as_far_as_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,12 +181,12 @@ def test_the_command_prints_what_the_contract_says(capsys: pytest.CaptureFixture
     assert document["schema"] == 1
     printed, repaired = document["rows"]
     assert [repaired[key] for key in ("n", "variant", "discipline")] == [6, "repaired", "fused"]
-    found = row(INDEX, 6)
-    assert found.fails_at is not None
+    actual = row(INDEX, 6)
+    assert actual.fails_at is not None
     assert [repaired[key] for key in ("certified", "fails_at", "floor")] == [
-        found.certified,
-        found.fails_at.precision_bits,
-        found.floor,
+        actual.certified,
+        actual.fails_at.precision_bits,
+        actual.floor,
     ]
     assert printed["certified"] is None
     at = next(point for point in repaired["points"] if point["p"] == repaired["fails_at"])

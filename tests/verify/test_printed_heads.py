@@ -26,8 +26,8 @@ def test_the_printed_precision_is_the_least_odd_one(n: int) -> None:
 @pytest.mark.parametrize("part", [match_close.PART, match_nearest.PART])
 def test_a_head_fails_below_its_least_n_and_not_from_there_on(part: Part) -> None:
     for n, wrong in ((45, True), (46, False), (47, False)):
-        found = compare(part, hardest(part, n, 30, roomy_precision(n, 9)), "reference", printed=True)
-        assert (found is not None) == wrong, n
+        actual = compare(part, hardest(part, n, 30, roomy_precision(n, 9)), "reference", printed=True)
+        assert (actual is not None) == wrong, n
 
 
 def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
@@ -62,9 +62,9 @@ def no_equal_key(part: Part, key: str, query: str, own: str, precision_bits: int
 
 def test_the_constant_of_c18_is_too_small_for_a_1_and_a_2() -> None:
     at_one = no_equal_key(match_next.PART, "key", "query", "query_count", 61)
-    found = compare(match_next.PART, at_one, "reference", printed=True)
-    assert found is not None
-    assert found.shows["expected"] == 5
+    actual = compare(match_next.PART, at_one, "reference", printed=True)
+    assert actual is not None
+    assert actual.shows["expected"] == 5
     with_room = no_equal_key(match_next.PART, "key", "query", "query_count", roomy_precision(64, 7))
     assert compare(match_next.PART, with_room, "reference", printed=True) is None
     for power in (3, 4):

@@ -132,9 +132,9 @@ def test_everything_is_settled(show: Any) -> None:
 def test_a_missing_claim_unsettles_its_cells_and_no_others(id: str, show: Any) -> None:
     rows = everything()
     del rows[id]
-    full, found = verdicts(everything()), verdicts(rows)
+    full, actual = verdicts(everything()), verdicts(rows)
     for place, ids in NEEDED.items():
-        assert found[place] == ("not settled" if id in ids else full[place])
+        assert actual[place] == ("not settled" if id in ids else full[place])
     code, text = show(list(rows.values()), "--markdown")
     assert code == 3
     assert f"missing:<br>{id}" in text
@@ -144,9 +144,9 @@ def test_a_missing_claim_unsettles_its_cells_and_no_others(id: str, show: Any) -
 def test_a_refuted_claim_spoils_its_cells_and_no_others(id: str, show: Any) -> None:
     rows = everything()
     rows[id] = row(id, Verdict.REFUTED)
-    full, found = verdicts(everything()), verdicts(rows)
+    full, actual = verdicts(everything()), verdicts(rows)
     for place, ids in NEEDED.items():
-        assert found[place] == ("refuted" if id in ids else full[place])
+        assert actual[place] == ("refuted" if id in ids else full[place])
     code, text = show(list(rows.values()), "--markdown")
     assert code == 1
     assert f"**refuted**<br>{id}" in text
@@ -200,9 +200,9 @@ def test_every_engine_counts() -> None:
 def test_what_is_certified_of_rounding_and_programs_says_for_which_n(aspect: str, above: str) -> None:
     def told(*evidence: Evidence, more: Sequence[Row] = ()) -> list[str]:
         rows = [*everything().values(), replace(row(f"4.6/index-{aspect}"), evidence=evidence), *more]
-        found = {(c.task, c.architecture): c.evidence for c in table.cells(rows)}["Index", TRANSFORMER]
-        assert not {"proved", "argued"} & set(found)
-        return [line.partition(" certified for ")[2] for line in found if line.startswith(aspect)]
+        actual = {(c.task, c.architecture): c.evidence for c in table.cells(rows)}["Index", TRANSFORMER]
+        assert not {"proved", "argued"} & set(actual)
+        return [line.partition(" certified for ")[2] for line in actual if line.startswith(aspect)]
 
     some = Certified("all", "", 3, 10**12, False, sizes=((4, 4), (10**12, 10**12)))
     searched = Exhaustive("all", "", 3, 4, False, sizes=((1, 5),))
@@ -221,15 +221,15 @@ def test_what_is_certified_of_rounding_and_programs_says_for_which_n(aspect: str
 
 def test_a_lower_bound_is_not_a_claim_about_weights() -> None:
     rows = {**everything(), "4.7/lower-istree": row("4.7/lower-istree", Verdict.REFUTED)}
-    found = verdicts(rows)
-    assert (found["IsTree", RNN], found["IsTree", TRANSFORMER]) == ("refuted", "solved")
+    actual = verdicts(rows)
+    assert (actual["IsTree", RNN], actual["IsTree", TRANSFORMER]) == ("refuted", "solved")
 
 
 def test_a_sample_is_not_shown_as_more() -> None:
     rows = {**everything(), "4.6/index-small": replace(row("4.6/index-small"), evidence=row("x").evidence)}
-    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
-    assert found["Index", TRANSFORMER] == ["sampled to 1,234"]
-    assert found["Counting", TRANSFORMER] == ["exhaustive to 1,234", "sampled to 1,234"]
+    actual = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
+    assert actual["Index", TRANSFORMER] == ["sampled to 1,234"]
+    assert actual["Counting", TRANSFORMER] == ["exhaustive to 1,234", "sampled to 1,234"]
 
 
 def test_plain_text_fits_100_columns(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +254,8 @@ def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:
         ((exhaustive,), "impossible for small n", ["shown for n ≤ 8, and no further"]),
     ):
         rows = {**everything(), "4.7/lower-istree": replace(row("4.7/lower-istree"), evidence=evidence)}
-        found = {(cell.task, cell.architecture): cell for cell in table.cells(list(rows.values()))}["IsTree", RNN]
-        assert (found.outcome, found.evidence) == (outcome, expected)
+        actual = {(cell.task, cell.architecture): cell for cell in table.cells(list(rows.values()))}["IsTree", RNN]
+        assert (actual.outcome, actual.evidence) == (outcome, expected)
 
 
 def test_markdown(show: Any) -> None:
@@ -296,12 +296,12 @@ def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
     for id in ("4.7/lean-precision", "4.7/lean-least-bits"):
         rows[id] = row(id, variant="lean")
     rows["4.6/precision"] = row("4.6/precision", statement="p ≤ 4|n")
-    found = {item["model"]: item for item in json.loads(show(list(rows.values()), "--json")[1])["bits"]}
+    actual = {item["model"]: item for item in json.loads(show(list(rows.values()), "--json")[1])["bits"]}
     model = f"Index, {TRANSFORMER}"
     said = {"wired": "p ≤ 4|n", "certified": "all; those above", "fails": "4.6/index-least-bits holds all"}
-    assert found[model] == {"model": model, **said}
-    assert found[f"IsTree, {TRANSFORMER}, lean"]["fails"] == "4.7/lean-least-bits holds all"
-    assert found[f"associative recall, {TRANSFORMER}"]["fails"] == ""
+    assert actual[model] == {"model": model, **said}
+    assert actual[f"IsTree, {TRANSFORMER}, lean"]["fails"] == "4.7/lean-least-bits holds all"
+    assert actual[f"associative recall, {TRANSFORMER}"]["fails"] == ""
     line = f"| {model} | p ≤ 4\\|n | all; those above | 4.6/index-least-bits holds all |"
     assert line in show(list(rows.values()), "--markdown")[1]
     del rows["4.6/precision"]

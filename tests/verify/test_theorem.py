@@ -150,9 +150,9 @@ def test_a_search_that_finds_something_else(
 @pytest.fixture
 def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What is said of all n above 2^64; by default not that it is certified."""
-    found = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it", "cases": [], "theorem": None}
-    monkeypatch.setattr(theorem, "survey", lambda subject, *judges, say: SimpleNamespace(document=lambda: found))
-    return found
+    result = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it", "cases": [], "theorem": None}
+    monkeypatch.setattr(theorem, "survey", lambda subject, *judges, say: SimpleNamespace(document=lambda: result))
+    return result
 
 
 def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,9 +29,9 @@ def test_a_sum_that_is_not_kept_is_seen(side: str, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(three_tokens, "of", wrong)
     assert writes_the_run(CASE) is not None
-    found = keeps_the_tape(CASE)
-    assert found is not None
-    assert found.shows["register"] == side
+    actual = keeps_the_tape(CASE)
+    assert actual is not None
+    assert actual.shows["register"] == side
 
 
 def test_a_rounded_register_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,9 +42,9 @@ def test_a_rounded_register_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         return wired if more_bits else replace(wired, model=without_units(wired.model, 0, [0]))
 
     monkeypatch.setattr(three_tokens, "of", wrong)
-    found = keeps_the_tape(CASE)
-    assert found is not None
-    assert found.shows["register"] == "e"
+    actual = keeps_the_tape(CASE)
+    assert actual is not None
+    assert actual.shows["register"] == "e"
 
 
 def test_a_rule_that_is_not_said_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

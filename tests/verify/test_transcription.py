@@ -34,12 +34,12 @@ class Section:
 
 def sections(page: str) -> list[Section]:
     """Those of the page, in order."""
-    found = []
+    result = []
     for text in re.split(r"^## ", page, flags=re.M)[1:]:
         heading, _, below = text.partition("\n")
         named = below.partition("**Claims**")[2]
-        found.append(Section(tuple(re.findall(r'id="(\w+)"', heading)), below, tuple(re.findall(r"`(\S+)`", named))))
-    return found
+        result.append(Section(tuple(re.findall(r'id="(\w+)"', heading)), below, tuple(re.findall(r"`(\S+)`", named))))
+    return result
 
 
 def astray(claims: Mapping[str, str], page: Sequence[Section]) -> list[str]:

@@ -34,9 +34,9 @@ def parsed(module: str, argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "argv", [module, *argv])
     with monkeypatch.context() as patch:
         patch.setattr(cli.Parser, "parse_args", stopped)
-        with pytest.raises(Parsed) as found:
+        with pytest.raises(Parsed) as excinfo:
             runpy.run_path(str(file), run_name="__main__")
-    (arguments,) = found.value.args
+    (arguments,) = excinfo.value.args
     assert isinstance(arguments, argparse.Namespace)
     return arguments
 

@@ -97,7 +97,7 @@ def with_fields(old: T, **changed: object) -> T:
 
 @dataclass(eq=False)
 class Space:
-    """What all kinds of one model share: the format, and a supply of names. given: how many there are so far."""
+    """What all abstract states of one model share: the format, and a supply of names. given: how many there are so far."""
 
     format: Format
     given: int = 0

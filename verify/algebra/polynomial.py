@@ -1,4 +1,4 @@
-"""Polynomials with exact coefficients over named atoms: what a register of one kind of position holds."""
+"""Polynomials with exact coefficients over named atoms: what a register holds in one abstract state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The token automaton of a program's texts: a place for each word and for the numbers of each piece."""
+"""The token automaton of a program's texts: a state for each word and for the numbers of each piece."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import count
 from constructions.language.texts import Texts
 from constructions.language.values import START
 from constructions.models.search import END_SEARCH
-from verify.automata.language import Bound, Language, Place, State
+from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
 
 
-def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
+def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
     """The prompts for n, and what is said behind them. sizes: n stands for these; the texts of the largest are those of all.
 
     An answer is due where a prompt may end, and behind all that is said; but behind a search stands what it finds.
     """
     pieces, prompt = texts.pieces, len(texts.prompt)
-    places, of_piece = [Place(State(START), 1, 1, (), START)], {-1: [0]}
+    states, of_piece = [State(Label(START), 1, 1, (), START)], {-1: [0]}
     low: Bound = 2
     high: Bound = 1
     spans = []
@@ -33,19 +33,19 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> Language:
     for i, piece in enumerate(pieces):
         of_piece[i] = []
         for word in (*piece.words, *[""] * piece.numbers):
-            state = _state(piece.name or word or "number", {str(place.state) for place in places})
+            label = _label(piece.name or word or "number", {str(state.label) for state in states})
             numbers = (0, 0) if word else (piece.low, piece.largest(n))
-            of_piece[i].append(len(places))
-            places.append(Place(state, *spans[i], (), word, numbers))
+            of_piece[i].append(len(states))
+            states.append(State(label, *spans[i], (), word, numbers))
     for i in range(len(pieces)):
-        after = tuple(sorted(place for j in before[i] for place in of_piece[j]))
-        for place in of_piece[i]:
-            places[place] = replace(places[place], after=after)
+        after = tuple(sorted(state for j in before[i] for state in of_piece[j]))
+        for state in of_piece[i]:
+            states[state] = replace(states[state], after=after)
     ends = {i for i in range(-1, prompt) if prompt in texts.behind(i, thought=False)} | {*range(prompt, len(pieces))}
-    due = (places[j] for i in ends for j in of_piece[i])
-    return Language(tuple(places), frozenset(place.state for place in due if place.word != END_SEARCH), sizes)
+    due = (states[j] for i in ends for j in of_piece[i])
+    return TokenAutomaton(tuple(states), frozenset(state.label for state in due if state.word != END_SEARCH), sizes)
 
 
-def _state(part: str, taken: set[str]) -> State:
-    """One whose text no place has yet."""
-    return next(state for i in count(1) if str(state := State(part, i if i > 1 else "")) not in taken)
+def _label(part: str, taken: set[str]) -> Label:
+    """One whose text no state has yet."""
+    return next(label for i in count(1) if str(label := Label(part, i if i > 1 else "")) not in taken)

@@ -35,7 +35,7 @@ class Bits:
 
 def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
     """Of every model with a claim about its p that holds."""
-    found = []
+    result = []
     for name, basis in models:
         for variant in VARIANTS:
             own = [row for row in rows if basis.has(row.claim) and row.claim.variant == variant and _stands(row)]
@@ -48,8 +48,8 @@ def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[B
                 fails = f"{fails} {_ranges(about['least-bits'])}"
             certified = _ranges([row for aspect in ROUNDING for row in about[aspect]], kind="certified")
             if wired:
-                found.append(Bits(name if variant == VARIANTS[0] else f"{name}, {variant}", wired, certified, fails))
-    return found
+                result.append(Bits(name if variant == VARIANTS[0] else f"{name}, {variant}", wired, certified, fails))
+    return result
 
 
 def _stands(row: Row) -> bool:

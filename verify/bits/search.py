@@ -73,12 +73,12 @@ class Row:
     @property
     def certified(self) -> int | None:
         """The least p from which on, up to `wired_for`, every p is certified for all inputs."""
-        found = None
+        result = None
         for point in reversed(self.points):
             if point.state is not State.CERTIFIED:
                 break
-            found = point.precision_bits
-        return found
+            result = point.precision_bits
+        return result
 
     @property
     def fails_at(self) -> Point | None:

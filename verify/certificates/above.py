@@ -21,7 +21,7 @@ from verify.algebra.samples import some_n, values_of
 from verify.algebra.symbolic import grows
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, in_case
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, judge
 from verify.dossiers.dossier import ENDLESS, Json, Subject
@@ -37,18 +37,18 @@ ALONE = 2 * (1 << BITS_OF_HALF - 1) - 1  # cells, up to which each number is loo
 MORE_CELLS = f"more than {ALONE} cells"
 Say: TypeAlias = Callable[[str], object]
 """Is told of each case in a line."""
-Judge: TypeAlias = Callable[[Subject, Model, Language], Json]
+Judge: TypeAlias = Callable[[Subject, Model, TokenAutomaton], Json]
 """Of a model and its inputs: verdict, where and what, the names of what is assumed, and what else is told of a case."""
 
 
-def rounding(subject: Subject, model: Model, language: Language) -> Json:
+def rounding(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """Whether rounding is sound."""
-    judged = judge(model, language)
+    judged = judge(model, automaton)
     assumed = list(judged.report.invariants) if judged.report else []
     return {"verdict": judged.verdict, "where": judged.where, "what": judged.what, "assumed_invariants": assumed}
 
 
-def unjudged(subject: Subject, model: Model, language: Language) -> Json:
+def unjudged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """Nothing is asked of the model: what is left of the walk are the questions of its builder, which take seconds."""
     return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
 
@@ -101,12 +101,12 @@ class Survey:
             self.cases.append(self._judged(walk, number, subject))
 
     def _judged(self, walk: Walk, number: int, subject: Subject) -> Json:
-        model, language = build(subject)
+        model, automaton = build(subject)
         case = {"cells": f"{subject.dossier.fields['cells']}"} if subject.all_cells else {}
         case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
         for judge_case in self.judges:
-            answer = judge_case(subject, model, language)
+            answer = judge_case(subject, model, automaton)
             verdict, where, what = (answer.pop(key) for key in ("verdict", "where", "what"))
             if verdict != CERTIFIED:
                 raise Undecided(where, what)

@@ -8,7 +8,7 @@ from typing import Any
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Undecided
 from verify.algebra.interval import symbol
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.matrices import LARGEST_TABLE, require_same
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Subject
 from verify.rounding.model import Listed, Model
@@ -48,7 +48,7 @@ def precision_of(subject: Subject) -> int:
     return subject.dossier.least_precision(subject) if subject.precision_bits is None else subject.precision_bits
 
 
-def language_of(subject: Subject) -> Language:
+def automaton_of(subject: Subject) -> TokenAutomaton:
     """The inputs."""
     return subject.dossier.texts(subject)
 
@@ -71,16 +71,16 @@ def wired_of(subject: Subject, listed: int | None = None) -> Wired:
     return subject.dossier.wired(subject, listed)
 
 
-def build(subject: Subject) -> tuple[Model, Language]:
+def build(subject: Subject) -> tuple[Model, TokenAutomaton]:
     """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
 
     Raises OtherMatrices where the matrices that users get are not those of the exact layers.
     """
-    model, language, _ = build_beside(subject)
-    return model, language
+    model, automaton, _ = build_beside(subject)
+    return model, automaton
 
 
-def build_beside(subject: Subject) -> tuple[Model, Language, Wired | None]:
+def build_beside(subject: Subject) -> tuple[Model, TokenAutomaton, Wired | None]:
     """The same with the matrices that users get, see `compared`; None where n is no number."""
     if subject.n < subject.dossier.least or (subject.length or LEAST) < LEAST:
         raise Undecided(
@@ -89,7 +89,7 @@ def build_beside(subject: Subject) -> tuple[Model, Language, Wired | None]:
         )
     model = model_of(subject)
     wired = compared(subject, model) if isinstance(subject.n, int) else None
-    return model, language_of(subject), wired
+    return model, automaton_of(subject), wired
 
 
 def can_be_written(subject: Subject, model: Model) -> bool:
@@ -123,13 +123,15 @@ def _compared_sizes(subject: Subject, model: Model, low: int, high: int, *, one:
     return tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
 
 
-def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
+def sized(subject: Subject, end: int) -> tuple[Model, TokenAutomaton, int]:
     """As `sized_beside`, but for where it was compared."""
-    model, language, high, _ = sized_beside(subject, end)
-    return model, language, high
+    model, automaton, high, _ = sized_beside(subject, end)
+    return model, automaton, high
 
 
-def sized_beside(subject: Subject, end: int, *, one: bool = False) -> tuple[Model, Language, int, tuple[int, ...]]:
+def sized_beside(
+    subject: Subject, end: int, *, one: bool = False
+) -> tuple[Model, TokenAutomaton, int, tuple[int, ...]]:
     """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
 
     The last value: the n at which it was held against the matrices that users get: three or, if `one` says so, one of them; fewer

@@ -14,7 +14,7 @@ from typing import Any
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices, Refused, Undecided
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, build_beside, can_be_written, every_cells, model_of, precision_of
 from verify.certificates.building import compared as compared_with_matrices
 from verify.certificates.matrices import digest
@@ -40,10 +40,10 @@ class Judged:
     report: Report | None = None
 
 
-def judge(model: Model, language: Language) -> Judged:
+def judge(model: Model, automaton: TokenAutomaton) -> Judged:
     """Carries out the check."""
     try:
-        return Judged(CERTIFIED, report=check(model, language))
+        return Judged(CERTIFIED, report=check(model, automaton))
     except Undecided as undecided:
         return Judged(UNKNOWN, undecided.where, undecided.what)
     except Refused as refused:
@@ -55,10 +55,10 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
     if judged.report is None:
         return judged
     try:
-        repaired, language = build(replace(subject, printed=()))
+        repaired, automaton = build(replace(subject, printed=()))
     except OtherMatrices as refused:
         return Judged(REFUSED, f"the construction itself, {refused.where}", refused.what)
-    return held_against(judged, model, subject.construction, repaired, judge(repaired, language))
+    return held_against(judged, model, subject.construction, repaired, judge(repaired, automaton))
 
 
 def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: Judged) -> Judged:
@@ -84,12 +84,12 @@ def certificate(subject: Subject) -> Json:
     if is_small(subject):
         return {**header, **_exhausted(subject)}
     try:
-        model, language, wired = build_beside(subject)
+        model, automaton, wired = build_beside(subject)
     except Undecided as undecided:
         return {**header, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
     except OtherMatrices as refused:
         return {**header, "verdict": REFUSED, "where": refused.where, "what": refused.what}
-    judged = judge(model, language)
+    judged = judge(model, automaton)
     if judged.verdict == UNKNOWN and wired is not None:
         try:
             refute(subject)
@@ -97,7 +97,7 @@ def certificate(subject: Subject) -> Json:
             judged = Judged(REFUSED, refused.where, refused.what)
     judged = compared(judged, model, subject) if subject.printed else judged
     file = {"matrices_sha256": _file_digest(subject, model, wired)}
-    return {**header, **described(model, language, judged), **file, **print_unseen(model, subject)}
+    return {**header, **described(model, automaton, judged), **file, **print_unseen(model, subject)}
 
 
 def _file_digest(subject: Subject, model: Model, wired: Wired | None) -> str | None:
@@ -140,7 +140,7 @@ def about(subject: Subject) -> Json:
     }
 
 
-def described(model: Model, language: Language, judged: Judged) -> Json:
+def described(model: Model, automaton: TokenAutomaton, judged: Judged) -> Json:
     """What was checked, and what was found."""
     document: Json = {
         "verdict": judged.verdict,
@@ -148,8 +148,8 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         "what": judged.what,
         "precision_bits": model.arithmetic.format.significand_bits + 1,
         "weights_sha256": model.digest,
-        "inputs": inputs_of(language),
-        "answers": sorted(map(str, language.answers)),
+        "inputs": inputs_of(automaton),
+        "answers": sorted(map(str, automaton.answers)),
     }
     if judged.report is not None:
         report = judged.report
@@ -158,31 +158,31 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
             "heads": [
                 {
                     "head": model.head(*head),
-                    "lead": str(x.lead),
+                    "lead": str(x.margin),
                     "needed": str(x.needed),
                     "least_largest_score": str(x.winning),
                 }
-                for head, x in report.leads.items()
+                for head, x in report.margins.items()
             ],
             "error_in_steps": {name: _short(error) for name, error in report.errors.items()},
-            "kinds": report.kinds,
+            "kinds": report.states,
             "ideal_sha256": report.ideal,
         }
     return document
 
 
-def inputs_of(language: Language) -> list[Json]:
-    """The places of the inputs that are meant."""
+def inputs_of(automaton: TokenAutomaton) -> list[Json]:
+    """The states of the automaton that reads the inputs that are meant."""
     return [
         {
-            "place": str(place.state),
-            "positions": [f"{place.low}", f"{place.high}"],
-            "token": place.word or [f"{end}" for end in place.numbers],
-            "after": [str(language.places[i].state) for i in place.after],
-            **({"every": place.every} if place.every > 1 else {}),
-            **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
+            "place": str(state.label),
+            "positions": [f"{state.low}", f"{state.high}"],
+            "token": state.word or [f"{end}" for end in state.numbers],
+            "after": [str(automaton.states[i].label) for i in state.after],
+            **({"every": state.every} if state.every > 1 else {}),
+            **({} if state.behind is None else {"number_at_most_position_minus": state.behind}),
         }
-        for place in language.places
+        for state in automaton.states
     ]
 
 

@@ -15,7 +15,7 @@ from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recu
 from constructions.show import cli
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.domains import Refused, Undecided
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, families_of
 from verify.certificates.sidecar import named_by, require_same, subject_of
 from verify.dossiers.dossier import Subject
@@ -25,7 +25,7 @@ LENGTH = "longest_sequence"
 MOST_HEADER = 100_000_000  # bytes, as safetensors has it
 
 
-def read(path: Path) -> tuple[Subject, Model, Language]:
+def read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     """The model of a `.safetensors` file with its sidecar beside it.
 
     Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered, Refused for
@@ -42,7 +42,7 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         raise ValueError(what if named else f"{path}: not an exported model: {what}") from error
 
 
-def _read(path: Path) -> tuple[Subject, Model, Language]:
+def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     from safetensors.numpy import load
 
     content = _content(path)
@@ -61,7 +61,7 @@ def _read(path: Path) -> tuple[Subject, Model, Language]:
     wired, document = named_by(subject, printed)
     vocabulary = list(sidecar["vocabulary"])
     require_same(sidecar, document, wired)
-    own, language = build(subject)
+    own, automaton = build(subject)
     if widths - {head_width(wired.model)}:
         raise Refused("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
     if (stored := _metadata(content).get(LENGTH)) not in (None, str(wired.model.longest)):
@@ -81,7 +81,7 @@ def _read(path: Path) -> tuple[Subject, Model, Language]:
         or file_model.position != own.position
     ):
         raise Undecided("the vocabulary", "the embedding is not the construction's")
-    return subject, file_model, language
+    return subject, file_model, automaton
 
 
 def _content(path: Path) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.algebra.domains import OtherMatrices
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import ALONE, Say, rounding, whole
 from verify.certificates.building import at_size, build_beside, model_of, precision_of, sized_beside
 from verify.certificates.document import (
@@ -80,7 +80,7 @@ def intervals(subject: Subject) -> Iterator[Interval]:
 
 
 def _judged(
-    low: int, high: int, model: Model, inputs: Language, of: str = "n", compared: tuple[int, ...] = ()
+    low: int, high: int, model: Model, inputs: TokenAutomaton, of: str = "n", compared: tuple[int, ...] = ()
 ) -> Interval:
     p = model.arithmetic.format.significand_bits + 1
     return Interval(low, high, p, model.digest, judge(model, inputs), of=of, compared=compared)

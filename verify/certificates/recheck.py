@@ -1,6 +1,6 @@
 """A certified model of which one sublayer is not what it was: the check from there on, until it goes on as before.
 
-Up to the sublayer nothing is new. Behind it, if the kinds are those of the certified model, so is all the rest.
+Up to the sublayer nothing is new. Behind it, if the states are those of the certified model, so is all the rest.
 """
 
 from __future__ import annotations
@@ -9,32 +9,32 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from verify.algebra.domains import Space
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Entry, Report, behind_sublayer, require_output, require_weights
-from verify.rounding.kinds import Kind
 from verify.rounding.model import Model
 
 
-def is_same_function(model: Model, language: Language, own: Model, certified: Report, changed: int) -> bool:
+def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certified: Report, changed: int) -> bool:
     """Whether the ideal model is that of the certified one, as far as the first difference. Raises Refused or Undecided before it.
 
     own, certified: the model of which the weights of this sublayer were changed, and the report on it.
     """
-    require_weights(model, language)
+    require_weights(model, automaton)
     if any(_kept(model, number) != _kept(own, number) for number in range(changed)):
         return False  # what is read behind a sublayer is told there
     entry = certified.entries[changed]
     space = Space(model.arithmetic.format, entry.names)
-    kinds = [replace(kind, space=space) for kind in entry.kinds]
+    states = [replace(state, space=space) for state in entry.states]
     for number in range(changed, 2 * len(model.layers)):
-        if number > changed and _goes_on(kinds, space, certified.entries[number]):
+        if number > changed and _goes_on(states, space, certified.entries[number]):
             return True
         report = Report(model.registers)
-        kinds = behind_sublayer(model, language, number, kinds, report)
+        states = behind_sublayer(model, automaton, number, states, report)
         before, behind = certified.entries[number : number + 2]
-        if report.told != certified.told[before.trace : behind.trace]:
+        if report.texts != certified.texts[before.trace : behind.trace]:
             return False
-    require_output(model, kinds)
+    require_output(model, states)
     return True
 
 
@@ -43,6 +43,8 @@ def _kept(model: Model, number: int) -> frozenset[int]:
     return model.live(number // 2, feed_forward=number % 2 == 0)
 
 
-def _goes_on(kinds: Sequence[Kind], space: Space, entry: Entry) -> bool:
+def _goes_on(states: Sequence[AbstractState], space: Space, entry: Entry) -> bool:
     """Whether a check stands where another one stood."""
-    return space.given == entry.names and [replace(kind, space=entry.kinds[0].space) for kind in kinds] == entry.kinds
+    return (
+        space.given == entry.names and [replace(state, space=entry.states[0].space) for state in states] == entry.states
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.document import Judged, judge
 from verify.rounding.model import Listed, described
 
@@ -57,8 +57,8 @@ class Registers(tuple[str, ...]):
         return Wired("small", "", "repaired", (), 4, arithmetic, model, self, tuple(words), ())
 
 
-def judged(wired: Wired, language: Language) -> Judged:
+def judged(wired: Wired, automaton: TokenAutomaton) -> Judged:
     """What the checker says."""
     numbers = sum(word.isdecimal() for word in wired.vocabulary)
     listed = [Listed("", 1, numbers)] if numbers else []
-    return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), language)
+    return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), automaton)

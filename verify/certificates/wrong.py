@@ -9,25 +9,25 @@ from collections.abc import Iterable, Iterator
 
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED
 from verify.certificates.small import Registers, Weights, judged
 
 NONE: Weights = {}
 
 
-def keys_that_tie() -> tuple[Wired, Language]:
+def keys_that_tie() -> tuple[Wired, TokenAutomaton]:
     """`?` reads the mean of the numbers, and says 3 if it is below 5/3: so it is if 5/3 is rounded."""
     of = Registers(("v", "?", "one", "read"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"v": 1}, "?": {"?": 1, "one": 1}}
     head = of.head([({"?": 40}, {"one": 1, "?": -1})], {"v": 1}, "read")
     block = of.block(({"read": -12, "?": 20}, 0, {"?": 8}, 0, {"v": 1}), heads=[head])
-    numbers, asked = Place(State("x"), 2, 4, (0, 1), numbers=(1, 3)), Place(State("?"), 3, 5, (1,), "?")
-    spoken = Language((Place(State("s"), 1, 1, (), "s"), numbers, asked), frozenset([asked.state]), (4, 4))
+    numbers, asked = State(Label("x"), 2, 4, (0, 1), numbers=(1, 3)), State(Label("?"), 3, 5, (1,), "?")
+    spoken = TokenAutomaton((State(Label("s"), 1, 1, (), "s"), numbers, asked), frozenset([asked.label]), (4, 4))
     return of.model(words, NONE, [block], Arithmetic(fixed_point(17))), spoken
 
 
-def a_sum_that_saturates() -> tuple[Wired, Language]:
+def a_sum_that_saturates() -> tuple[Wired, TokenAutomaton]:
     """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
     of = Registers(("a", "b", "c", "sum"))
     recurrence = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
@@ -35,7 +35,7 @@ def a_sum_that_saturates() -> tuple[Wired, Language]:
     return wired, _in_order("abc")
 
 
-def a_runner_up_that_is_near() -> tuple[Wired, Language]:
+def a_runner_up_that_is_near() -> tuple[Wired, TokenAutomaton]:
     """`?` should read from `a`, whose score is 40; that of `b` is 39, and of all others 0."""
     of = Registers(("score", "v", "?", "read"))
     words = {"a": {"score": 40, "v": 1}, "b": {"score": 39, "v": 9}, "c": {"v": 5}, "?": {"?": 1}}
@@ -44,10 +44,10 @@ def a_runner_up_that_is_near() -> tuple[Wired, Language]:
     return wired, _in_order(words)
 
 
-def _in_order(words: Iterable[str]) -> Language:
+def _in_order(words: Iterable[str]) -> TokenAutomaton:
     """The words, one behind the other, with an answer behind the last."""
-    spoken = tuple(Place(State(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
-    return Language(spoken, frozenset([spoken[-1].state]), (4, 4))
+    spoken = tuple(State(Label(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
+    return TokenAutomaton(spoken, frozenset([spoken[-1].label]), (4, 4))
 
 
 WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)

@@ -11,7 +11,7 @@ from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, judge
 from verify.certificates.ideal import IdealModel
 from verify.framework.check import Check
@@ -46,13 +46,13 @@ def _wired(case: Tied) -> Wired:
     return wired_of("ties", "section 3", (), frozenset(), case.keys, embedding, blocks, arithmetic)
 
 
-def _language(keys: int) -> Language:
-    places = (
-        Place(State(BEGIN), 1, 1, (), BEGIN),
-        Place(State(KEY), 2, keys + 1, (0, 1), KEY),
-        Place(State(ASK), FEWEST + 2, keys + 2, (1,), ASK),
+def _automaton(keys: int) -> TokenAutomaton:
+    states = (
+        State(Label(BEGIN), 1, 1, (), BEGIN),
+        State(Label(KEY), 2, keys + 1, (0, 1), KEY),
+        State(Label(ASK), FEWEST + 2, keys + 2, (1,), ASK),
     )
-    return Language(places, frozenset([State(ASK)]), (keys, keys))
+    return TokenAutomaton(states, frozenset([Label(ASK)]), (keys, keys))
 
 
 def _certified(case: Tied) -> Counterexample | None:
@@ -67,7 +67,7 @@ def _certified(case: Tied) -> Counterexample | None:
     if right != Fraction(case.keys + 3, 2):
         raise ValueError(f"the ideal model reads {right}, not the mean position")
     model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, [])
-    if judge(model, _language(case.keys)).verdict != CERTIFIED:
+    if judge(model, _automaton(case.keys)).verdict != CERTIFIED:
         return None
     return Counterexample(certified="one key is read", read=seen, mean=right)
 

@@ -7,14 +7,14 @@ from itertools import chain, product
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.claims.program import RANKS
 from verify.claims.standard import FRAMES, beyond, explained
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.dossiers.istree.texts import SECOND
-from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, run, states, step, tokens_of
+from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, labels, run, step, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
@@ -26,11 +26,11 @@ def as_defined(graph: Graph) -> Counterexample | None:
     words, right = PAPER.vocabulary(graph.n), hybrid.expected_sequence(graph)
     prompt = [words[token] for token in PAPER.prompt(graph)]
     read = Input(tokens_of([*prompt, *right]), FAMILIES)
-    last = SECOND if graph.edges else State(PAPER.start)
-    for k, (state, word) in enumerate(
-        zip([last, *states(right[:-1])], tokens_of(right), strict=True), start=len(prompt)
+    last = SECOND if graph.edges else Label(PAPER.start)
+    for k, (label, word) in enumerate(
+        zip([last, *labels(right[:-1])], tokens_of(right), strict=True), start=len(prompt)
     ):
-        due = step(graph.n, state)
+        due = step(graph.n, label)
         if due is None or read.spoken(due, k) != word:
             found = "nothing" if due is None else str(read.spoken(due, k))
             return Counterexample(position=k, expected=str(word), due=found)

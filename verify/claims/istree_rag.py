@@ -230,8 +230,8 @@ def test_logarithmic_precision(check: Check) -> None:
     def within(bits: int) -> Counterexample | None:
         for discipline in Discipline:
             least = partial(rag.least_precision, discipline=discipline)
-            if (found := first_above(least, lambda log2: 4 * log2 + 11, bits)) is not None:
-                return found
+            if (result := first_above(least, lambda log2: 4 * log2 + 11, bits)) is not None:
+                return result
         return None
 
     check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)

@@ -9,7 +9,7 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
 from verify.claims.standard import ALGORITHM_1, DEFINED, OF_RETRIEVAL, SEARCHES, beyond, explained
@@ -89,11 +89,11 @@ class Wiring:
             [words[t] for t in tokens] for tokens in (layout.prompt(graph), expected_answer(graph, layout))
         )
         read, end = Input(tokens_of([*prompt, *right])), layout.end_of_prompt
-        last = State(end, IN_PROMPT) if end else SECOND if graph.edges else State(layout.start)
+        last = Label(end, IN_PROMPT) if end else SECOND if graph.edges else Label(layout.start)
         for k, word in enumerate(right, start=len(prompt)):
             said = right[k - len(prompt) - 1] if k > len(prompt) else ""
-            state = last if not said else State(said, IN_THOUGHT) if said == end else THOUGHT
-            due = step(graph.n, layout, state, by_counts=not self.lean)
+            label = last if not said else Label(said, IN_THOUGHT) if said == end else THOUGHT
+            due = step(graph.n, layout, label, by_counts=not self.lean)
             if due is None or read.said(due, k) != word:
                 found = due and read.said(due, k)
                 return Counterexample(layout=layout.name, position=k, expected=word, due=found)

@@ -12,8 +12,8 @@ from constructions.istree.rag import RECORD, RETURN
 from constructions.language.interpreter import Input, Spoken
 from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
-from verify.automata.language import Language, Place
-from verify.certificates.building import language_of
+from verify.automata.token_automaton import State, TokenAutomaton
+from verify.certificates.building import automaton_of
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.program import ARGUED
 from verify.claims.standard import ALGORITHM_2, explained
@@ -34,30 +34,30 @@ NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 
 @cache
-def compared(n: int) -> tuple[Language, tuple[Answer | None, ...]]:
-    """The texts that are compared, and what is due at their places."""
+def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
+    """The texts that are compared, and what is due at their states."""
     subject = find_subject("istree", n, model="rag")
-    texts = subject.dossier.compared_texts(subject, language_of(subject))
-    return texts, tuple(subject.dossier.definition(subject, place.state) for place in texts.places)
+    texts = subject.dossier.compared_texts(subject, automaton_of(subject))
+    return texts, tuple(subject.dossier.definition(subject, state.label) for state in texts.states)
 
 
-def behind(texts: Language, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
-    """The places where the token at position k, from 1, can stand if the one before stands at one of these; at 1, behind none."""
+def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
+    """The states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, behind none."""
     name, number = tokens[k - 1]
 
-    def fits(place: Place) -> bool:
-        if place.word:
-            return place.word == name
-        (low, _), (_, high) = map(texts.range, place.numbers)
-        copied = not place.same or tokens[k - 1 - place.same] == tokens[k - 1]
-        return place.family == name and low <= number <= high and copied
+    def fits(state: State) -> bool:
+        if state.word:
+            return state.word == name
+        (low, _), (_, high) = map(texts.range, state.numbers)
+        copied = not state.same or tokens[k - 1 - state.same] == tokens[k - 1]
+        return state.family == name and low <= number <= high and copied
 
-    found = (i for i, place in enumerate(texts.places) if not (place.after or here) or not here.isdisjoint(place.after))
-    return frozenset(i for i in found if fits(texts.places[i]))
+    found = (i for i, state in enumerate(texts.states) if not (state.after or here) or not here.isdisjoint(state.after))
+    return frozenset(i for i in found if fits(texts.states[i]))
 
 
 def as_algorithm_2(graph: Graph) -> Counterexample | None:
-    """Where the defined step is not what comes next in Algorithm 2's text, or where that text stands at no place."""
+    """Where the defined step is not what comes next in Algorithm 2's text, or where that text stands at no state."""
     texts, due = compared(graph.n)
     prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
     words = [*prompt, *rag.expected_sequence(graph)]
@@ -88,8 +88,8 @@ def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
         given = {turns.V: v}
         cases = [(turns.FIRST, FOUND.first, given)]
         cases += [(turns.NEXT, FOUND.next, {**given, turns.U: u}) for u in NAMES if u != v]
-        if found := next(filter(None, (found_by(*case, prompt) for case in cases)), None):
-            return found
+        if result := next(filter(None, (found_by(*case, prompt) for case in cases)), None):
+            return result
     return None
 
 

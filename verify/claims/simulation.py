@@ -157,8 +157,8 @@ def test_halts(check: Check) -> None:
     def right(rnn: str) -> Counterexample | None:
         model, known = simulated()[rnn], load(rnn, simulated()[rnn].n)
         task = Task(rnn, model.n, tuple(map(known.vocabulary.index, model.prompt.split())), model.words)
-        if found := differs(task):
-            return found
+        if result := differs(task):
+            return result
         turn = turn_of(known)
         words = [known.vocabulary[token] for token in expected(task)[turn - 1 :: turn]]
         machine = find("bb2")

@@ -14,8 +14,8 @@ from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.rag import tape_search
 from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
-from verify.automata.language import State
-from verify.certificates.building import language_of
+from verify.automata.token_automaton import Label
+from verify.certificates.building import automaton_of
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
 from verify.claims.standard import BEYOND, SEARCH_AND_STEP, every_n
 from verify.claims.standard import STEP as SAID
@@ -29,7 +29,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run
 from verify.oracles.counts import RUNS
-from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
+from verify.runs.turing_runs import HYBRID, Case, cases, states_of, tokens_of
 
 MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}
 STEPS = 10
@@ -39,9 +39,9 @@ WORD = {"5.4": SEARCH_AND_STEP, "5.8": SAID}
 
 
 @cache
-def due(subject: Subject, state: State) -> Answer | None:
+def due(subject: Subject, label: Label) -> Answer | None:
     """What should be said there."""
-    return subject.dossier.definition(subject, state)
+    return subject.dossier.definition(subject, label)
 
 
 def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
@@ -51,11 +51,11 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     words = [*prompt, *module.expected_sequence(machine, **case.task)]
     subject = find_subject("turing", case.steps, model=model, machine=case.machine, tape=case.tape)
     read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
-    places = places_of(language_of(subject), read.tokens[:-1])
+    states = states_of(automaton_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
-        answer, right = due(subject, places[k - 1].state), read.tokens[k]
+        answer, right = due(subject, states[k - 1].label), read.tokens[k]
         if answer is None:
-            answer, right = found(task, places[k - 1].state), tokens_of(retrieve(words[:k]))[0]
+            answer, right = found(task, states[k - 1].label), tokens_of(retrieve(words[:k]))[0]
         if not right == (said := read.spoken(answer, k)) == read.tokens[k]:
             return Counterexample(position=k + 1, expected=words[k], due=str(said))
     return None
@@ -115,10 +115,10 @@ CELLS = (-1, 1, 11)
 SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(frozenset())
 
 
-def as_found(words: Sequence[str], search: Sequence[str], state: State) -> Counterexample | None:
+def as_found(words: Sequence[str], search: Sequence[str], label: Label) -> Counterexample | None:
     """Where the search that ends in this state, behind these words, finds something else than is defined."""
     text = [*words, START_SEARCH, *search, END_SEARCH]
-    said, right = Input(tokens_of(text), FAMILIES).spoken(found(SMALL, state), len(text)), tokens_of(retrieve(text))[0]
+    said, right = Input(tokens_of(text), FAMILIES).spoken(found(SMALL, label), len(text)), tokens_of(retrieve(text))[0]
     return None if said == right else Counterexample(text=text, expected=str(right), found=str(said))
 
 
@@ -126,14 +126,14 @@ def cells_as_found(records: tuple[tuple[int, int], ...]) -> Counterexample | Non
     """The search for each cell, behind records of cells and symbols."""
     words = [START, *(word for c, x in records for word in (f"@{c}", str(x), f"@{c}", "A", TO_RIGHT))]
     searches = ((SEARCH.before, f"@{c}", SEARCH.between, f"@{c}", SEARCH.behind) for c in CELLS)
-    return next(filter(None, (as_found(words, search, State(STEP, number=7)) for search in searches)), None)
+    return next(filter(None, (as_found(words, search, Label(STEP, number=7)) for search in searches)), None)
 
 
 def places_as_found(word: str) -> Counterexample | None:
     """The search for each place of a word, and for the one behind it."""
     places = rag.families(TaskOfAnySize(SMALL.machine, STEPS, word))[-1]
     searches = ([places.text(i)] for i in range(len(places)))
-    return next(filter(None, (as_found([START, *word], search, State(COPY, number=3)) for search in searches)), None)
+    return next(filter(None, (as_found([START, *word], search, Label(COPY, number=3)) for search in searches)), None)
 
 
 def cell_as_documented(case: tuple[bool, bool]) -> Counterexample | None:

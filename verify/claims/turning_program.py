@@ -11,7 +11,7 @@ from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.certificates.above import ALONE
 from verify.certificates.building import every_cells
 from verify.claims.run_invariants import QUEUE
@@ -52,7 +52,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     subject = find_subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
-        answer = due(subject, State(read.tokens[k - 1][0]))  # states of one word or kind have one definition
+        answer = due(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
         said = None if answer is None else read.spoken(answer, k)
         if said != read.tokens[k]:
             return Counterexample(position=k + 1, expected=word, due=str(said))

@@ -21,7 +21,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
-from verify.automata.language import Language, State
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.rounding.model import Listed, Model, planned
 
 LEAST = 4  # the first n that the rules of the checker cover
@@ -196,15 +196,15 @@ class Dossier:
 
     # Texts
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         """The inputs, as a token automaton."""
         raise NotImplementedError
 
-    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+    def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         """The inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
         return replace(self.texts(replace(subject, n=high)), sizes=(low, high))
 
-    def symbolic_texts(self, subject: Subject) -> Language:
+    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
         """The inputs where n is a symbol, for the program."""
         return self.texts(subject)
 
@@ -214,7 +214,7 @@ class Dossier:
         """What should be said at the end of a prompt, as a program that a person wrote."""
         return None
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         """What should be said in this state of the texts' automaton; None if nothing is due there."""
         return self.answer(subject)
 
@@ -226,9 +226,9 @@ class Dossier:
         """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is."""
         return False
 
-    def compared_texts(self, subject: Subject, language: Language) -> Language:
+    def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         """The inputs on which program and definition are compared."""
-        return language
+        return automaton
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         """What is certified of a program, for people. document: the explanation."""

@@ -21,7 +21,7 @@ from constructions.models.search import END_SEARCH, retrieve
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
-from verify.automata.language import Language, State
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import Dossier, HardInput, Subject, Trial
@@ -99,14 +99,14 @@ class ProgramDossier(Dossier):
 
     # Texts and what is due in them
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         return of_texts(self.written.texts, subject.n, (subject.n, subject.n))
 
     def answer(self, subject: Subject) -> Answer | None:
         return self.written.output(subject.n)
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
-        return self.answer(subject) if state in self.texts(subject).answers else None
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
+        return self.answer(subject) if label in self.texts(subject).answers else None
 
     def is_stepwise(self, subject: Subject) -> bool:
         return True

@@ -31,8 +31,8 @@ def by_combination(stated: Json) -> Json:
 def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
     """From facts alone; else by the values of a bit; else by the sides of an `or`; else an equality by ≤ and ≥."""
     split = bool(bits) or either < len(state.either)
-    if found := _shown(state, products=not split):
-        return found
+    if result := _shown(state, products=not split):
+        return result
     if bits:
         bit, *rest = bits
 

@@ -47,9 +47,9 @@ class Walk:
 
     def search(self, pattern: str) -> str:
         """Searches the text, and writes the search and its result behind it."""
-        found = group_that_took_part(pattern, " ".join(self.words))
-        self.words += ["<StartSearch>", pattern, "<EndSearch>", found]
-        return found
+        result = group_that_took_part(pattern, " ".join(self.words))
+        self.words += ["<StartSearch>", pattern, "<EndSearch>", result]
+        return result
 
     def father(self, v: str) -> str:
         """r2 and r4: the father in the first record of v."""

@@ -24,7 +24,7 @@ from constructions.language.terms import (
     Read,
     Term,
 )
-from verify.automata.language import Place
+from verify.automata.token_automaton import State
 from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.tally import Tally, initial
@@ -150,11 +150,11 @@ class Reading:
         """Whether the next word is one that it may be about."""
         return word.number is not None if self.head else not seen.words
 
-    def may_stand(self, place: Place, word: Word, seen: Seen) -> bool:
-        """Whether a word that is the last one can stand at this place, where its number is compared with positions."""
-        if place.behind is None or self.head is None or word.number != self.counts:
+    def may_stand(self, state: State, word: Word, seen: Seen) -> bool:
+        """Whether a word that is the last one can stand at this state, where its number is compared with positions."""
+        if state.behind is None or self.head is None or word.number != self.counts:
             return True
-        return seen.tally.is_passed(place.behind - 1)
+        return seen.tally.is_passed(state.behind - 1)
 
     def end(self, seen: Seen) -> set[int]:
         """What may be read where this text ends, or behind the search."""

@@ -2,7 +2,8 @@
 
 One word of the text is marked, or none is. Where the term reads the number of the marked word, the search must find that word;
 where none is marked and the term reads 0, it must find nothing. All states that both can be in together are visited, and there
-are finitely many. So the answer holds of each text of the language's form, however long, of any numbers in it and in the search.
+are finitely many: the states of a product automaton. So the answer holds of each text of the language's form, however long, of
+any numbers in it and in the search.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
-from verify.automata.language import Language, Place
+from verify.automata.token_automaton import State, TokenAutomaton
 from verify.patterns.matching import FOUND, NO_GROUP, Open, further
 from verify.patterns.pattern import COUNT, OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
@@ -31,13 +32,14 @@ class Spelled:
 
 
 @dataclass(frozen=True)
-class State:
-    """Behind a word of a text. place: where it stands. marked: whether a word is; last: whether it is this one.
+class ProductState:
+    """Behind a word of a text. at: the number of the state that it stands in. marked: whether a word is; last: whether it is
+    this one.
 
     kept: what is kept of the text to tell which words may follow.
     """
 
-    place: int
+    at: int
     open: Open
     seen: Seen
     marked: bool = False
@@ -69,36 +71,36 @@ class Comparison:
     words; None where no text goes on so. Raises ValueError where that has no meaning here, or cannot be told.
     """
 
-    texts: Language
+    texts: TokenAutomaton
     spelled: Mapping[str, Spelled]
     reading: Reading
     form: int = 0
     follows: Callable[[int, Sequence[Word]], int | None] = lambda kept, words: kept
 
     def __post_init__(self) -> None:
-        script, places = self.reading.search[1:-1], self.texts.places
+        script, states = self.reading.search[1:-1], self.texts.states
         self.pattern = pattern(" ".join(map(self.written, script)))
         self.letters = [OTHER, *dict.fromkeys(word.number for word in script if word.number)]
-        if any(char.isdecimal() for place in places for char in place.word):
+        if any(char.isdecimal() for state in states for char in state.word):
             raise ValueError("a word of the texts has digits")
-        self.behind = {i: [j for j, place in enumerate(places) if i in place.after] for i in range(len(places))}
-        self.behind[-1] = [j for j, place in enumerate(places) if not place.after]
-        first = {j for j, place in enumerate(places) if script[0].name in (place.word, place.family)}
+        self.behind = {i: [j for j, state in enumerate(states) if i in state.after] for i in range(len(states))}
+        self.behind[-1] = [j for j, state in enumerate(states) if not state.after]
+        first = {j for j, state in enumerate(states) if script[0].name in (state.word, state.family)}
         own = {
-            j for j, place in enumerate(places) if place.word == START_SEARCH and not first.isdisjoint(self.behind[j])
+            j for j, state in enumerate(states) if state.word == START_SEARCH and not first.isdisjoint(self.behind[j])
         }
         if not own:
             raise ValueError("no text goes on with the search")
-        self.ends = [not own.isdisjoint(self.behind[i]) for i in range(len(places))]  # whether the search may be next
+        self.ends = [not own.isdisjoint(self.behind[i]) for i in range(len(states))]  # whether the search may be next
         self.read = dict[tuple[Open, bool, str, bool, bool, Tally], frozenset[Open]]()
 
     def difference(self) -> Difference | None:
         """A text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
-        before, untold = dict[State, tuple[State, str]](), None
-        pending = deque(State(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
+        before, untold = dict[ProductState, tuple[ProductState, str]](), None
+        pending = deque(ProductState(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
         while pending:
             state = pending.popleft()
-            if state.place >= 0 and self.ends[state.place] and not self._agree(state):
+            if state.at >= 0 and self.ends[state.at] and not self._agree(state):
                 words, states = list[str](), [state]
                 while state in before:
                     state, word = before[state]
@@ -116,7 +118,7 @@ class Comparison:
             raise untold
         return None
 
-    def _shown(self, words: Sequence[str], states: Sequence[State]) -> Difference:
+    def _shown(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
         """The text, by the states before and behind each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
@@ -126,7 +128,7 @@ class Comparison:
         numbers = [a + b for a, b in zip(done, left, strict=True) if abs(b) < NEAR]
         return Difference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
 
-    def _agree(self, state: State) -> bool:
+    def _agree(self, state: ProductState) -> bool:
         """Whether the search finds what it should if it begins here, for each guess that is right."""
         ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
         matches = {end.match for end in ends}
@@ -134,25 +136,25 @@ class Comparison:
             return matches <= {FOUND} or MARKED not in self.reading.end(state.seen)
         return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
-    def _further(self, state: State) -> Iterator[tuple[State, str]]:
+    def _further(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
         """Behind one more word."""
-        for i in self.behind[state.place]:
-            for word, text, any_length in self._spellings(self.texts.places[i]):
+        for i in self.behind[state.at]:
+            for word, text, any_length in self._spellings(self.texts.states[i]):
                 kept = self.follows(state.kept, (*state.seen.words, word))
                 if kept is None:
                     continue
                 for mark in (False, True)[: 1 + (not state.marked and self.reading.may_find(state.seen, word))]:
                     for seen in self.reading.further(state.seen, word._replace(marked=mark)):
-                        if self.reading.may_stand(self.texts.places[i], word, seen):
+                        if self.reading.may_stand(self.texts.states[i], word, seen):
                             for now in self._read(state, text, mark, any_length, seen.tally):
-                                yield State(i, now, seen, state.marked or mark, mark, kept), text
+                                yield ProductState(i, now, seen, state.marked or mark, mark, kept), text
 
-    def _read(self, state: State, text: str, mark: bool, any_length: bool, tally: Tally) -> frozenset[Open]:
+    def _read(self, state: ProductState, text: str, mark: bool, any_length: bool, tally: Tally) -> frozenset[Open]:
         """Behind the word, and the space before it."""
         key = state.open, state.last, text, mark, any_length, tally
         if key not in self.read:
             now = {state.open.counted() if tally.fresh else state.open}
-            if state.place >= 0:
+            if state.at >= 0:
                 now = self._step(now, " ", tally, ends=state.last)
             for i, char in enumerate(text):
                 now = fresh = self._step(now, char, tally, starts=mark and i == 0)
@@ -168,16 +170,16 @@ class Comparison:
         of_each = (further(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
         return {after for of_one in of_each for after in of_one}
 
-    def _spellings(self, place: Place) -> Iterator[tuple[Word, str, bool]]:
+    def _spellings(self, state: State) -> Iterator[tuple[Word, str, bool]]:
         """The words that may stand there; how they are spelled, with one digit; whether it stands for any number of digits."""
-        if place.word:
-            yield Word(place.word), place.word, False
+        if state.word:
+            yield Word(state.word), state.word, False
             return
-        spelled = self.spelled[place.family]
+        spelled = self.spelled[state.family]
         for i, form in enumerate(spelled.forms):
             for letter in self.letters if "#" in form else (OTHER,):
                 number = letter if i == self.form or len(spelled.forms) == 1 else OTHER
-                yield Word(place.family, number), form.replace("#", letter), spelled.any_length
+                yield Word(state.family, number), form.replace("#", letter), spelled.any_length
 
     def written(self, word: Word) -> str:
         """A word of the search."""

@@ -8,9 +8,9 @@ forms        what a term alone tells: its scale, what it is at position 1
 tables       terms that tokens alone tell, value by value
 sizes        numbers that may depend on n
 text         a term as people read it
-texts        which inputs end at a place
+texts        which inputs end at a state
 pieces       which texts a run can be that is written in pieces
-facts        bounds that hold at some places of all inputs
+facts        bounds that hold at some states of all inputs
 cases        what is known of a term all together, where its products one by one say less
 matches      which positions match what is asked for, and which of them is picked
 normal       the normal form: every rule is an identity, given such bounds

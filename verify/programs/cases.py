@@ -8,7 +8,7 @@ from typing import Protocol
 
 from constructions.language.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 from verify.algebra.symbolic import told_apart
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.programs.forms import alone
 
 Interval = tuple[Fraction, Fraction]
@@ -19,17 +19,17 @@ class Known(Protocol):
     """What is asked of `Facts` below it."""
 
     @property
-    def language(self) -> Language: ...
+    def automaton(self) -> TokenAutomaton: ...
 
     @property
-    def places(self) -> frozenset[int]: ...
+    def states(self) -> frozenset[int]: ...
 
     @property
     def positions(self) -> tuple[int, int]: ...
 
     @property
     def each(self) -> Mapping[int, Known]:
-        """Of positions at one of the places, by place."""
+        """Of positions at one of the states, by state."""
 
     def bounds(self, value: Term) -> Interval:
         """Two numbers that it lies between."""
@@ -41,8 +41,8 @@ class Known(Protocol):
         """Of the positions that may be read from here."""
 
 
-def settled(value: Term, facts: Known) -> Term:
-    """With numbers in place of atoms that have one value here: what is then alike is one product.
+def with_known_values(value: Term, facts: Known) -> Term:
+    """With numbers in place of atoms that have one value here, so that equal products are added up.
 
     And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
     """
@@ -71,16 +71,16 @@ def settled(value: Term, facts: Known) -> Term:
 
 
 def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
-    """Of atoms that read one token, each time: their bounds at each place where it may stand."""
+    """Of atoms that read one token, each time: their bounds at each state where it may stand."""
     reads: dict[int, list[Read]] = {}
     for a in value.atoms:
         if isinstance(a, Read) and isinstance(a.where, Back) and a.where.steps < facts.positions[0]:
             reads.setdefault(told_apart(a.where.steps), []).append(a)
     for steps, atoms in reads.items():
         if len(atoms) > 1:
-            places = facts.behind(Back(steps)).places
-            if len(places) > 1:
-                yield [{a: facts.each[i].bounds(a.value) for a in atoms} for i in places]
+            states = facts.behind(Back(steps)).states
+            if len(states) > 1:
+                yield [{a: facts.each[i].bounds(a.value) for a in atoms} for i in states]
 
 
 def lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:

@@ -35,7 +35,7 @@ from verify.programs.forms import alone, expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer, read_by_output
-from verify.programs.text import Teller
+from verify.programs.text import TermPrinter
 from verify.rounding.model import Model
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
@@ -51,14 +51,14 @@ class Mismatch:
     due: Answer
     what: Answer | str
 
-    def text(self, teller: Teller, normal: Normalizer) -> str:
+    def text(self, printer: TermPrinter, normal: Normalizer) -> str:
         """For people."""
         cases = [
-            teller.condition(normal.term(bit)) if holds else f"not {teller.condition(normal.term(bit))}"
+            printer.condition(normal.term(bit)) if holds else f"not {printer.condition(normal.term(bit))}"
             for bit, holds in self.cases
         ]
-        says = self.what if isinstance(self.what, str) else f"it says {teller.answer(self.what)}"
-        return f"{says}; where {' and '.join(cases) or 'it is read'}, due is {teller.answer(self.due)}"
+        says = self.what if isinstance(self.what, str) else f"it says {printer.answer(self.what)}"
+        return f"{says}; where {' and '.join(cases) or 'it is read'}, due is {printer.answer(self.due)}"
 
 
 def first_mismatch(
@@ -185,7 +185,7 @@ def _spelled(answer: Answer, normal: Normalizer) -> Answer:
 def _contradicts(normal: Normalizer) -> bool:
     """Whether nothing is like this."""
     facts = normal.facts
-    if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.places_back(0)):
+    if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.states_back(0)):
         return True
     return facts.is_nowhere
 

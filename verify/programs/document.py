@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from constructions.language.terms import ZERO, Matched, Term
 from verify.algebra.domains import OtherMatrices, Undecided
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
 from verify.dossiers.dossier import Json, Subject
@@ -22,7 +22,7 @@ from verify.programs.forms import at_first, expanded, read_alone, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.shares import denominator
-from verify.programs.text import Teller, Told, told_answer
+from verify.programs.text import ProgramPrinter, TermPrinter, told_answer
 from verify.programs.texts import ending
 from verify.programs.witness import first_wrong
 from verify.rounding.model import Model
@@ -46,26 +46,26 @@ def asked(subject: Subject) -> Json:
     return {**about(subject), "property": "what the ideal model computes"}
 
 
-def explained(subject: Subject, model: Model, language: Language) -> Json:
+def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """The document for a model that is held against this subject's task."""
     dossier = subject.dossier
-    language = dossier.compared_texts(subject, language)
+    automaton = dossier.compared_texts(subject, automaton)
     document = asked(subject)
     document |= {
         "verdict": UNKNOWN,
         "where": "",
         "what": "",
         "weights_sha256": model.digest,
-        "inputs": inputs_of(language),
+        "inputs": inputs_of(automaton),
     }
     try:
-        program = extract(model, language, naming=dossier.named_sums, shorten=bool(subject.printed))
+        program = extract(model, automaton, naming=dossier.named_sums, shorten=bool(subject.printed))
     except Undecided as undecided:
         return {**document, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
-    shown = next((i for i, place in enumerate(language.places) if place.state == language.shown), 0)
+    shown = next((i for i, state in enumerate(automaton.states) if state.label == automaton.shown), 0)
     normal = Normalizer(program.facts.ending(shown)) if shown and dossier.is_stepwise(subject) else None
-    listing = Told(program, normal)
+    listing = ProgramPrinter(program, normal)
     document["program"] = [{"where": where, "writes": written} for where, written in listing.stages]
     document["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
     if dossier.is_stepwise(subject):
@@ -74,7 +74,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         as_printed = " with anything as printed" * bool(subject.printed)
         what = f"no definition of {subject.construction} as {subject.model}{as_printed} is written in the language of programs"
         return {**document, "where": "the task", "what": what}
-    document |= compared(subject, model, language, program)
+    document |= compared(subject, model, automaton, program)
     if document["verdict"] == CERTIFIED or not isinstance(subject.n, int):
         return document  # an input is of one n
     wrong = first_wrong(subject, model, program)
@@ -83,18 +83,18 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     return document
 
 
-def compared(subject: Subject, model: Model, language: Language, program: Program) -> Json:
-    """The answers of the program and of the task at each place where an answer is due."""
+def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program: Program) -> Json:
+    """The answers of the program and of the task at each state where an answer is due."""
     answers: Json = {}
     due: Json = {}
     where, what = "", ""
-    for i, place in enumerate(language.places):
-        defined = subject.dossier.definition(subject, place.state) if place.state in language.answers else None
+    for i, state in enumerate(automaton.states):
+        defined = subject.dossier.definition(subject, state.label) if state.label in automaton.answers else None
         if defined is None:
             continue
         normal = Normalizer(program.facts.at(frozenset([i])))
         expected = normal_answer(defined, normal)
-        due[str(place.state)] = told_answer(expected)
+        due[str(state.label)] = told_answer(expected)
         registers = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
         try:
             answer = answer_of(model, registers, normal)
@@ -102,14 +102,14 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
             if not where:
                 where, what = _unresolved(registers) or (undecided.where, undecided.what)
             continue
-        answers[str(place.state)] = told_answer(answer)
+        answers[str(state.label)] = told_answer(answer)
         if answer != expected and not where:
-            where, what = f"the answer at {place.state}", "the program is not seen to be the task"
+            where, what = f"the answer at {state.label}", "the program is not seen to be the task"
     verdict = CERTIFIED if due and not where else UNKNOWN
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
 
-def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Json:
+def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrinter) -> Json:
     """Whether the program says, in each case that a step tells apart, what is due there."""
     answers: Json = {}
     due: Json = {}
@@ -118,21 +118,21 @@ def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Js
     output_registers |= {j for row in model.specials.values() for j, _ in row}
     last = {j: value for j, value in program.stages[-1].registers.items() if j in output_registers}
     heads = any(layer.heads for layer in model.layers)
-    for i, place in enumerate(program.facts.language.places):
-        defined = subject.dossier.definition(subject, place.state)
+    for i, state in enumerate(program.facts.automaton.states):
+        defined = subject.dossier.definition(subject, state.label)
         if defined is None:
             continue
         normal = Normalizer(program.facts.ending(i))
-        teller = listing.teller
+        printer = listing.printer
         if listing.normal is None or normal.facts != listing.normal.facts:
-            teller = Teller(listing.names, here=_found(program, normal) if heads else {})
-        due[str(place.state)] = teller.answer(normal_answer(defined, normal))
+            printer = TermPrinter(listing.names, here=_found(program, normal) if heads else {})
+        due[str(state.label)] = printer.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)
         if mismatch is None:
-            answers[str(place.state)] = due[str(place.state)]
+            answers[str(state.label)] = due[str(state.label)]
         elif not where:
-            where, what = f"the answer at {place.state}", mismatch.text(teller, normal)
+            where, what = f"the answer at {state.label}", mismatch.text(printer, normal)
             where, what = _unresolved(here) or (where, what)
     odd = [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
     odd += [passed.name for passed in program.queues if not _is_passed(passed, subject, program)]
@@ -166,14 +166,14 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     normal = Normalizer(program.facts)
     if normal.term(expanded(passed.late)) != normal.term(subject.dossier.leaving(subject)):
         return False
-    language = program.facts.language
-    second = (ending(language, i, 2) for i, place in enumerate(language.places) if 0 in place.after)
+    automaton = program.facts.automaton
+    second = (ending(automaton, i, 2) for i, state in enumerate(automaton.states) if 0 in state.after)
     early = (Normalizer(Facts(texts, frozenset([i]))).term(passed.early) for texts, i in second)
     return not at_first(passed.early, program.facts.start) and all(value == ZERO for value in early)
 
 
 def _found(program: Program, normal: Normalizer) -> dict[Term, str]:
-    """What heads find at this place, and the registers that hold it."""
+    """What heads find at this state, and the registers that hold it."""
     last = {program.names[i]: normal.term(value) for i, value in program.stages[-1].registers.items()}
     alone = ((name, value, read_alone(value)) for name, value in last.items())
     return {value: name for name, value, a in alone if a is not None and isinstance(a.where, Matched)}
@@ -182,4 +182,4 @@ def _found(program: Program, normal: Normalizer) -> dict[Term, str]:
 def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:
     """The first head whose winners no rule tells, and its scores."""
     head = next((h for value in registers.values() if (h := unresolved(value)) is not None), None)
-    return (head.where, f"cannot say who wins: {Teller().chosen(head)}") if head is not None else None
+    return (head.where, f"cannot say who wins: {TermPrinter().chosen(head)}") if head is not None else None

@@ -30,7 +30,7 @@ from constructions.rows import Cycle, HeadRows, Recurrent, Row, Weight
 from constructions.walk import Domain, Values, walk
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
-from verify.automata.language import Consecutive, Delayed, Language
+from verify.automata.token_automaton import Consecutive, Delayed, TokenAutomaton
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer
@@ -85,13 +85,13 @@ class Program:
     queues: tuple[Passed, ...] = ()
 
 
-def extract(model: Model, language: Language, *, naming: bool = False, shorten: bool = False) -> Program:
+def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False) -> Program:
     """The program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the register.
 
     shorten: those with a head's scores too.
     Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
     """
-    domain = _Terms(model, language)
+    domain = _Terms(model, automaton)
     stages = [Stage("embedding", 0, "embedding", domain.stream, tuple(domain.stream))]
     for sublayer, layer in enumerate(walk(domain, model.layers)):
         block = domain.block
@@ -104,7 +104,7 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
         if sublayer % 2 and naming and block < len(model.layers):
             domain.stream = _called(domain.stream, model.registers, domain.normal, shorten)
         stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed))
-        if sublayer % 2 and (groups := _groups(model.registers, domain.stream, language, domain.normal.facts)):
+        if sublayer % 2 and (groups := _groups(model.registers, domain.stream, automaton, domain.normal.facts)):
             domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
     return Program(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
 
@@ -114,9 +114,9 @@ class _Terms(Domain[Term]):
 
     stream: Registers
 
-    def __init__(self, model: Model, language: Language) -> None:
-        self.model, self.language = model, language
-        self.normal = Normalizer(Facts.everywhere(language))
+    def __init__(self, model: Model, automaton: TokenAutomaton) -> None:
+        self.model, self.automaton = model, automaton
+        self.normal = Normalizer(Facts.everywhere(automaton))
         self.stream = _embedded(model, self.normal)
         self.changed: tuple[int, ...] = ()
         self.queues: list[Passed] = []
@@ -126,13 +126,13 @@ class _Terms(Domain[Term]):
 
     def unit(self, gate: Term, up: Term, site: str) -> Term:
         normal = self.normal
-        return normal.reduced(normal.atom(Positive(normal.settled(gate))) * normal.settled(up))
+        return normal.reduced(normal.atom(Positive(normal.normalised(gate))) * normal.normalised(up))
 
     def read(self, head: HeadRows, number: int) -> Sequence[Term]:
         return _reads(head, self.stream, self.normal, self.model.head(self.block - 1, number))
 
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Term]]:
-        met = {i: q for i, _ in recurrence.carry if (q := _queue(i, recurrence, self.model, self.language))}
+        met = {i: q for i, _ in recurrence.carry if (q := _queue(i, recurrence, self.model, self.automaton))}
         index = self.model.registers.index
         for queue in met.values():
             ends = (self.stream.get(index(r), ZERO) for r in (queue.invariant.early, queue.invariant.late))
@@ -142,18 +142,20 @@ class _Terms(Domain[Term]):
     def write(self, changes: Iterable[tuple[int, Term]], site: str) -> None:
         added = dict(changes)
         both = {i: self.stream.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*self.stream, *added})}
-        self.stream = {i: settled for i, value in both.items() if (settled := self.normal.settled(value)) != ZERO}
+        self.stream = {
+            i: normalised for i, value in both.items() if (normalised := self.normal.normalised(value)) != ZERO
+        }
         self.changed = tuple(added)
 
 
-def _groups(names: tuple[str, ...], registers: Registers, language: Language, facts: Facts) -> tuple[Group, ...]:
+def _groups(names: tuple[str, ...], registers: Registers, automaton: TokenAutomaton, facts: Facts) -> tuple[Group, ...]:
     """What is assumed of registers that hold something for the first time."""
     groups = []
-    for invariant in language.invariants:
+    for invariant in automaton.invariants:
         if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):
             key, count = (registers.get(names.index(name)) for name in (invariant.group, invariant.count))
             if key is not None and count is not None and not facts.groups:
-                groups.append(Group(invariant.name, key, count, language.range(invariant.most)[1]))
+                groups.append(Group(invariant.name, key, count, automaton.range(invariant.most)[1]))
     return tuple(groups)
 
 
@@ -161,7 +163,7 @@ def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, al
     """With one atom for each sum that no head's scores are in, or for all of them; a square is the atom's square."""
     sums = {i: value for i, value in registers.items() if len(value.items) > 1}
     long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
-    roots = {square: root for root in long.values() if (square := normal.settled(root * root)) != root}
+    roots = {square: root for root in long.values() if (square := normal.normalised(root * root)) != root}
     atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
     squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}
     return {i: squares.get(value) or atoms.get(value, value) for i, value in registers.items()}
@@ -214,9 +216,9 @@ def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str)
     return [normal.term(as_term(Read(_affine(row, 0, registers), best))) for row in head.value]
 
 
-def _queue(i: int, layer: Recurrent, model: Model, language: Language) -> Queue | None:
-    """The queue that a state is, by an invariant of the language."""
-    delays = [invariant for invariant in language.invariants if isinstance(invariant, Delayed)]
+def _queue(i: int, layer: Recurrent, model: Model, automaton: TokenAutomaton) -> Queue | None:
+    """The queue that a state is, by an invariant of the automaton."""
+    delays = [invariant for invariant in automaton.invariants if isinstance(invariant, Delayed)]
     return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, delays)
 
 

@@ -1,4 +1,4 @@
-"""What is known of a term at some places of all inputs: its bounds, whether it is an integer, and where it may read."""
+"""What is known of a term at some states of all inputs: its bounds, whether it is an integer, and where it may read."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from constructions.language.terms import (
 from verify.algebra.domains import Integer, Undecided
 from verify.algebra.polynomial import is_whole
 from verify.algebra.symbolic import at_most, grows, one_number, told_apart
-from verify.automata.language import Language
-from verify.programs import ways
-from verify.programs.cases import by_token, lines, on_line, settled, share
+from verify.automata.token_automaton import TokenAutomaton
+from verify.programs import reachability
+from verify.programs.cases import by_token, lines, on_line, share, with_known_values
 from verify.programs.forms import alone, at_first
-from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
+from verify.programs.matches import always_matches, matches_before, matching_states, most_matches, picked_states
 from verify.programs.tables import extent, is_table, is_told, of_one
 from verify.programs.texts import ending
 
@@ -68,15 +68,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Facts:
-    """The position k is at one of these places of the language.
+    """The position k is at one of these states of the automaton.
 
     given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far. stood: what factors
     say of tokens and of k, whatever is given. around: what is known of every position, if there is that already. parts: what was
     asked for by `at`. groups: what is assumed.
     """
 
-    language: Language
-    places: frozenset[int]
+    automaton: TokenAutomaton
+    states: frozenset[int]
     given: Mapping[Atom, Interval] = field(default_factory=dict)
     known: dict[Atom, Interval] = field(default_factory=dict, compare=False)
     stood: dict[tuple[Atom, ...], Standing | None] = field(default_factory=dict, compare=False)
@@ -85,34 +85,34 @@ class Facts:
     groups: tuple[Group, ...] = ()
 
     @staticmethod
-    def everywhere(language: Language) -> Facts:
+    def everywhere(automaton: TokenAutomaton) -> Facts:
         """Of every position. Raises Undecided unless position 1 is one certain word."""
-        first, *others = language.places
-        if not first.word or any(language.positions(place).low == 1 for place in others):
+        first, *others = automaton.states
+        if not first.word or any(automaton.positions(state).low == 1 for state in others):
             raise Undecided("the input", "it does not begin with one certain word")
-        return Facts(language, frozenset(range(len(language.places))))
+        return Facts(automaton, frozenset(range(len(automaton.states))))
 
-    def at(self, places: frozenset[int]) -> Facts:
-        """Of positions at these places."""
+    def at(self, states: frozenset[int]) -> Facts:
+        """Of positions at these states."""
         parts = self.globally.parts
-        if places not in parts:
-            parts[places] = Facts(self.language, places, around=self.globally, groups=self.groups)
-        return parts[places]
+        if states not in parts:
+            parts[states] = Facts(self.automaton, states, around=self.globally, groups=self.groups)
+        return parts[states]
 
-    def ending(self, place: int) -> Facts:
-        """Of the last position of a text, at this place: nothing is known of texts that go on otherwise."""
-        language, number = ending(self.language, place)
-        return Facts(language, frozenset([number]), groups=self.groups)
+    def ending(self, state: int) -> Facts:
+        """Of the last position of a text, at this state: nothing is known of texts that go on otherwise."""
+        automaton, number = ending(self.automaton, state)
+        return Facts(automaton, frozenset([number]), groups=self.groups)
 
     @cached_property
     def each(self) -> dict[int, Facts]:
-        """Of positions at one of the places, by place; all of the language's."""
-        return {i: self.at(frozenset([i])) for i in range(len(self.language.places))}
+        """Of positions at one of the states, by state; all of the automaton's."""
+        return {i: self.at(frozenset([i])) for i in range(len(self.automaton.states))}
 
     @cached_property
     def ranges(self) -> list[Integer]:
-        """The positions of each place."""
-        return [self.language.positions(place) for place in self.language.places]
+        """The positions of each state."""
+        return [self.automaton.positions(state) for state in self.automaton.states]
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Facts:
         """Where an atom lies between these two as well."""
@@ -138,29 +138,29 @@ class Facts:
         """Of every position."""
         if self.around is not None:
             return self.around
-        whole = frozenset(range(len(self.language.places)))
-        return self if self.places == whole and not self.given else Facts(self.language, whole, groups=self.groups)
+        whole = frozenset(range(len(self.automaton.states)))
+        return self if self.states == whole and not self.given else Facts(self.automaton, whole, groups=self.groups)
 
     @cached_property
     def copies(self) -> frozenset[str]:
-        """The families of numbers that stand in several places of a text, as it is known."""
-        return frozenset(place.family for place in self.language.places if place.same)
+        """The families of numbers that stand at several states of a text, as it is known."""
+        return frozenset(state.family for state in self.automaton.states if state.same)
 
     @property
     def start(self) -> str:
         """The word at position 1."""
-        return self.language.places[0].word
+        return self.automaton.states[0].word
 
     @cached_property
     def starts_once(self) -> bool:
         """Whether that word stands nowhere else."""
-        first, *others = self.language.places
-        return self.language.positions(first).high == 1 and all(place.word != first.word for place in others)
+        first, *others = self.automaton.states
+        return self.automaton.positions(first).high == 1 and all(state.word != first.word for state in others)
 
     @cached_property
     def positions(self) -> tuple[int, int]:
         """The least and the largest k."""
-        ranges = [self.globally.ranges[i] for i in self.places]
+        ranges = [self.globally.ranges[i] for i in self.states]
         return min(r.low for r in ranges), max(r.high for r in ranges)
 
     @cached_property
@@ -175,10 +175,10 @@ class Facts:
     def number(self, family: str) -> tuple[int, int]:
         """Bounds of the token's number."""
         ends = [
-            (self.language.range(p.numbers[0])[0], self.language.range(p.numbers[1])[1])
+            (self.automaton.range(p.numbers[0])[0], self.automaton.range(p.numbers[1])[1])
             if not p.word and p.family == family
             else (0, 0)
-            for p in map(self.language.places.__getitem__, self.places)
+            for p in map(self.automaton.states.__getitem__, self.states)
         ]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
@@ -199,18 +199,20 @@ class Facts:
             for steps, items in given.items()
         }
 
-    def places_back(self, steps: int) -> frozenset[int]:
+    def states_back(self, steps: int) -> frozenset[int]:
         """Where the token so many steps before may stand, by what is given of others; none if these cannot stand together."""
         key = told_apart(steps)
         if key not in self.found_back:
-            tokens = {steps: places.__contains__ for steps, places in self.told.items()}
+            tokens = {steps: states.__contains__ for steps, states in self.told.items()}
             ranges = self.globally.ranges
-            self.found_back[key] = ways.standing(self.language, ranges, self.places, tokens, self.positions, steps)
+            self.found_back[key] = reachability.standing(
+                self.automaton, ranges, self.states, tokens, self.positions, steps
+            )
         return self.found_back[key]
 
     @cached_property
     def found_back(self) -> dict[int, frozenset[int]]:
-        """What `places_back` has found."""
+        """What `states_back` has found."""
         return {}
 
     @cached_property
@@ -246,10 +248,10 @@ class Facts:
 
     def _before_k(self, value: Term) -> Iterator[tuple[Term, int, int]]:
         """Terms that k is, plus something between two bounds."""
-        place = self.language.places[min(self.places)]
-        if len(self.places) == 1 and place.behind is not None:
-            number = self.number(place.family)[0]
-            yield as_term(NumberOf(place.family)) + place.behind, 0, self.positions[1] - number - place.behind
+        state = self.automaton.states[min(self.states)]
+        if len(self.states) == 1 and state.behind is not None:
+            number = self.number(state.family)[0]
+            yield as_term(NumberOf(state.family)) + state.behind, 0, self.positions[1] - number - state.behind
         for a in value.atoms:
             if isinstance(a, Read) and isinstance(a.where, Pick) and a.value == as_term(POSITION):
                 yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
@@ -257,7 +259,7 @@ class Facts:
                 yield as_term(a), 1, self.positions[1]
 
     def _plain(self, value: Term) -> Interval:
-        value = settled(value, self)
+        value = with_known_values(value, self)
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
@@ -302,11 +304,11 @@ class Facts:
                 low, high = self.number(family)
                 return fraction(low), fraction(high)
             case IsWord(word):
-                is_word = [self.language.places[i].word == word for i in self.places]
+                is_word = [self.automaton.states[i].word == word for i in self.states]
                 return Fraction(min(is_word)), Fraction(max(is_word))
             case IsNumber(family):
-                places = map(self.language.places.__getitem__, self.places)
-                is_one = [not place.word and place.family == family for place in places]
+                states = map(self.automaton.states.__getitem__, self.states)
+                is_one = [not state.word and state.family == family for state in states]
                 return Fraction(min(is_one)), Fraction(max(is_one))
             case Equal(of, value):
                 low_end, high_end = self.bounds(of)
@@ -327,13 +329,13 @@ class Facts:
                 if type(high_end) is Fraction:  # where nothing is like this, it may lie below 1
                     high_end = max(high_end, Fraction(1))
                 return 1 / high_end, 1 / max(low_end, Fraction(1))
-            case Named(_, of) if is_table(of) and len(self.places) > 1:
-                ends = [self.globally.each[i].bounds(of) for i in self.places]
+            case Named(_, of) if is_table(of) and len(self.states) > 1:
+                ends = [self.globally.each[i].bounds(of) for i in self.states]
                 return min(low for low, _ in ends), max(high for _, high in ends)
             case Named(_, of):
                 return self.bounds(of)
             case Digits(of, base, count):
-                low_end, high_end = extent(of, self.language) or self.globally.bounds(of)
+                low_end, high_end = extent(of, self.automaton) or self.globally.bounds(of)
                 digits = fraction((base**count - 1) // (base - 1))
                 return min(low_end * digits, Fraction(0)), max(high_end * digits, Fraction(0))
             case Sum(of):
@@ -355,7 +357,7 @@ class Facts:
             case Read(value, Back(steps)) if self.here[0] == self.here[1] == steps + 1:
                 return (at_first(value, self.start),) * 2
             case Read(value, (Pick(matching) | Next(matching) | Closest(matching)) as where):
-                picked = picked_places(self, where) if isinstance(where, Pick) else matching_places(self, matching)
+                picked = picked_states(self, where) if isinstance(where, Pick) else matching_states(self, matching)
                 ends = [self.globally.each[i].bounds(value) for i in picked]
                 if not always_matches(self, matching) or not ends:
                     ends.append((at_first(value, self.start),) * 2)
@@ -373,7 +375,7 @@ class Facts:
         None where k may be 1, or for numbers of n.
         """
         first, last = self.here
-        others, once = self.globally.places - {0}, self.ranges[0].high
+        others, once = self.globally.states - {0}, self.ranges[0].high
         if not others or not type(first) is type(last) is type(once) is int or not first > once == 1:
             return None
         between, own, start = self.at(others).bounds(of), self.bounds(of), at_first(of, self.start)
@@ -388,8 +390,8 @@ class Facts:
         match where:
             case Back(steps):
                 earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
-                places = earlier.places & self.places_back(steps) if self.told else None
-                there = self.at(places) if places else earlier
+                states = earlier.states & self.states_back(steps) if self.told else None
+                there = self.at(states) if states else earlier
                 given = self._given_back(where)
                 return there.where(given) if given and (self.here[0] > steps or self._is_behind(where)) else there
             case At(target):
@@ -425,23 +427,25 @@ class Facts:
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
         some = grows(least) and not at_most(MOST_STEPS, least)
-        places = ways.earlier(self.language, self.places, least if some else one_number(min(least, MOST_STEPS)))
+        states = reachability.earlier(
+            self.automaton, self.states, least if some else one_number(min(least, MOST_STEPS))
+        )
         if not exactly or some or least > MOST_STEPS:
-            places = ways.back(self.language, places, frozenset())
-        ranges = {i: self.globally.ranges[i] for i in places}
-        places_within = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
-        return self.at(places_within) if places_within else self.globally
+            states = reachability.backward(self.automaton, states, frozenset())
+        ranges = {i: self.globally.ranges[i] for i in states}
+        states_within = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
+        return self.at(states_within) if states_within else self.globally
 
     def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
-        """The places so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
+        """The states so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
 
         back: words, or numbers of families, that stand there all together.
         """
         tokens = {steps: partial(self._stands, token) for steps, token in back.items()}
-        return ways.standing(self.language, self.globally.ranges, self.places, tokens, positions, before)
+        return reachability.standing(self.automaton, self.globally.ranges, self.states, tokens, positions, before)
 
-    def _stands(self, token: Atom, place: int) -> bool:
-        return ways.stands(self.language.places[place], token)
+    def _stands(self, token: Atom, state: int) -> bool:
+        return reachability.stands(self.automaton.states[state], token)
 
     def written_first(self, a: Atom) -> Atom:
         """A token's number as it stands where all texts have it first; any other atom as it is."""
@@ -450,10 +454,10 @@ class Facts:
         family = next((f for f in self.copies if number == as_term(NumberOf(f))), None)
         if family is None or (where and not steps):
             return a
-        places = self.language.places
+        states = self.automaton.states
         while True:
             there = self.behind(Back(steps)) if steps else self
-            more, *others = {places[i].same * (places[i].family == family) for i in there.places}
+            more, *others = {states[i].same * (states[i].family == family) for i in there.states}
             if others or not more:
                 break
             steps += more

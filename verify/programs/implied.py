@@ -51,10 +51,10 @@ def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
     if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
         return None
     constraint = standing(factors, facts)
-    places = facts.standing(*constraint) if constraint is not None else facts.places
-    if places == facts.places:
+    states = facts.standing(*constraint) if constraint is not None else facts.states
+    if states == facts.states:
         return None
-    low, high = facts.at(places).bounds(as_term(a))
+    low, high = facts.at(states).bounds(as_term(a))
     return low if low == high else None
 
 

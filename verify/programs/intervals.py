@@ -18,9 +18,9 @@ from constructions.rows import Weight
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.interval import of_form, symbol
 from verify.algebra.polynomial import Polynomial, constant
-from verify.automata.language import Bound, Consecutive, Language
+from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
 from verify.certificates.above import ALONE, Say, whole
-from verify.certificates.building import at_size, build, families_of, language_of, sized
+from verify.certificates.building import at_size, automaton_of, build, families_of, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, Json, Subject
 from verify.programs.document import asked, explained, explanation
@@ -70,9 +70,9 @@ def explanations(
     return whole(summary, subject, as_defined, say=say)
 
 
-def as_defined(subject: Subject, model: Model, language: Language) -> Json:
+def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """Whether the program is what is defined, where n stands for each n of a case."""
-    document = explained(subject, model, language)
+    document = explained(subject, model, automaton)
     assumed = {"assumed_invariants": document.get("assumed_invariants", [])}
     return {**{key: document.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
 
@@ -128,12 +128,12 @@ def _of_cells(subject: Subject) -> Iterator[Interval]:
     for cells in range(subject.n, ALONE + 1):
         one = at_size(subject, cells)
         try:
-            model, language = build(one)
+            model, automaton = build(one)
         except OtherMatrices as refused:
             yield Interval(cells, cells, "", _refused(one, refused), "cells")
             return
         digest = hashlib.sha256(model.digest.encode()).hexdigest()
-        yield Interval(cells, cells, digest, document := explained(one, model, language), "cells")
+        yield Interval(cells, cells, digest, document := explained(one, model, automaton), "cells")
         if document["verdict"] != CERTIFIED:
             return
 
@@ -152,7 +152,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
                 document = {"verdict": UNKNOWN, "where": "the weights", "what": str(error)}
             last = n.oracle.high
         if document is None or document["verdict"] != CERTIFIED:
-            single = explained(one, at_one(model, one), language_of(one))
+            single = explained(one, at_one(model, one), automaton_of(one))
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
                 last, document = low, single
         yield Interval(low, last, model.digest, document)
@@ -161,21 +161,21 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
         low = last + 1
 
 
-def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
+def _sized(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
     """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
     sized_model = _changed(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
-    language = subject.dossier.symbolic_texts(subject)
+    automaton = subject.dossier.symbolic_texts(subject)
 
     def bound(value: Bound) -> Any:
         return fraction(of_form(value, n.oracle)) if isinstance(value, Polynomial) else value
 
-    places = tuple(
+    states = tuple(
         replace(p, low=bound(p.low), high=bound(p.high), numbers=(bound(p.numbers[0]), bound(p.numbers[1])))
-        for p in language.places
+        for p in automaton.states
     )
-    invariants = (replace(i, most=bound(i.most)) if isinstance(i, Consecutive) else i for i in language.invariants)
-    return sized_model, replace(language, places=places, invariants=tuple(invariants))
+    invariants = (replace(i, most=bound(i.most)) if isinstance(i, Consecutive) else i for i in automaton.invariants)
+    return sized_model, replace(automaton, states=states, invariants=tuple(invariants))
 
 
 def at_one(model: Model, subject: Subject) -> Model:

@@ -1,4 +1,6 @@
-"""Which positions match what is asked for at k: at which places of the language, surely or perhaps, and which of them is picked."""
+"""Which positions match what is asked for at k: at which states of the automaton, surely or perhaps, and which of them is
+picked.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +9,34 @@ from collections.abc import Iterable
 from constructions.language.terms import Matching, Pick, Term
 from verify.algebra.domains import Integer
 from verify.algebra.symbolic import one_number
-from verify.programs import ways
+from verify.programs import reachability
 from verify.programs.cases import Known
 
 
-def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
+def matching_states(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
     """Where positions from 2 to k may match what is asked for at k; before: less than k."""
     queries = [(key, *facts.bounds(query)) for key, query in matching.pairs]
-    places = []
+    states = []
     for i in sorted(_reached(facts, before)):
         there = facts.each[i]
         ends = ((there.bounds(key), low, high) for key, low, high in queries)
         if there.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
-            places.append(i)
-    return places
+            states.append(i)
+    return states
 
 
 def most_matches(facts: Known, matching: Matching) -> int:
-    """How many positions of 2 … k match at most: as many as there are at the places where one may.
+    """How many positions of 2 … k match at most: as many as there are at the states where one may.
 
-    Behind one place, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
+    Behind one state, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
     """
     last, once = facts.positions[1], 0
     rows: dict[tuple[int, int], Integer] = {}  # by the step and the remainder: from the first to the last
-    for i in matching_places(facts, matching):
-        step = facts.language.places[i].every
+    for i in matching_states(facts, matching):
+        step = facts.automaton.states[i].every
         low, high = facts.each[i].positions
         here = Integer(low, high, step).within(2, last)
-        if here.low < here.high and len(facts.places) == 1 and not ways.comes_again(facts.language, i):
+        if here.low < here.high and len(facts.states) == 1 and not reachability.comes_again(facts.automaton, i):
             once += 1
         elif here.low <= here.high:
             key = step, one_number(low % step)
@@ -44,49 +46,49 @@ def most_matches(facts: Known, matching: Matching) -> int:
 
 
 def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
-    """Places on the ways back from k, or from the position before it, that go no further than to one of the ends."""
-    begin = frozenset(j for i in facts.places for j in facts.language.places[i].after) if before else facts.places
-    return ways.back(facts.language, begin, ends)
+    """States on the ways back from k, or from the position before it, that go no further than to one of the ends."""
+    begin = frozenset(j for i in facts.states for j in facts.automaton.states[i].after) if before else facts.states
+    return reachability.backward(facts.automaton, begin, ends)
 
 
-def _sure_places(facts: Known, matching: Matching, places: Iterable[int]) -> frozenset[int]:
-    """Those of these places where each position is seen to match."""
-    each = ((i, facts.each[i]) for i in places)
+def _sure_states(facts: Known, matching: Matching, states: Iterable[int]) -> frozenset[int]:
+    """Those of these states where each position is seen to match."""
+    each = ((i, facts.each[i]) for i in states)
     return frozenset(
         i for i, there in each if there.positions[0] > 1 and all(_same(facts, *p, there) for p in matching.pairs)
     )
 
 
 def always_matches(facts: Known, matching: Matching, *, before: bool = False) -> bool:
-    """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a place that does.
+    """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a state that does.
 
     before: one that is less than k.
     """
     if not before and matches_itself(facts, matching):
         return True
-    sure = _sure_places(facts, matching, matching_places(facts, matching, before=before))
+    sure = _sure_states(facts, matching, matching_states(facts, matching, before=before))
     return facts.positions[0] > 1 and bool(sure) and 0 not in _reached(facts, before, sure)
 
 
-def picked_places(facts: Known, where: Pick) -> frozenset[int]:
-    """Where the first or the last match may be: on the way there from one end, no other place is one where all match."""
-    places = matching_places(facts, where.matching)
-    sure = _sure_places(facts, where.matching, places)
+def picked_states(facts: Known, where: Pick) -> frozenset[int]:
+    """Where the first or the last match may be: on the way there from one end, no other state is one where all match."""
+    states = matching_states(facts, where.matching)
+    sure = _sure_states(facts, where.matching, states)
     if where.last:
-        return _reached(facts, False, sure).intersection(places)
-    return ways.ahead(facts.language, _reached(facts, False), sure).intersection(places)
+        return _reached(facts, False, sure).intersection(states)
+    return reachability.forward(facts.automaton, _reached(facts, False), sure).intersection(states)
 
 
 def matches_before(facts: Known, where: Pick) -> bool:
     """Whether the position that is picked is surely less than k."""
     if not where.last and always_matches(facts, where.matching, before=True):
         return True
-    return facts.positions[0] > 1 and not facts.places.intersection(matching_places(facts, where.matching))
+    return facts.positions[0] > 1 and not facts.states.intersection(matching_states(facts, where.matching))
 
 
 def picks_itself(facts: Known, where: Pick) -> bool:
     """Whether the position that is picked is surely k."""
-    alone = where.last or not matching_places(facts, where.matching, before=True)
+    alone = where.last or not matching_states(facts, where.matching, before=True)
     return alone and matches_itself(facts, where.matching)
 
 
@@ -104,16 +106,16 @@ def _same(facts: Known, key: Term, query: Term, there: Known) -> bool:
 
 
 def first_match(facts: Known, matching: Matching) -> int | None:
-    """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
-    places = matching_places(facts, matching)
+    """The first position of 2 … k that matches, if all texts have it at one state; None if that is not seen."""
+    states = matching_states(facts, matching)
     ranges = {i: facts.each[i].positions for i in _reached(facts, False)}
-    sure = _sure_places(facts, matching, places)
+    sure = _sure_states(facts, matching, states)
     if facts.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
         return 2
-    for i in places:
+    for i in states:
         low, high = ranges[i]
         if low == high <= facts.positions[0] and i in sure:
             others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
-            if all(a > low or (b < low and j not in places) for j, a, b in others):
+            if all(a > low or (b < low and j not in states) for j, a, b in others):
                 return low
     return None

@@ -64,7 +64,7 @@ NEAR = Fraction(1, 2)  # a position that is less away is nearer than all others
 
 @dataclass(frozen=True)
 class Normalizer:
-    """Of terms at the places that the facts are about."""
+    """Of terms at the states that the facts are about."""
 
     facts: Facts
     known: dict[Atom, Term] = field(default_factory=dict)
@@ -93,9 +93,9 @@ class Normalizer:
             for a in monomial:
                 product = self.reduced(product * self.atom(a))
             total = total + product
-        return self.settled(total)
+        return self.normalised(total)
 
-    def settled(self, value: Term) -> Term:
+    def normalised(self, value: Term) -> Term:
         """The normal form of a polynomial over atoms that are in normal form."""
         while True:
             reduced = self.reduced(value)
@@ -248,7 +248,7 @@ class Normalizer:
         atoms = sorted(value.atoms, key=lambda a: a.order)
         if not 0 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
             return None
-        off, on = (compared(self.settled(with_value(value, atoms[0], x))) for x in (0, 1))
+        off, on = (compared(self.normalised(with_value(value, atoms[0], x))) for x in (0, 1))
         bit = as_term(atoms[0])
         return self.reduced((ONE - bit) * off + bit * on)
 
@@ -256,7 +256,7 @@ class Normalizer:
         """1[value = to]."""
         if value.is_constant:
             return as_term(int(value.constant == to))
-        table = tables.by_token(value, self.facts.language, lambda x: Fraction(x == to))
+        table = tables.by_token(value, self.facts.automaton, lambda x: Fraction(x == to))
         if table is not None:
             return self.term(table)
         body, scale = primitive(value - value.constant)
@@ -299,7 +299,7 @@ class Normalizer:
             return value
         if high <= 0:
             return ZERO
-        table = tables.by_token(value, self.facts.language, lambda x: max(x, Fraction(0)))
+        table = tables.by_token(value, self.facts.automaton, lambda x: max(x, Fraction(0)))
         if table is not None:
             return self.term(table)
         body, scale = primitive(value - value.constant)
@@ -310,7 +310,7 @@ class Normalizer:
             for a in monomial:
                 if self.facts.is_bit(a):
                     b = as_term(a)
-                    off, on = (self.positive(self.settled(with_value(value, a, x))) for x in (0, 1))
+                    off, on = (self.positive(self.normalised(with_value(value, a, x))) for x in (0, 1))
                     return self.reduced((ONE - b) * off + b * on)
         of = self.inverse(body.items[0][0][0]) if len(body.items) == 1 and len(body.items[0][0]) == 1 else None
         if of is not None and offset < 0:
@@ -386,8 +386,8 @@ class Normalizer:
                 everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
                 if not score:  # all positions have one score
-                    return self.settled(self.term(as_term(Sum(value))) * self.term(as_term(Reciprocal(K))))
-                winner = winners({m: self.settled(query) for m, query in score.items()}, self)
+                    return self.normalised(self.term(as_term(Sum(value))) * self.term(as_term(Reciprocal(K))))
+                winner = winners({m: self.normalised(query) for m, query in score.items()}, self)
                 if isinstance(winner, Nearest | Matched):
                     return self._read(value, winner)
                 if isinstance(winner, Among) and self._none(value, winner.matching):
@@ -461,7 +461,7 @@ class Normalizer:
         if isinstance(where, Pick | Closest) and self._asks_position(where.matching.pairs):
             target, first = where.matching.pairs[0][1], at_first(value, self.facts.start)
             there = self._read(value, Nearest(target)) - first
-            return self.settled(there * (ONE - self.above(target - K)) + first)
+            return self.normalised(there * (ONE - self.above(target - K)) + first)
         if isinstance(where, Pick) and matches.picks_itself(self.facts, where):
             return self.term(value)
         low, high = self.facts.bounds(as_term(Read(value, where)))
@@ -484,7 +484,7 @@ class Normalizer:
     def _clamped(self, value: Term, steps: int) -> Term:
         """At position max(k − steps, 1)."""
         first = at_first(value, self.facts.start)
-        return self.settled(self._read(value, Back(steps)) + self._before(steps) * first)
+        return self.normalised(self._read(value, Back(steps)) + self._before(steps) * first)
 
     def _distributed(self, value: Term, where: Selection) -> Term:
         """One position is read: a polynomial there is that of what is read."""
@@ -499,7 +499,7 @@ class Normalizer:
             for a in monomial:
                 product = self.reduced(product * self._one(a, where))
             total = total + product
-        return self.settled(total)
+        return self.normalised(total)
 
     def _whole(self, monomial: Monomial, where: Selection) -> Term:
         """A product as one atom: bits and a square are the square of bits and what is squared."""

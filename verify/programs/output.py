@@ -59,7 +59,7 @@ def read_by_output(model: Model) -> frozenset[int]:
 
 
 def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
-    """The word with the largest logit at these places. Raises Undecided if no rule tells it, or if two may tie."""
+    """The word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
     numbers: dict[str, tuple[Term, Term, Term]] = {}
     for family, rows in model.families.items():
         powers = [ZERO, ZERO, ZERO]
@@ -119,7 +119,7 @@ class _Logits:
                 best[SayNumber(top, family)] = largest
             else:  # which one is not known, but how large its logit is at most
                 best[Say(f"a number {family}".strip())] = largest
-        return self._largest({say: normal.settled(logit) for say, logit in best.items()}, normal)
+        return self._largest({say: normal.normalised(logit) for say, logit in best.items()}, normal)
 
     def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:
         """The number to say may be one below the least: apart from the others, if it is an atom."""
@@ -169,10 +169,10 @@ class _Logits:
             return None
         (u, at_u), (v, at_v), (w, at_w) = list(points.items())[:3]
         chord = (at_v - at_u) * Fraction(1, v - u)
-        bend = normal.settled(((at_w - at_v) * Fraction(1, w - v) - chord) * Fraction(1, w - u))
-        slope = normal.settled(chord - bend * (u + v))
-        shared = normal.settled(at_u - slope * u - bend * (u * u))
-        same = all(normal.settled(shared + slope * x + bend * (x * x) - y) == ZERO for x, y in points.items())
+        bend = normal.normalised(((at_w - at_v) * Fraction(1, w - v) - chord) * Fraction(1, w - u))
+        slope = normal.normalised(chord - bend * (u + v))
+        shared = normal.normalised(at_u - slope * u - bend * (u * u))
+        same = all(normal.normalised(shared + slope * x + bend * (x * x) - y) == ZERO for x, y in points.items())
         return (shared, slope, bend) if same and bend.is_constant and bend.constant < 0 else None
 
     def _of_digits(
@@ -201,10 +201,10 @@ class _Logits:
         def beats(say: Say | SayNumber, positive: Term = ZERO) -> bool:
             """Whether its logit is above all others, where `positive` is above 0."""
             for other in (logit for it, logit in best.items() if it != say):
-                lead = normal.settled(at_least.get(say, best[say]) - other)
-                if normal.facts.bounds(lead)[0] > 0:
+                margin = normal.normalised(at_least.get(say, best[say]) - other)
+                if normal.facts.bounds(margin)[0] > 0:
                     continue
-                if not (positive.items and lead.items and _is_share(lead, positive)):
+                if not (positive.items and margin.items and _is_share(margin, positive)):
                     return False
             return True
 
@@ -213,9 +213,9 @@ class _Logits:
                 return self._sayable(say)
         if len(open_ones := [say for say, logit in best.items() if not logit.is_constant]) == 2:
             then, otherwise = open_ones
-            lead = normal.settled(best[then] - best[otherwise])
-            bit = _sign(lead, normal)
-            if bit is not None and beats(then, lead) and beats(otherwise, lead * -1):
+            margin = normal.normalised(best[then] - best[otherwise])
+            bit = _sign(margin, normal)
+            if bit is not None and beats(then, margin) and beats(otherwise, margin * -1):
                 return If(bit, self._sayable(then), self._sayable(otherwise))
         raise Undecided(WHERE, "no rule tells which logit is the largest")
 

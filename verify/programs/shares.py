@@ -281,15 +281,18 @@ def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equ
 
 
 def _between_from(start: int, coefficients: dict[int, Fraction]) -> bool:
-    """As `_between`, of Σ c_i/m^i, for every m from `start` on: both leads have no negative coefficient in m − start."""
+    """As `_between`, of Σ c_i/m^i, for every m from `start` on: both differences have no negative coefficient in m − start."""
     power = max(coefficients)
     # Times 2·m^power·m·(m + 1)·(m + 2).
     value = _product([[2 * coefficients.get(power - i, Fraction(0)) for i in range(power + 1)], [0, 1], [1, 1], [2, 1]])
     scale = [Fraction(0)] * power + [Fraction(1)]
     below = _sum(_product([scale, [0, 1], [2, 1]]), _product([scale, [0, 1], [1, 1]]))
     above = _sum(_product([scale, [1, 1], [2, 1]]), _product([scale, [0, 1], [2, 1]]))
-    leads = (_sum(value, [-c for c in below]), _sum(above, [-c for c in value]))
-    return all(all(c >= 0 for c in shifted) and shifted[0] > 0 for shifted in (_shifted(lead, start) for lead in leads))
+    differences = (_sum(value, [-c for c in below]), _sum(above, [-c for c in value]))
+    return all(
+        all(c >= 0 for c in shifted) and shifted[0] > 0
+        for shifted in (_shifted(difference, start) for difference in differences)
+    )
 
 
 def _product(factors: Sequence[Sequence[Fraction | int]]) -> list[Fraction]:

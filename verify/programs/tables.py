@@ -21,7 +21,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import Language, Place
+from verify.automata.token_automaton import State, TokenAutomaton
 from verify.programs.forms import alone, content
 
 MOST_VALUES = 256  # of the numbers of a family, told one by one
@@ -57,7 +57,7 @@ def is_number(value: Term) -> bool:
     return False
 
 
-def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]) -> Term | None:
+def by_token(value: Term, automaton: TokenAutomaton, of: Callable[[Fraction], Fraction]) -> Term | None:
     """A function of a sum of numbers of several families and of words, as a table: a token is one of them.
 
     None if it is no such sum, or one of many numbers, or of a single family's.
@@ -69,7 +69,7 @@ def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]
     for kind in kinds:
         if kind is None:
             raise TypeError("there is no kind")
-        numbers = _numbers(kind, language)
+        numbers = _numbers(kind, automaton)
         if numbers is None:
             return None
         table = table - as_term(kind) * of(value.constant)
@@ -85,21 +85,21 @@ def _kind(a: Atom) -> Atom | None:
     return a if isinstance(a, IsNumber | IsWord) else None
 
 
-def _numbers(kind: Atom, language: Language) -> range | None:
+def _numbers(kind: Atom, automaton: TokenAutomaton) -> range | None:
     """Those that a token of this kind can be; of a word 0. None if they are many."""
     if not isinstance(kind, IsNumber):
         return range(1)
-    place_ranges = [
-        _range(place, language) for place in language.places if not place.word and place.family == kind.family
+    ranges_of_states = [
+        _range(state, automaton) for state in automaton.states if not state.word and state.family == kind.family
     ]
-    ranges = [numbers for numbers in place_ranges if numbers is not None]
-    if len(ranges) < len(place_ranges):
+    ranges = [numbers for numbers in ranges_of_states if numbers is not None]
+    if len(ranges) < len(ranges_of_states):
         return None
     return range(min((r.start for r in ranges), default=0), max((r.stop for r in ranges), default=0))
 
 
-def _range(place: Place, language: Language) -> range | None:
-    low, high = (language.range(end)[i] for i, end in enumerate(place.numbers))
+def _range(state: State, automaton: TokenAutomaton) -> range | None:
+    low, high = (automaton.range(end)[i] for i, end in enumerate(state.numbers))
     few = isinstance(low, int) and isinstance(high, int) and high - low < MOST_VALUES
     return range(low, high + 1) if few else None
 
@@ -127,24 +127,24 @@ def _atom_at(a: Atom, token: Token) -> Fraction:
     return Fraction(isinstance(token[0], IsWord) and token[1] == AT_FIRST if a == FIRST else token[0] == a)
 
 
-def extent(value: Term, language: Language) -> tuple[Fraction, Fraction] | None:
+def extent(value: Term, automaton: TokenAutomaton) -> tuple[Fraction, Fraction] | None:
     """The least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each other."""
     value = content(value)
-    kinds = [_of_place(p, language) for p in language.places]
-    few = tuple((kind, p.after) for kind, p in zip(kinds, language.places, strict=True) if kind is not None)
+    kinds = [_of_state(p, automaton) for p in automaton.states]
+    few = tuple((kind, p.after) for kind, p in zip(kinds, automaton.states, strict=True) if kind is not None)
     return _extent(value, few) if len(few) == len(kinds) else None
 
 
 @functools.lru_cache(maxsize=64)
-def _extent(value: Term, places: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
-    """places: what stands there, and behind which."""
+def _extent(value: Term, states: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
+    """states: what stands there, and behind which."""
     reads = {a: of_one(a) for a in value.atoms}
     steps = max((steps for steps, _ in reads.values()), default=0)
     if steps > MOST_STEPS or not all(is_told(a) for _, of in reads.values() for a in of.atoms):
         return None
     sums: set[Fraction] = set()
     at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
-    for text in _texts(places, steps):
+    for text in _texts(states, steps):
         if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
             return None
         every = [[(kind, number) for number in numbers] for kind, numbers in text]
@@ -172,18 +172,18 @@ def of_one(a: Atom) -> tuple[int, Term]:
     return 0, as_term(a)
 
 
-def _texts(places: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tuple[Kind, ...]]:
-    """What may stand at k, before it, and so on; it ends where a text begins. places: what stands there, and behind which."""
-    ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, (kind, _) in enumerate(places)}
+def _texts(states: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tuple[Kind, ...]]:
+    """What may stand at k, before it, and so on; it ends where a text begins. states: what stands there, and behind which."""
+    ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, (kind, _) in enumerate(states)}
     for _ in range(steps):
-        begun = {(text, i) for text, i in ways if not places[i][1]}
-        ways = begun | {((*text, places[j][0]), j) for text, i in ways for j in places[i][1]}
+        begun = {(text, i) for text, i in ways if not states[i][1]}
+        ways = begun | {((*text, states[j][0]), j) for text, i in ways for j in states[i][1]}
     return {text for text, _ in ways}
 
 
-def _of_place(place: Place, language: Language) -> Kind | None:
+def _of_state(state: State, automaton: TokenAutomaton) -> Kind | None:
     """None if there are many numbers."""
-    if place.word:
-        return IsWord(place.word), range(AT_FIRST, AT_FIRST + 1) if not place.after else range(1)
-    numbers = _range(place, language)
-    return None if numbers is None else (IsNumber(place.family), numbers)
+    if state.word:
+        return IsWord(state.word), range(AT_FIRST, AT_FIRST + 1) if not state.after else range(1)
+    numbers = _range(state, automaton)
+    return None if numbers is None else (IsNumber(state.family), numbers)

@@ -55,7 +55,7 @@ SIGNS = "()|\\"  # of regular expressions, and of no other word
 
 
 @dataclass(frozen=True)
-class Teller:
+class TermPrinter:
     """Prints terms. names: what some atoms are called, as registers that hold them. heads: whose scores are written elsewhere.
 
     here: names of terms at k alone.
@@ -232,16 +232,16 @@ def told_answer(answer: Answer) -> str:
         if len(shared) == 1:
             (a,) = shared
             if isinstance(a, Read):
-                text = Teller({a: "a"}).answer(answer).replace("a[k]", "a")
-                return f"{text}, where a = {Teller().term(as_term(a))}"
-    return Teller().answer(answer)
+                text = TermPrinter({a: "a"}).answer(answer).replace("a[k]", "a")
+                return f"{text}, where a = {TermPrinter().term(as_term(a))}"
+    return TermPrinter().answer(answer)
 
 
 @dataclass
-class Told:
-    """What each sublayer writes. normal: of the place whose terms are told where no rule tells the term of all places.
+class ProgramPrinter:
+    """What each sublayer writes. normal: of the state whose terms are told where no rule tells the term of all states.
 
-    names: what the atoms are called that registers hold, times a number; here: the terms that they hold at that place.
+    names: what the atoms are called that registers hold, times a number; here: the terms that they hold at that state.
     """
 
     program: Program
@@ -261,8 +261,8 @@ class Told:
         values = {**everywhere, **at}
         written: dict[str, str] = {}
         for best in dict.fromkeys(best for value in values.values() for best in _scored(value, stage)):
-            written[f"j of {best.where}"] = self.teller.chosen(best)
-        teller = replace(self.teller, heads=True)
+            written[f"j of {best.where}"] = self.printer.chosen(best)
+        printer = replace(self.printer, heads=True)
         for i, value in values.items():
             name, whole = self.program.names[i], scaled(value)[0] if value.items else value
             (a,) = (
@@ -273,8 +273,8 @@ class Told:
             shown = value
             if isinstance(a, Named) and a not in self.names:
                 shown = a.of * value.items[0][1]
-            where = f"   (k at {self.place})" if i in at else ""
-            written[name] = teller.term(shown) + where
+            where = f"   (k at {self.state})" if i in at else ""
+            written[name] = printer.term(shown) + where
             if i in at and not value.is_constant:
                 self.here.setdefault(whole, name)
             elif a is not None and not isinstance(a, Token | Position) and not _short(a):
@@ -282,15 +282,15 @@ class Told:
         return written
 
     @property
-    def place(self) -> str:
+    def state(self) -> str:
         """The state there."""
         facts = self.normal.facts if self.normal is not None else self.program.facts
-        return str(facts.language.places[max(facts.places)].state)
+        return str(facts.automaton.states[max(facts.states)].label)
 
     @property
-    def teller(self) -> Teller:
+    def printer(self) -> TermPrinter:
         """One that calls terms by these names."""
-        return Teller(dict(self.names), here=dict(self.here))
+        return TermPrinter(dict(self.names), here=dict(self.here))
 
 
 def _scored(value: Term, stage: Stage) -> Iterator[Best]:

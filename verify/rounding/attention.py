@@ -1,10 +1,10 @@
 """What a head reads, for all inputs at once.
 
-For one kind of query, each kind of key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of all keys lie
-on a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number: the *lead*. If the
-lead is large enough for the format and the length, and the largest score cannot saturate, the rounded softmax gives weight
-ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m and 0. That is the
-soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
+For one state of the query, each state of a key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of
+all keys lie on a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number:
+the *margin*. If the margin is large enough for the format and the length, and the largest score cannot saturate, the rounded
+softmax gives weight ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m
+and 0. That is the soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
   by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
   by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
   by count      nearest.py
@@ -23,7 +23,8 @@ from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, shown, total, whole
 from verify.algebra.symbolic import at_most, grows
-from verify.automata.language import Apart, Consecutive
+from verify.automata.token_automaton import Apart, Consecutive
+from verify.rounding.abstract_state import NOWHERE, AbstractState
 from verify.rounding.candidates import (
     GROUPS,
     KEYS,
@@ -32,16 +33,15 @@ from verify.rounding.candidates import (
     SCORE,
     VALUES,
     Candidate,
+    HeadMargin,
     Keys,
-    Lead,
     entry,
     lowest,
-    needed_lead,
+    needed_margin,
     steps_back,
 )
-from verify.rounding.kinds import NOWHERE, Kind
-from verify.rounding.merging import Pool, by_order, wide_first
-from verify.rounding.nearest import Key, race_of
+from verify.rounding.join import Pool, by_order, wide_first
+from verify.rounding.nearest import Key, nearest_count_of
 from verify.rounding.operators import row_of
 from verify.rounding.scores import Score, lattice
 from verify.rounding.winners import Winners, scored, winning_part
@@ -51,8 +51,8 @@ Target: TypeAlias = tuple[Fraction, Polynomial, Polynomial]
 FEW = 3  # positions beside a first one, of which each is looked at where nothing else tells who wins
 
 
-class Reader:
-    """One head over the kinds at the entry of its block."""
+class HeadTransfer:
+    """One head over the states at the entry of its block."""
 
     def __init__(
         self,
@@ -64,15 +64,15 @@ class Reader:
         apart: Sequence[tuple[Apart, int]] = (),
     ) -> None:
         self.keys, self.rows, self.where, self.fused, self.known, self.apart = keys, rows, where, fused, known, apart
-        space, longest = keys.kinds[0].space, max(kind.position.high for kind in keys.kinds)
-        self.needed = needed_lead(-space.format.quantum_exponent, longest)
+        space, longest = keys.states[0].space, max(state.position.high for state in keys.states)
+        self.needed = needed_margin(-space.format.quantum_exponent, longest)
         self.used: list[Consecutive | Apart] = []
         self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
-        self.projected: dict[int, Kind] = {}
-        self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, Kind]]] = {}
+        self.projected: dict[int, AbstractState] = {}
+        self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, AbstractState]]] = {}
 
-    def read(self, query: Kind, at: int) -> tuple[list[Kind], Lead | None]:
-        """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
+    def read(self, query: AbstractState, at: int) -> tuple[list[AbstractState], HeadMargin | None]:
+        """The query's state in parts, with what the head reads in the pseudo registers at, at − 1, …"""
         queries: list[Polynomial] = []
         for j, row in enumerate(self.rows.query):
             query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
@@ -84,7 +84,7 @@ class Reader:
         rivals = [candidate for candidate in candidates if candidate is not None]
         if len(rivals) == 1 and rivals[0].is_self:
             return [self._reads(rivals[0].joint, at)], None
-        needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
+        needed = needed_margin(-query.space.format.quantum_exponent, query.position.high)
         inexact = any(self._inexact(c.exact, c.joint) for c in rivals)
         target = None if inexact else self._target(rivals)
         few = _few_positions(query) if target is None and not inexact else ()
@@ -101,37 +101,42 @@ class Reader:
             return self._by_position(query, rivals, target, needed, at)
         return self._by_key(query, rivals, needed, at)
 
-    def _require_in_range(self, query: Kind, score: Fraction) -> None:
+    def _require_in_range(self, query: AbstractState, score: Fraction) -> None:
         """Raises Refused for a score that may be above the largest number."""
         if score > query.space.largest:
             raise Refused(
                 self.where,
-                f"saturates: a score of {query.state} reaches {shown(score)}, above the largest number",
+                f"saturates: a score of {query.label} reaches {shown(score)}, above the largest number",
             )
 
-    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, Kind]]:
-        """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
+    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, AbstractState]]:
+        """What keys of these states can be to this head: states that differ in bounds only are one.
 
-        Of each, its kinds, and as text how the atoms of those are called in it.
+        Of each, its states, and as text how the atoms of those are called in it.
         """
         if ids not in self.groups:
             for i in ids - self.projected.keys():
-                kind = self._with_rows(self.keys.kinds[i])
-                projection = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
-                self.projected[i] = with_fields(projection, state=NOWHERE, parents=frozenset([i]))
+                state = self._with_rows(self.keys.states[i])
+                projection = state.needed({j: p for j, p in sorted(state.registers.items()) if j < SCORE and p.terms})
+                self.projected[i] = with_fields(projection, label=NOWHERE, parents=frozenset([i]))
             pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
-            for kind in wide_first([self.projected[i] for i in sorted(ids)]):
-                members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
+            for state in wide_first([self.projected[i] for i in sorted(ids)]):
+                members.setdefault(pool.add(state), {})[entry(state)] = by_order(state)
             self.groups[ids] = [
-                (frozenset(members[place]), str(sorted(members[place].items())), kind)
-                for place, kind in enumerate(pool.kinds)
+                (frozenset(members[place]), str(sorted(members[place].items())), state)
+                for place, state in enumerate(pool.states)
             ]
         return self.groups[ids]
 
     def _candidate(
-        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], naming: str, kind: Kind
+        self,
+        query: AbstractState,
+        queries: Sequence[Polynomial],
+        ids: frozenset[int],
+        naming: str,
+        state: AbstractState,
     ) -> Candidate | None:
-        key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
+        key, names = state.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
         if (joint := query.beside(key)) is None:
             return None
@@ -144,8 +149,8 @@ class Reader:
             partial = ZERO
             for product in products:
                 partial = partial + product
-                joint.settle(product, f"{self.where}, score")
-                joint.settle(partial, f"{self.where}, score")
+                joint.round(product, f"{self.where}, score")
+                joint.round(partial, f"{self.where}, score")
         key_values = {i: p for i, p in key.registers.items() if i <= VALUES}
         asked = tuple(sorted({name for q in queries for name in q.atoms}))
         query_atoms = {QUERY - i: atom(name) for i, name in enumerate(asked)}
@@ -156,48 +161,50 @@ class Reader:
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
         if part is None:
             return None
-        told = f"{naming} {names}"
-        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=told, asked=asked))
+        text = f"{naming} {names}"
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, text=text, asked=asked))
 
-    def _inexact(self, score: Polynomial, joint: Kind) -> bool:
+    def _inexact(self, score: Polynomial, joint: AbstractState) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)
 
-    def _with_rows(self, kind: Kind) -> Kind:
-        """The kind with its key and value rows as pseudo registers."""
+    def _with_rows(self, state: AbstractState) -> AbstractState:
+        """The state with its key and value rows as pseudo registers."""
         changed: dict[int, Polynomial] = {}
         for j, row in enumerate(self.rows.key):
-            kind, changed[KEYS - j] = row_of(kind, row, 0, f"{self.where}, key row {j}", self.fused)
+            state, changed[KEYS - j] = row_of(state, row, 0, f"{self.where}, key row {j}", self.fused)
         for i, (_, group, count) in enumerate(self.known):
-            changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = kind.register(group), kind.register(count)
+            changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = state.register(group), state.register(count)
         for i, (_, group) in enumerate(self.apart):
-            changed[GROUPS - i] = kind.register(group)
+            changed[GROUPS - i] = state.register(group)
         for i, row in enumerate(self.rows.value):
-            kind, changed[VALUES - i] = row_of(kind, row, 0, f"{self.where}, value row {i}", self.fused)
-        return kind.with_registers(changed)
+            state, changed[VALUES - i] = row_of(state, row, 0, f"{self.where}, value row {i}", self.fused)
+        return state.with_registers(changed)
 
-    def _reads(self, joint: Kind, at: int, values: Sequence[Polynomial] | None = None) -> Kind:
-        """The query's kind, with what is read in the pseudo registers at, at − 1, …"""
+    def _reads(self, joint: AbstractState, at: int, values: Sequence[Polynomial] | None = None) -> AbstractState:
+        """The query's state, with what is read in the pseudo registers at, at − 1, …"""
         read_values = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
         registers = {i: p for i, p in joint.registers.items() if i > SCORE}
         return with_fields(joint, registers={**registers, **{at - i: value for i, value in enumerate(read_values)}})
 
-    # Leads
+    # Margins
 
-    def _check(self, query: Kind, winning: Fraction, lead: Fraction | None, needed: int, lowest: Fraction) -> Lead:
-        """Raises Refused if the lead does not suffice, or the largest score may lie where others saturate.
+    def _check(
+        self, query: AbstractState, winning: Fraction, margin: Fraction | None, needed: int, lowest: Fraction
+    ) -> HeadMargin:
+        """Raises Refused if the margin does not suffice, or the largest score may lie where others saturate.
 
-        lead: None if no two scores differ.
+        margin: None if no two scores differ.
         """
-        if lead is not None and lead < needed:
-            raise Refused(self.where, f"scores of {query.state} may differ by {shown(lead)} only; {needed} is needed")
+        if margin is not None and margin < needed:
+            raise Refused(self.where, f"scores of {query.label} may differ by {shown(margin)} only; {needed} is needed")
         largest = query.space.largest
         if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"saturates: the largest score of {query.state} can be {shown(winning)}, and others are below "
+                f"saturates: the largest score of {query.label} can be {shown(winning)}, and others are below "
                 f"−{shown(largest)}",
             )
-        return Lead(lead or Fraction(0), needed, winning)
+        return HeadMargin(margin or Fraction(0), needed, winning)
 
     # By position
 
@@ -232,7 +239,7 @@ class Reader:
             if rest.atoms & candidate.own:
                 return None
             targets.append((square.cost, place - square.form * c, rest))
-        # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
+        # In the part where a key has one state, atoms of the query may be numbers: take the form that says most, compare with all.
         likely = [max(targets, key=lambda item: len(item[1].atoms))] if targets else known
         return next((target for target in likely if self._is_target(target, candidates)), None)
 
@@ -262,24 +269,24 @@ class Reader:
 
     def _by_position(
         self,
-        query: Kind,
+        query: AbstractState,
         candidates: Sequence[Candidate],
         target: Target,
         needed: int,
         at: int,
-    ) -> tuple[list[Kind], Lead]:
+    ) -> tuple[list[AbstractState], HeadMargin]:
         """The rest is the same for all keys of a query, so who wins, and by how much, does not depend on it.
 
         Only whether scores saturate does; and none is larger than that of a key that is nearest.
         """
         cost, f, rest = target
-        self.trace += [f"position {f}", *(candidate.told for candidate in candidates)]
-        k, parts, scores = atom(POSITION), list[Kind](), list[tuple[Fraction, Fraction]]()
+        self.trace += [f"position {f}", *(candidate.text for candidate in candidates)]
+        k, parts, scores = atom(POSITION), list[AbstractState](), list[tuple[Fraction, Fraction]]()
         winning, varies = rest.constant, not rest.is_constant
         outside = query.bounds(f - k)[0] > 0 or query.bounds(f)[1] < 1
         offset = query.fixed(k - f)
         for candidate in candidates:
-            cases: list[Kind | None] = []
+            cases: list[AbstractState | None] = []
             if candidate.is_self:
                 cases = [candidate.joint.restricted(f - k, Fraction(0), None)]
             if not candidate.is_self or query.position.low == 1:  # the query itself may be the first key
@@ -300,16 +307,16 @@ class Reader:
             parts += [self._reads(part, at) for part in cases if part is not None]
         # All keys may lie on one side of f, this far off at least.
         away = max(1 - query.bounds(f)[1], query.bounds(f - k)[0], Fraction(0))
-        lead, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
+        margin, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
         if varies:
             winning = min(low for low, _ in scores)
             self._require_in_range(query, max(high for _, high in scores) + noise)
-        return parts, self._check(query, winning - noise, lead - noise, needed, lowest(candidates))
+        return parts, self._check(query, winning - noise, margin - noise, needed, lowest(candidates))
 
-    def _back(self, candidate: Candidate, offset: int) -> Kind | None:
-        """The query where the key `offset` positions before has this kind."""
+    def _back(self, candidate: Candidate, offset: int) -> AbstractState | None:
+        """The query where the key `offset` positions before has this state."""
         query = candidate.joint
-        by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.kinds, step, offset - 1))
+        by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.states, step, offset - 1))
         if offset < 1 or not by:
             return None
         distance = -offset
@@ -317,7 +324,9 @@ class Reader:
 
     # By key
 
-    def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
+    def _by_key(
+        self, query: AbstractState, candidates: Sequence[Candidate], needed: int, at: int
+    ) -> tuple[list[AbstractState], HeadMargin]:
         winning, lost = max(c.lower for c in candidates if self._sure(query, c)), list[Fraction]()
         winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
         able = Winners(winners, [self._many(c) for c in winners])
@@ -327,28 +336,30 @@ class Reader:
             winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
             able = Winners(winners, [self._many(c) for c in winners])
         noise = 2 * max(c.noise for c in candidates)
-        lead = lattice([c.exact for c in candidates])
-        if lead > 0 and not at_most(needed + noise, lead):
-            lead = max(lead, able.lead(lost))
+        margin = lattice([c.exact for c in candidates])
+        if margin > 0 and not at_most(needed + noise, margin):
+            margin = max(margin, able.margin(lost))
             for invariant, on_line in self._of_one_number(able):
-                if on_line and not at_most(self.needed + noise, lead):
-                    lead = max(lead, replace(able, apart=invariant.by).lead(lost))
+                if on_line and not at_most(self.needed + noise, margin):
+                    margin = max(margin, replace(able, apart=invariant.by).margin(lost))
                     self.used.append(invariant)
-        head_lead = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
+        head_margin = self._check(
+            query, winning - noise, margin - noise if margin else None, needed, lowest(candidates)
+        )
         for c, rank in zip(winners, able.ranks(), strict=True):
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
-            self.trace.append(f"key {c.told} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
+            self.trace.append(f"key {c.text} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
         if able.unique():
-            return [self._reads(c.joint, at) for c in winners], head_lead
+            return [self._reads(c.joint, at) for c in winners], head_margin
         everybody = not lost and len(winners) == len(candidates)
         try:
-            return [self._average(query, winners, at, everybody=everybody)], head_lead
+            return [self._average(query, winners, at, everybody=everybody)], head_margin
         except Undecided:
             if not (few := _few_positions(query)):
                 raise
             return self._at_each_position(query, few, at)
 
-    def _at_known_positions(self, query: Kind, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
+    def _at_known_positions(self, query: AbstractState, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
         """What some key scores at least: of each position before the query at which keys are known to stand, its worst key."""
         if grows(query.space.steps):  # a comparison of numbers that grow may split the case
             return
@@ -357,18 +368,22 @@ class Reader:
                 spans = [(c, c.joint.bounds(c.place)) for c in candidates if not c.is_self]
                 yield min(c.lower for c, (low, high) in spans if low <= place <= high)
 
-    def _at_each_position(self, query: Kind, positions: Sequence[int], at: int) -> tuple[list[Kind], Lead]:
-        """The query's kind in parts, each of which stands at one position."""
+    def _at_each_position(
+        self, query: AbstractState, positions: Sequence[int], at: int
+    ) -> tuple[list[AbstractState], HeadMargin]:
+        """The query's state in parts, each of which stands at one position."""
         self.trace.append(f"each of {range(positions[0], positions[-1] + 1)}")
-        kinds, leads = list[Kind](), list[Lead]()
+        states, margins = list[AbstractState](), list[HeadMargin]()
         for place in positions:
             part = query.restricted(atom(POSITION), place, place)
             if part is not None:
-                parts, lead = self.read(part, at)
-                kinds += parts
-                leads += [lead] if lead is not None else []
-        least = min((lead.lead for lead in leads if lead.lead), default=Fraction(0))
-        return kinds, Lead(least, max(lead.needed for lead in leads), min(lead.winning for lead in leads))
+                parts, margin = self.read(part, at)
+                states += parts
+                margins += [margin] if margin is not None else []
+        least = min((margin.margin for margin in margins if margin.margin), default=Fraction(0))
+        return states, HeadMargin(
+            least, max(margin.needed for margin in margins), min(margin.winning for margin in margins)
+        )
 
     def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
         """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
@@ -382,7 +397,9 @@ class Reader:
                 bool(line_parts) and all(of_query) and all(c.joint.bounds(groups[0])[0] >= 1 for c in line_parts),
             )
 
-    def _by_count(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
+    def _by_count(
+        self, query: AbstractState, candidates: Sequence[Candidate], needed: int, at: int
+    ) -> tuple[list[AbstractState], HeadMargin]:
         """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
         for i, (invariant, _, _) in enumerate(self.known):
             group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
@@ -396,28 +413,28 @@ class Reader:
                     c.joint.register(group),
                     c.joint.register(count),
                     self._many(c),
-                    c.told,
+                    c.text,
                 )
                 for c in candidates
             ]
-            race = race_of(query, keys, 1 if self.fused else len(self.rows.key))
-            if race is None:
+            nearest = nearest_count_of(query, keys, 1 if self.fused else len(self.rows.key))
+            if nearest is None:
                 continue
-            outcome = race.run(needed, self.where)
-            self.trace += [f"nearest {race.target} by {invariant.name}", *outcome.told]
+            outcome = nearest.run(needed, self.where)
+            self.trace += [f"nearest {nearest.target} by {invariant.name}", *outcome.texts]
             if outcome.by_invariant:
                 self.used.append(invariant)
             values = range(len(self.rows.value))
             parts = [self._reads(joint, at) for joint in outcome.winners]
             if outcome.tied:
                 if any(joint.register(VALUES - j).terms for joint in outcome.tied for j in values):
-                    raise Undecided(self.where, f"several keys of {query.state} can tie, whose values are not 0")
+                    raise Undecided(self.where, f"several keys of {query.label} can tie, whose values are not 0")
                 parts.append(self._reads(query, at, [ZERO for _ in values]))
-            lowest = min(race.lowest())
-            return parts, self._check(query, outcome.winning, outcome.lead or None, needed, lowest)
-        raise Undecided(self.where, f"scores of {query.state} are no integer polynomials: {candidates[0].exact}")
+            lowest = min(nearest.lowest())
+            return parts, self._check(query, outcome.winning, outcome.margin or None, needed, lowest)
+        raise Undecided(self.where, f"scores of {query.label} are no integer polynomials: {candidates[0].exact}")
 
-    def _sure(self, query: Kind, candidate: Candidate) -> bool:
+    def _sure(self, query: AbstractState, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
         return candidate.is_self or self.keys.sure(entry(query), candidate.ids)
 
@@ -425,7 +442,9 @@ class Reader:
         """Whether there may be several such keys."""
         return self._multiplicity(candidate) > 1
 
-    def _average(self, query: Kind, winners: Sequence[Candidate], at: int, *, everybody: bool) -> Kind:
+    def _average(
+        self, query: AbstractState, winners: Sequence[Candidate], at: int, *, everybody: bool
+    ) -> AbstractState:
         """What several winners give: 0, or 1 of a key that is surely one of them, or a sum of integers, divided by their number.
 
         A sum needs scores that are one number: then the same keys win in every case. everybody: whether no key can lose.
@@ -458,25 +477,25 @@ class Reader:
                 sums[summed] = Integer(min(*ends, 0) * most, max(*ends, 0) * most)
                 ranges.append((summed, min(ends), max(ends)))
                 values.append(atom(summed) * atom(share))
-                self.trace.append(f"sum {[f'{c.value(i)} of {c.told}' for c in winners]}")
+                self.trace.append(f"sum {[f'{c.value(i)} of {c.text}' for c in winners]}")
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in nonzero)
-                raise Undecided(self.where, f"several keys of {query.state} can tie, whose values are {shown}")
+                raise Undecided(self.where, f"several keys of {query.label} can tie, whose values are {shown}")
         if not self.fused and any(value.terms for value in values):
             if most > query.space.largest:
                 raise Refused(self.where, f"{most} keys are more than the largest number")
             if any(c.noise for c in winners):
-                raise Undecided(self.where, f"equal scores of {query.state} may be rounded differently")
+                raise Undecided(self.where, f"equal scores of {query.label} may be rounded differently")
         box = {**query.box, **sums, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
         if constant_scores and everybody:  # as many as there are positions
             box[share] = Reciprocal(POSITION, 0)
-        kind = with_fields(query, box=box)
+        state = with_fields(query, box=box)
         for summed, low, high in ranges:
             counted = atom(POSITION if constant_scores and everybody else number)
-            kind = kind.not_below_0(atom(summed) - counted * low).not_below_0(counted * high - atom(summed))
+            state = state.not_below_0(atom(summed) - counted * low).not_below_0(counted * high - atom(summed))
         for value in values:
-            kind, _ = kind.settle(value, self.where)  # no multiple of the step is rounded, but a sum may saturate
-        return self._reads(kind, at, values).simplified()
+            state, _ = state.round(value, self.where)  # no multiple of the step is rounded, but a sum may saturate
+        return self._reads(state, at, values).simplified()
 
     def _is_whole(self, candidate: Candidate, row: int) -> bool:
         """Whether what is read there is an integer, the same one in both readings."""
@@ -484,7 +503,7 @@ class Reader:
         return not self._inexact(value, candidate.joint) and all(map(is_whole, value.terms.values()))
 
     def _name(self, candidate: Candidate) -> str:
-        return "itself" if candidate.is_self else str(self.keys.kinds[min(candidate.ids)].state)
+        return "itself" if candidate.is_self else str(self.keys.states[min(candidate.ids)].label)
 
     def _multiplicity(self, candidate: Candidate) -> int:
         if not candidate.place.atoms & candidate.own or (len(candidate.ids) == 1 and candidate.ids <= self.keys.single):
@@ -493,7 +512,7 @@ class Reader:
         return whole(high - low) + 1
 
 
-def _few_positions(query: Kind) -> Sequence[int]:
+def _few_positions(query: AbstractState) -> Sequence[int]:
     """Its positions, where these are several and few; else none."""
     first, last = query.position.low, query.position.high
     if grows(first) or grows(last) or not first < last <= first + FEW:

@@ -48,7 +48,7 @@ class Bounded:
 
     @property
     def position(self) -> Integer:
-        """The positions of this kind lie here."""
+        """The positions of this state lie here."""
         domain = self.box[POSITION]
         if not isinstance(domain, Integer):
             raise TypeError("domain is no Integer")
@@ -194,16 +194,16 @@ class Bounded:
             least = self.bounds(apart)[0]
             if least < 0:
                 continue
-            lead = Fraction(0)
+            difference = Fraction(0)
             if least >= 1:
                 a = min(self.index_of(first).high, self.index_of(second).high - 1)
-                lead = quotient(1, a * (a + 1))
+                difference = quotient(1, a * (a + 1))
                 if not ideal:
-                    lead = max(lead - self.space.step, Fraction(0))
+                    difference = max(difference - self.space.step, Fraction(0))
             if c > 0:
-                yield polynomial.constant + c * lead, polynomial.constant + c
+                yield polynomial.constant + c * difference, polynomial.constant + c
             else:
-                yield polynomial.constant + c, polynomial.constant + c * lead
+                yield polynomial.constant + c, polynomial.constant + c * difference
 
     def ratio(self, polynomial: Polynomial) -> tuple[Fraction, Polynomial, Reciprocal] | None:
         """c, A and 1/M if it is c·A·(1/M) + d with an affine form A of Integer atoms, A's leading coefficient 1."""
@@ -217,11 +217,11 @@ class Bounded:
         form = Polynomial({tuple(n for n in m if n != name): c for m, c in terms})
         if not self.is_integer_affine(form) or form.is_constant:
             return None
-        lead = next(c for m, c in sorted(form.terms.items()) if m)
+        leading = next(c for m, c in sorted(form.terms.items()) if m)
         domain = self.box[name]
         if not isinstance(domain, Reciprocal):
             raise TypeError("domain is no Reciprocal")
-        return lead, form * (Fraction(1) / lead), domain
+        return leading, form * (Fraction(1) / leading), domain
 
     def compared_shares(self, polynomial: Polynomial) -> Polynomial | None:
         """b − a, if it is c·(1/a − 1/b) + d, each 1/… rounded."""

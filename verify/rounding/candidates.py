@@ -1,4 +1,4 @@
-"""A query and the kinds of keys that it may meet, and the lead that a winner needs."""
+"""A query and the states of keys that it may meet, and the margin that a winner needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from verify.algebra.polynomial import Polynomial, bits_above, ceiling, quotient
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.scores import Score
 
 # Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
@@ -22,44 +22,44 @@ PLACE = "k'"
 LOG2_E = (1_442_695, 1_000_000)  # from below
 
 
-def needed_lead(fraction_bits: int, keys: int) -> int:
-    """A lead that suffices for so many keys.
+def needed_margin(fraction_bits: int, keys: int) -> int:
+    """A margin that suffices for so many keys.
 
-    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
-    by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
+    With leakage ε < keys·e^−margin ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
+    by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−margin alone must vanish.
     """
     bits = fraction_bits + 1 + bits_above(keys - 1)
     return ceiling(quotient(bits * LOG2_E[1], LOG2_E[0]))
 
 
 @dataclass(frozen=True)
-class Lead:
-    """What a head keeps. lead: between two scores that differ. needed: of it. winning: the least largest score."""
+class HeadMargin:
+    """What a head keeps. margin: between two scores that differ. needed: of it. winning: the least largest score."""
 
-    lead: Fraction
+    margin: Fraction
     needed: int
     winning: Fraction
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A query and one kind of key together, as one kind over the atoms of both.
+    """A query and one state of a key together, as one state over the atoms of both.
 
-    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
-    rounding may take the score. on_grid: no operator rounds it. whole: nothing was restricted. equal: the forms that were made 0.
-    told: which kinds the key may have, and what its atoms are in each. asked: the atoms that the query's rows are made of, of which
-    some may be other forms here.
+    ids: the states that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise:
+    how far rounding may take the score. on_grid: no operator rounds it. whole: nothing was restricted. equal: the forms that
+    were made 0. text: which states the key may have, and what its atoms are in each. asked: the atoms that the query's rows are
+    made of, of which some may be other forms here.
     """
 
     ids: frozenset[int]
-    joint: Kind
+    joint: AbstractState
     own: frozenset[str]
     score: Score
     noise: Fraction = Fraction(0)
     on_grid: bool = True
     whole: bool = True
     equal: tuple[Polynomial, ...] = ()
-    told: str = "itself"
+    text: str = "itself"
     asked: tuple[str, ...] = ()
 
     @property
@@ -102,31 +102,31 @@ class Candidate:
 
 
 class Keys:
-    """The kinds at the entry of a block, and how one can follow another."""
+    """The states at the entry of a block, and how one can follow another."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.kinds = kinds
-        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.low == 1)
-        self.after: list[set[int]] = [set() for _ in kinds]
-        for i, kind in enumerate(kinds):
-            for j in kind.before:
+    def __init__(self, states: Sequence[AbstractState]) -> None:
+        self.states = states
+        self.first = frozenset(i for i, state in enumerate(states) if state.position.low == 1)
+        self.after: list[set[int]] = [set() for _ in states]
+        for i, state in enumerate(states):
+            for j in state.before:
                 self.after[j].add(i)
-        self.earlier = [self._reachable(i) for i in range(len(kinds))]
-        self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
+        self.earlier = [self._reachable(i) for i in range(len(states))]
+        self.single = frozenset(i for i in range(len(states)) if i not in self.earlier[i])
         self._missed: dict[frozenset[int], set[int]] = {}
 
     def _reachable(self, start: int) -> frozenset[int]:
-        """Kinds that a position before one of kind `start` can have."""
-        nodes = set(self.kinds[start].before)
+        """States that a position before one of state `start` can have."""
+        nodes = set(self.states[start].before)
         queue = list(nodes)
         while queue:
-            further = self.kinds[queue.pop()].before - nodes
+            further = self.states[queue.pop()].before - nodes
             nodes |= further
             queue += further
         return frozenset(nodes)
 
     def _behind(self, without: frozenset[int]) -> set[int]:
-        """Kinds that a position can have with none of `without` before it."""
+        """States that a position can have with none of `without` before it."""
         nodes: set[int] = set()
         queue = list(self.first - without)
         while queue:
@@ -136,22 +136,22 @@ class Keys:
         return nodes
 
     def sure(self, start: int, ids: frozenset[int]) -> bool:
-        """Whether every sequence has one of these kinds before a position of kind `start`."""
+        """Whether every sequence has one of these states before a position of state `start`."""
         if ids not in self._missed:
             self._missed[ids] = self._behind(ids)
         return start not in self.first and start not in self._missed[ids]
 
 
-def steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
-    """The kinds that the position so many steps before may have."""
+def steps_back(states: Sequence[AbstractState], start: int, steps: int) -> frozenset[int]:
+    """The states that the position so many steps before may have."""
     ids = frozenset([start])
     for _ in range(steps):
-        ids = frozenset(j for i in ids for j in kinds[i].before)
+        ids = frozenset(j for i in ids for j in states[i].before)
     return ids
 
 
-def entry(query: Kind) -> int:
-    """The kind that this one was at the block's entry."""
+def entry(query: AbstractState) -> int:
+    """The state that this one was at the block's entry."""
     (entry,) = query.parents
     return entry
 

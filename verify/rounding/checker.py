@@ -1,11 +1,12 @@
-"""The static checker: walks the matrices of a model and proves, for all inputs of a language, that rounding is sound.
+"""The static checker: walks the matrices of a model and proves, for all inputs of an automaton, that rounding is sound.
 
 Soundness of rounding: at every position of every input, every register is what the ideal model (the same weights over exact
 rationals; attention takes the largest scores and averages ties) has there, rounded, or within a stated number of steps of it; every
 gate opens in both or in neither; every head has the same winners; and the two models produce the same token.
 
-How: the kinds of positions (kinds.py) are those of the input language at first. Each sublayer turns a kind into one or more kinds,
-where the sign of a gate or the kind of a head's winner differs. Whatever no rule proves ends the check.
+How: by abstract interpretation. At first there is an abstract state (abstract_state.py) for each state of the automaton that reads
+the input. Each sublayer turns a state into one or more, where the sign of a gate or the state of a head's winner differs, and
+those that differ in bounds only are joined (join.py). Whatever no rule proves ends the check.
 """
 
 from __future__ import annotations
@@ -34,64 +35,64 @@ from verify.algebra.domains import (
     with_fields,
 )
 from verify.algebra.polynomial import Polynomial, atom, constant, quotient
-from verify.automata.language import Apart, Consecutive, Language
-from verify.rounding.attention import Reader
+from verify.automata.token_automaton import Apart, Consecutive, TokenAutomaton
+from verify.rounding.abstract_state import AbstractState
+from verify.rounding.attention import HeadTransfer
 from verify.rounding.bounds import Bounded
-from verify.rounding.candidates import Keys, Lead
-from verify.rounding.kinds import Kind
-from verify.rounding.merging import joined, linked, merged
+from verify.rounding.candidates import HeadMargin, Keys
+from verify.rounding.join import join, join_and_link, linked
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.operators import added, dot, feed_forward, loosened
-from verify.rounding.output import settle_output
-from verify.rounding.recurrence import Keeper
+from verify.rounding.output import require_same_argmax
+from verify.rounding.recurrence import RecurrenceTransfer
 from verify.rounding.rows import as_polynomial
 
-MOST_KINDS = 4000
+MOST_STATES = 4000
 
 
 @dataclass(frozen=True)
 class Entry:
     """Where a check stands in front of a sublayer, or behind the last. names: how many were given; trace: how long it is."""
 
-    kinds: Sequence[Kind]
+    states: Sequence[AbstractState]
     names: int
     trace: int
 
 
 @dataclass
 class Report:
-    """What was proved. registers: their names. met_leads: of heads, in order. entries: of each sublayer, and the end.
+    """What was proved. registers: their names. met_margins: of heads, in order. entries: of each sublayer, and the end.
 
-    invariants: those that were used, by name. met: every kind on the way. behind: those behind each block, and what is read of
-    them. trace: where and what the ideal model does, kinds or the checker's words for who wins.
+    invariants: those that were used, by name. met: every state on the way. behind: those behind each block, and what is read of
+    them. trace: where and what the ideal model does, states or the checker's words for who wins.
     """
 
     registers: Sequence[str] = ()
-    met_leads: list[tuple[tuple[int, int], Lead]] = field(default_factory=list)
+    met_margins: list[tuple[tuple[int, int], HeadMargin]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
-    met: list[Kind] = field(default_factory=list)
-    behind: list[tuple[int, Kind, frozenset[int]]] = field(default_factory=list)
-    trace: list[tuple[str, str | Kind]] = field(default_factory=list)
+    met: list[AbstractState] = field(default_factory=list)
+    behind: list[tuple[int, AbstractState, frozenset[int]]] = field(default_factory=list)
+    trace: list[tuple[str, str | AbstractState]] = field(default_factory=list)
 
     @property
-    def kinds(self) -> list[int]:
+    def states(self) -> list[int]:
         """How many there are behind each block."""
-        return [len(entry.kinds) for entry in self.entries[2::2]]
+        return [len(entry.states) for entry in self.entries[2::2]]
 
     @cached_property
     def ideal(self) -> str:
         """A fingerprint of the ideal model."""
-        return hashlib.sha256("\n".join(text for _, text in self.told).encode()).hexdigest()
+        return hashlib.sha256("\n".join(text for _, text in self.texts).encode()).hexdigest()
 
     @cached_property
-    def told(self) -> list[tuple[str, str]]:
+    def texts(self) -> list[tuple[str, str]]:
         """The trace as text: two models of which it is the same are the same function."""
-        return [(where, what if isinstance(what, str) else _told(what)) for where, what in self.trace]
+        return [(where, what if isinstance(what, str) else _text(what)) for where, what in self.trace]
 
     def first_difference(self, other: Report) -> str:
         """Where the ideal models may differ first; "" if they are the same function."""
-        for (where, text), (_, expected) in zip_longest(self.told, other.told, fillvalue=("the last block", "")):
+        for (where, text), (_, expected) in zip_longest(self.texts, other.texts, fillvalue=("the last block", "")):
             if text != expected:
                 return where
         return ""
@@ -100,11 +101,11 @@ class Report:
     def errors(self) -> dict[str, Fraction]:
         """Register → the largest error in steps."""
         errors: dict[int, Fraction] = {}
-        for kind in self.met:
-            inexact = {name for name, domain in kind.box.items() if not isinstance(domain, Integer)}
-            for index, polynomial in kind.registers.items():
+        for state in self.met:
+            inexact = {name for name, domain in state.box.items() if not isinstance(domain, Integer)}
+            for index, polynomial in state.registers.items():
                 if index >= 0 and not inexact.isdisjoint(polynomial.atoms):
-                    error = kind.error(polynomial)
+                    error = state.error(polynomial)
                     errors[index] = max(error, errors.get(index, error))
         return {self.registers[index]: error / self.met[0].space.step for index, error in errors.items()}
 
@@ -112,233 +113,247 @@ class Report:
     def ranges(self) -> dict[tuple[int, str], tuple[Fraction, Fraction]]:
         """(block, register) → bounds behind it, where it is read."""
         ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = {}
-        for block, kind, live in self.behind:
+        for block, state, live in self.behind:
             for index in live:
                 name = self.registers[index]
-                low, high = kind.bounds(kind.register(index))
+                low, high = state.bounds(state.register(index))
                 old = ranges.get((block, name), (low, high))
                 ranges[block, name] = min(low, old[0]), max(high, old[1])
         return ranges
 
-    def stands_at(self, kinds: Sequence[Kind]) -> None:
+    def stands_at(self, states: Sequence[AbstractState]) -> None:
         """Notes an entry."""
-        self.entries.append(Entry(kinds, kinds[0].space.given, len(self.trace)))
+        self.entries.append(Entry(states, states[0].space.given, len(self.trace)))
 
     @cached_property
-    def leads(self) -> dict[tuple[int, int], Lead]:
+    def margins(self) -> dict[tuple[int, int], HeadMargin]:
         """Of each head, by its block and its number there, both from 0: the narrowest."""
-        leads: dict[tuple[int, int], Lead] = {}
-        for head, new in self.met_leads:
-            old = leads.get(head, new)
-            lead = min((x.lead for x in (old, new) if x.lead), default=Fraction(0))
-            leads[head] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
-        return leads
+        margins: dict[tuple[int, int], HeadMargin] = {}
+        for head, new in self.met_margins:
+            old = margins.get(head, new)
+            margin = min((x.margin for x in (old, new) if x.margin), default=Fraction(0))
+            margins[head] = HeadMargin(margin, max(old.needed, new.needed), min(old.winning, new.winning))
+        return margins
 
 
-def check(model: Model, language: Language) -> Report:
+def check(model: Model, automaton: TokenAutomaton) -> Report:
     """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
     report = Report(model.registers)
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
-    numbers = [str(family.told) for family in model.families.values()]
+    numbers = [str(family.texts) for family in model.families.values()]
     report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
-    require_weights(model, language)
-    kinds = embedded(model, language)
-    report.met += kinds
+    require_weights(model, automaton)
+    states = embedded(model, automaton)
+    report.met += states
     for number in range(2 * len(model.layers)):
-        report.stands_at(kinds)
-        kinds = behind_sublayer(model, language, number, kinds, report)
-    report.stands_at(kinds)
-    require_output(model, kinds)
+        report.stands_at(states)
+        states = behind_sublayer(model, automaton, number, states, report)
+    report.stands_at(states)
+    require_output(model, states)
     return report
 
 
-def require_weights(model: Model, language: Language) -> None:
+def require_weights(model: Model, automaton: TokenAutomaton) -> None:
     """Raises Refused with the first weight that is no element of the format: of a word that no text has, too."""
     space = Space(model.arithmetic.format)
-    sizes = Bounded(space, {}, {SIZE: Integer(*language.sizes)})
+    sizes = Bounded(space, {}, {SIZE: Integer(*automaton.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
         if max(map(abs, sizes.bounds(form))) > space.largest or not sizes.on_grid(form):
             raise Refused(where, f"weight {weight} is not an element of {space.format.name}")
     for family in model.families.values():
-        every = Kind(space, {}, {**sizes.box, NUMBER: Integer(family.low, family.high)})
+        every = AbstractState(space, {}, {**sizes.box, NUMBER: Integer(family.low, family.high)})
         for form in family.rows.values():
             if not space.covers(*every.reach(form)) or not every.on_grid(form):
                 what = f"{form}, v = {family.low} … {family.high}, is not always an element of {space.format.name}"
                 raise Refused("the embedding of numbers", what)
 
 
-def require_output(model: Model, kinds: Sequence[Kind]) -> None:
+def require_output(model: Model, states: Sequence[AbstractState]) -> None:
     """Raises Refused or Undecided unless the same tokens come out in both readings."""
-    for kind in kinds:
-        settle_output(kind, model, model.arithmetic.discipline is Discipline.FUSED)
+    for state in states:
+        require_same_argmax(state, model, model.arithmetic.discipline is Discipline.FUSED)
 
 
-def embedded(model: Model, language: Language) -> list[Kind]:
-    """The kinds behind the embedding, one for each place of the language."""
+def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
+    """The abstract states behind the embedding, one for each state of the automaton."""
     space = Space(model.arithmetic.format)
-    kinds = []
-    for index, place in enumerate(language.places):
+    abstract_states = []
+    for index, state in enumerate(automaton.states):
         box: dict[str, Domain] = {
-            SIZE: Integer(*language.sizes),
-            POSITION: language.positions(place),
+            SIZE: Integer(*automaton.sizes),
+            POSITION: automaton.positions(state),
         }
-        limits = [(atom(POSITION), place.low, place.high)]
-        if place.word:
-            values = {i: as_polynomial(w) for i, w in model.specials[place.word]}
+        limits = [(atom(POSITION), state.low, state.high)]
+        if state.word:
+            values = {i: as_polynomial(w) for i, w in model.specials[state.word]}
         else:
-            values = dict(model.families[place.family].rows)
-            box[NUMBER] = Integer(language.range(place.numbers[0])[0], language.range(place.numbers[1])[1])
-            limits.append((atom(NUMBER), *place.numbers))
-        kind = Kind(space, values, box, {}, place.state, frozenset([index]), frozenset(place.after))
-        for i, value in kind.registers.items():
-            if not kind.on_grid(value):
-                raise Undecided("the embedding", f"{value} is no multiple of the step at {place.state}")
-            kind, settled = kind.settle(value, "the embedding")
-            kind = kind.with_registers({i: settled})
-        narrowed: Kind | None = kind
+            values = dict(model.families[state.family].rows)
+            box[NUMBER] = Integer(automaton.range(state.numbers[0])[0], automaton.range(state.numbers[1])[1])
+            limits.append((atom(NUMBER), *state.numbers))
+        abstract = AbstractState(space, values, box, {}, state.label, frozenset([index]), frozenset(state.after))
+        for i, value in abstract.registers.items():
+            if not abstract.on_grid(value):
+                raise Undecided("the embedding", f"{value} is no multiple of the step at {state.label}")
+            abstract, rounded = abstract.round(value, "the embedding")
+            abstract = abstract.with_registers({i: rounded})
+        narrowed: AbstractState | None = abstract
         for value, low, high in limits:
             for bound, least, most in ((low, Fraction(0), None), (high, None, Fraction(0))):
                 if narrowed is not None and isinstance(bound, Polynomial) and bound.is_affine:
                     narrowed = narrowed.restricted(value - bound, least, most)
-        if narrowed is not None and place.behind is not None:
-            narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
+        if narrowed is not None and state.behind is not None:
+            narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(state.behind), None)
         if narrowed is None:
-            raise ValueError(f"no token can stand at {place.state}")
-        kinds += _placed(narrowed.simplified(), model.position)
-    return linked(kinds)
+            raise ValueError(f"no token can stand at {state.label}")
+        abstract_states += _placed(narrowed.simplified(), model.position)
+    return linked(abstract_states)
 
 
-def _placed(kind: Kind, slopes: Row) -> list[Kind]:
-    """With the position added; positions that are larger than any number are a kind of their own, of the largest number."""
-    done = [kind]
+def _placed(state: AbstractState, slopes: Row) -> list[AbstractState]:
+    """With the position added; positions that are larger than any number are states of their own, of the largest number."""
+    done = [state]
     for i, slope in slopes:
         offset = atom(POSITION) * as_polynomial(slope)
-        largest = kind.space.largest * (1 if offset.terms[POSITION,] > 0 else -1)
+        largest = state.space.largest * (1 if offset.terms[POSITION,] > 0 else -1)
         last = math.floor(quotient(largest, offset.terms[POSITION,]))
         parts, done = done, []
         for part in parts:
             if (exact := part.restricted(atom(POSITION), None, last)) is not None:
-                exact, value = exact.settle(offset, "the embedding")
+                exact, value = exact.round(offset, "the embedding")
                 done.append(added(exact, i, value, "the embedding"))
             if (beyond := part.restricted(atom(POSITION), last + 1, None)) is not None:
                 if part.register(i).terms:  # the word and the position are one sum, under `fused` rounded once
                     raise Undecided(
-                        "the embedding", f"a position of {kind.state} beyond {largest} is added to a word's number"
+                        "the embedding", f"a position of {state.label} beyond {largest} is added to a word's number"
                     )
                 error = max(map(abs, beyond.bounds(offset - largest)))
-                name = kind.space.fresh("z")
+                name = state.space.fresh("z")
                 box = {**beyond.box, name: Rounded(offset, offset, largest, largest, error)}
                 done.append(added(with_fields(beyond, box=box), i, atom(name), "the embedding"))
     return done
 
 
-def behind_sublayer(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
-    """The kinds behind a sublayer: two to a block, the heads or the recurrence first."""
+def behind_sublayer(
+    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+) -> list[AbstractState]:
+    """The states behind a sublayer: two to a block, the heads or the recurrence first."""
     behind = _fed_forward if number % 2 else _mixed
-    return behind(model, language, number // 2, kinds, report)
+    return behind(model, automaton, number // 2, states, report)
 
 
-def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
-    """Behind a block's heads or recurrence. In the last block only the places of answers matter."""
+def _mixed(
+    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+) -> list[AbstractState]:
+    """Behind a block's heads or recurrence. In the last block only the states of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
-    answers = language.answers if number == len(model.layers) - 1 else None
+    answers = automaton.answers if number == len(model.layers) - 1 else None
     at = name_place(number + 1)
     index = {name: i for i, name in enumerate(model.registers)}
     counted_groups = tuple(
         (item, index[item.group], index[item.count])
-        for item in language.invariants
+        for item in automaton.invariants
         if isinstance(item, Consecutive) and item.group in index and item.count in index
     )
     apart = [
-        (item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index
+        (item, index[item.group]) for item in automaton.invariants if isinstance(item, Apart) and item.group in index
     ]
-    kinds = [
-        with_fields(_limited(kind, counted_groups, report), parents=frozenset([i])) for i, kind in enumerate(kinds)
+    states = [
+        with_fields(_limited(state, counted_groups, report), parents=frozenset([i])) for i, state in enumerate(states)
     ]
-    parts = [kind for kind in kinds if answers is None or kind.state in answers]
+    parts = [state for state in states if answers is None or state.label in answers]
     if layer.recurrence is not None:
         report.trace.append((name_place(number + 1, RECURRENCE), str(layer.recurrence)))
-        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, language.invariants)
-        report.invariants |= {item.name: item.statement for item in keeper.used}
-        every = [part for number in range(len(kinds)) for part in keeper.parts(number)]  # a sum may saturate anywhere
-        parts = [part for part in every if answers is None or part.state in answers]
+        recurrence_transfer = RecurrenceTransfer(
+            states, layer.recurrence, at, model.registers, fused, automaton.invariants
+        )
+        report.invariants |= {item.name: item.statement for item in recurrence_transfer.used}
+        every = [
+            part for number in range(len(states)) for part in recurrence_transfer.parts(number)
+        ]  # a sum may saturate anywhere
+        parts = [part for part in every if answers is None or part.label in answers]
         report.met += parts
-        parts = joined(parts, model.live(number, feed_forward=True))
+        parts = join(parts, model.live(number, feed_forward=True))
     if layer.heads:
-        keys = Keys(kinds)
+        keys = Keys(states)
         width = 0
         for h, head in enumerate(layer.heads):
             where = model.head(number, h)
-            reader = Reader(keys, head, where, fused, counted_groups, apart)
-            next_parts: list[Kind] = []
-            for kind in parts:
-                pieces, lead = reader.read(kind, -1 - width)
-                report.met_leads += [((number, h), lead)] if lead is not None else []
-                report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in pieces)]
-                reader.trace.clear()
-                report.invariants |= {item.name: item.statement for item in reader.used}
+            head_transfer = HeadTransfer(keys, head, where, fused, counted_groups, apart)
+            next_parts: list[AbstractState] = []
+            for state in parts:
+                pieces, margin = head_transfer.read(state, -1 - width)
+                report.met_margins += [((number, h), margin)] if margin is not None else []
+                report.trace += [*((where, text) for text in head_transfer.trace), *((where, one) for one in pieces)]
+                head_transfer.trace.clear()
+                report.invariants |= {item.name: item.statement for item in head_transfer.used}
                 next_parts += pieces
             parts = next_parts
             width += len(head.value)
         report.trace.append((name_place(number + 1, ATTENTION), str(layer.out)))
-        parts = [_written(kind, layer.out, name_place(number + 1, ATTENTION), model, fused) for kind in parts]
+        parts = [_written(state, layer.out, name_place(number + 1, ATTENTION), model, fused) for state in parts]
         report.met += parts
-        parts = joined(parts, model.live(number, feed_forward=True))
+        parts = join(parts, model.live(number, feed_forward=True))
     report.trace.append((at, f"read behind: {sorted(model.live(number, feed_forward=True))}"))
     return parts
 
 
-def _fed_forward(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
+def _fed_forward(
+    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+) -> list[AbstractState]:
     """Behind a block's feed-forward."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
-    at, where, done = name_place(number + 1), name_place(number + 1, FEED_FORWARD), list[Kind]()
-    loose = frozenset(i for i, name in enumerate(model.registers) if name in language.loose)
+    at, where, done = name_place(number + 1), name_place(number + 1, FEED_FORWARD), list[AbstractState]()
+    loose = frozenset(i for i, name in enumerate(model.registers) if name in automaton.loose)
     rest, forgotten = layer.feed_forward.without(loose)
-    for kind in kinds:
-        kind, all_parts = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
+    for state in states:
+        state, all_parts = loosened(state, layer.feed_forward, loose, where, model.registers, fused)
         report.trace += [(where, part) for part in all_parts]
-        done += feed_forward(kind, rest, where, model.registers, fused, forgotten)
-        if len(done) > MOST_KINDS:
-            raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
+        done += feed_forward(state, rest, where, model.registers, fused, forgotten)
+        if len(done) > MOST_STATES:
+            raise Undecided(at, f"more than {MOST_STATES} kinds of positions")
     live = model.live(number, feed_forward=True)
     report.met += done
-    report.behind += [(number, kind, live) for kind in done]
+    report.behind += [(number, state, live) for state in done]
     # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
-    report.trace += [(where, kind) for kind in done]
+    report.trace += [(where, state) for state in done]
     report.trace.append((at, f"read behind: {sorted(live)}"))
-    return merged(done, model.live(number))
+    return join_and_link(done, model.live(number))
 
 
-def _told(kind: Kind) -> str:
-    """All that is known of a kind, ideally."""
-    registers = {i: str(kind.ideal(p)) for i, p in sorted(kind.registers.items())}
-    box = [(name, str(domain)) for name, domain in sorted(kind.box.items()) if not isinstance(domain, Rounded)]
-    return f"{kind.state} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
+def _text(state: AbstractState) -> str:
+    """All that is known of a state, ideally."""
+    registers = {i: str(state.ideal(p)) for i, p in sorted(state.registers.items())}
+    box = [(name, str(domain)) for name, domain in sorted(state.box.items()) if not isinstance(domain, Rounded)]
+    return (
+        f"{state.label} {registers} {box} {sorted(state.forms.items())} {sorted(state.parents)} {sorted(state.before)}"
+    )
 
 
-def _limited(kind: Kind, counted_groups: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:
-    """The kind with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
+def _limited(
+    state: AbstractState, counted_groups: Sequence[tuple[Consecutive, int, int]], report: Report
+) -> AbstractState:
+    """The state with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
     for item, group, count in counted_groups:
-        names = kind.register(count).atoms
-        domain = kind.box[next(iter(names))] if len(names) == 1 else None
-        if isinstance(domain, Reciprocal) and kind.bounds(kind.register(group))[0] >= 1:
+        names = state.register(count).atoms
+        domain = state.box[next(iter(names))] if len(names) == 1 else None
+        if isinstance(domain, Reciprocal) and state.bounds(state.register(group))[0] >= 1:
             place = atom(domain.of) + constant(domain.shift)
-            limited = kind.restricted(place, Fraction(2), None)
+            limited = state.restricted(place, Fraction(2), None)
             most = as_polynomial(item.most)
             limited = limited and limited.restricted(limited.fixed(place - most), None, Fraction(1))
             report.invariants[item.name] = item.statement
             if limited is None:
-                raise Undecided("the input", f"no {kind.state} keeps the invariant {item.name!r}")
-            kind = limited
-    return kind
+                raise Undecided("the input", f"no {state.label} keeps the invariant {item.name!r}")
+            state = limited
+    return state
 
 
-def _written(kind: Kind, out: Written, at: str, model: Model, fused: bool) -> Kind:
+def _written(state: AbstractState, out: Written, at: str, model: Model, fused: bool) -> AbstractState:
     for register, row in out:
         where = f"{at}, register {model.registers[register]}"
-        kind, change = dot(kind, [(w, kind.register(-1 - j)) for j, w in row], 0, where, fused)
-        kind = added(kind, register, change, where)
-    return with_fields(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
+        state, change = dot(state, [(w, state.register(-1 - j)) for j, w in row], 0, where, fused)
+        state = added(state, register, change, where)
+    return with_fields(state, registers={i: p for i, p in state.registers.items() if i >= 0})

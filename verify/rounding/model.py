@@ -37,7 +37,7 @@ class Numbers:
     rows: Mapping[int, Polynomial]
 
     @property
-    def told(self) -> dict[int, str]:
+    def texts(self) -> dict[int, str]:
         """Its rows as text."""
         return {i: str(p) for i, p in sorted(self.rows.items())}
 
@@ -125,7 +125,7 @@ class Model:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of every number of the model, its registers' names left out."""
-        numbers = [f"{family.low} {family.high} {family.told}" for family in self.families.values()]
+        numbers = [f"{family.low} {family.high} {family.texts}" for family in self.families.values()]
         parts = [f"{self.arithmetic} {' '.join(numbers)}", f"{dict(self.specials)} {self.position}"]
         parts += map(str, self.layers)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()

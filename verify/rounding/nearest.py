@@ -3,7 +3,8 @@
 Ideal score of a key with a count y = 1/m': −Σ cost·form² + T(2t·y − y²), and the last part is T·t² − T(y − t)²; of any other key an
 integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins.
 With y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours.
-Where all counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
+Where all counts lie above t the last one wins, and its margin T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both
+factors do.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant, quotient, shown, whole
 from verify.algebra.rational import Ratio, least, unit
 from verify.algebra.symbolic import grows
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.scores import Score, complete_squares
 
-Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has this index
+Part = Callable[[AbstractState, Polynomial], AbstractState | None]  # of a state whose count has this index
 
 
 @dataclass(frozen=True)
 class Key:
-    """A query and one kind of key. exact: the score. on_grid: no operator rounds it. own: the key's atoms. sure, many: there is
-    such a key, there may be several. group, count: registers. told: what the key is.
+    """A query and one state of a key. exact: the score. on_grid: no operator rounds it. own: the key's atoms. sure, many: there is
+    such a key, there may be several. group, count: registers. text: what the key is.
     """
 
-    joint: Kind
+    joint: AbstractState
     exact: Polynomial
     on_grid: bool
     own: frozenset[str]
@@ -37,26 +38,26 @@ class Key:
     group: Polynomial
     count: Polynomial
     many: bool
-    told: str
+    text: str
 
 
 @dataclass
 class Outcome:
     """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score.
 
-    told: which keys these are, and what the equal ones are equal to.
+    texts: which keys these are, and what the equal ones are equal to.
     """
 
-    winners: list[Kind] = field(default_factory=list)
-    tied: list[Kind] = field(default_factory=list)
+    winners: list[AbstractState] = field(default_factory=list)
+    tied: list[AbstractState] = field(default_factory=list)
     winning: Fraction = Fraction(0)
-    lead: Fraction = Fraction(0)
+    margin: Fraction = Fraction(0)
     by_invariant: bool = False
-    told: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Entrant:
+class ScoredKey:
     """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounding."""
 
     key: Key
@@ -73,8 +74,8 @@ class Entrant:
         return atom(domain.of) + constant(domain.shift)
 
 
-def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
-    """The race of these keys, if their scores have that form. operators: how often a score is rounded on its way."""
+def nearest_count_of(query: AbstractState, keys: Sequence[Key], operators: int) -> NearestCount | None:
+    """The choice among these keys, if their scores have that form. operators: how often a score is rounded on its way."""
     scale, target = Fraction(0), constant(0)
     for key in keys:
         name = _count(key)
@@ -90,7 +91,7 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
             break
     if not scale:
         return None
-    entrants = []
+    scored_keys = []
     for key in keys:
         name, whole = _count(key), key.joint.ideal(key.exact)
         if name:
@@ -102,8 +103,8 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
             return None
         order = sorted(whole.atoms & key.own) + sorted(whole.atoms - key.own)
         noise = key.joint.error(key.exact) + (0 if key.on_grid else operators) * query.space.step
-        entrants.append(Entrant(key, name, complete_squares(key.joint, whole, order), noise))
-    return Race(query, tuple(entrants), scale, target)
+        scored_keys.append(ScoredKey(key, name, complete_squares(key.joint, whole, order), noise))
+    return NearestCount(query, tuple(scored_keys), scale, target)
 
 
 def _count(key: Key) -> str:
@@ -121,61 +122,61 @@ def _without(monomial: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Race:
+class NearestCount:
     """A query and its keys. scale: T. target: t, ideally."""
 
-    query: Kind
-    entrants: tuple[Entrant, ...]
+    query: AbstractState
+    scored_keys: tuple[ScoredKey, ...]
     scale: Fraction
     target: Polynomial
 
     def run(self, needed: int, where: str) -> Outcome:
-        """Raises Refused where a lead is too small, Undecided where no rule fits."""
-        outcome = Outcome(winning=max(self._lower(e) for e in self.entrants if e.key.sure))
-        leads: list[Fraction] = []
-        equal: list[tuple[Entrant, Kind]] = []
-        others: list[Entrant] = []
+        """Raises Refused where a margin is too small, Undecided where no rule fits."""
+        outcome = Outcome(winning=max(self._lower(e) for e in self.scored_keys if e.key.sure))
+        margins: list[Fraction] = []
+        equal: list[tuple[ScoredKey, AbstractState]] = []
+        others: list[ScoredKey] = []
         shared: list[Polynomial] = []
-        for e in self.entrants:
+        for e in self.scored_keys:
             upper = self._upper(e)
             impossible = any(not low <= 0 <= high for low, high in self._ends(e))
             if upper < outcome.winning and (impossible or not e.count):
-                leads.append(outcome.winning - upper)
+                margins.append(outcome.winning - upper)
             elif e.count:
-                part = self._equal(e, outcome.winning, leads, shared, where)
+                part = self._equal(e, outcome.winning, margins, shared, where)
                 if part is not None:
                     equal.append((e, part))
             else:
                 others.append(e)
         if equal:
             outcome.by_invariant = True
-            outcome.told += [f"equal to {shared[0]}", *(e.key.told for e, _ in equal)]
-            self._nearest(equal, others, outcome, leads, where)
+            outcome.texts += [f"equal to {shared[0]}", *(e.key.text for e, _ in equal)]
+            self._nearest(equal, others, outcome, margins, where)
         elif all(self._upper(e) == self._lower(e) for e in others) and len({self._upper(e) for e in others}) == 1:
             outcome.tied = [e.key.joint for e in others]
-            outcome.told += [f"tied {e.key.told}" for e in others]
+            outcome.texts += [f"tied {e.key.text}" for e in others]
         else:
-            raise Undecided(where, f"who wins at {self.query.state} is not known")
-        outcome.lead = min(leads, default=Fraction(0))
-        if leads and outcome.lead < needed:
+            raise Undecided(where, f"who wins at {self.query.label} is not known")
+        outcome.margin = min(margins, default=Fraction(0))
+        if margins and outcome.margin < needed:
             raise Refused(
-                where, f"scores of {self.query.state} may differ by {shown(outcome.lead)} only; {needed} is needed"
+                where, f"scores of {self.query.label} may differ by {shown(outcome.margin)} only; {needed} is needed"
             )
         return outcome
 
     def lowest(self) -> list[Fraction]:
         """Lower bounds of the scores."""
-        return [self._lower(e) for e in self.entrants]
+        return [self._lower(e) for e in self.scored_keys]
 
-    def _ends(self, e: Entrant) -> list[tuple[Fraction, Fraction]]:
+    def _ends(self, e: ScoredKey) -> list[tuple[Fraction, Fraction]]:
         return [e.key.joint.bounds(square.form) for square in e.squares.squares]
 
-    def _upper(self, e: Entrant) -> Fraction:
+    def _upper(self, e: ScoredKey) -> Fraction:
         low, high = self.query.bounds(self.target, ideal=True)
         best = self.scale * max(low * low, high * high) if e.count else Fraction(0)
         return e.squares.upper(e.key.joint) + best + e.noise
 
-    def _lower(self, e: Entrant, joint: Kind | None = None) -> Fraction:
+    def _lower(self, e: ScoredKey, joint: AbstractState | None = None) -> Fraction:
         worst = -e.noise
         joint = joint or e.key.joint
         if e.count:
@@ -187,13 +188,13 @@ class Race:
         return squares.lower(joint) + worst
 
     def _equal(
-        self, e: Entrant, winning: Fraction, leads: list[Fraction], shared: list[Polynomial], where: str
-    ) -> Kind | None:
+        self, e: ScoredKey, winning: Fraction, margins: list[Fraction], shared: list[Polynomial], where: str
+    ) -> AbstractState | None:
         """The part in which the key is equal to the query. shared: the number that equal keys have, once it is known."""
         upper = self._upper(e)
         joint, squares = e.key.joint, e.squares.squares
         if e.squares.rest.terms or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
-            raise Undecided(where, f"a key of {self.query.state} may win though it differs")
+            raise Undecided(where, f"a key of {self.query.label} may win though it differs")
         form = squares[0].form if squares else constant(0)
         # What equal keys share must be the invariant's number, the same for all of them, and at least 1.
         for sought in (e.key.group - form, e.key.group + form):
@@ -204,50 +205,50 @@ class Race:
                 shared.append(sought)
                 break
         else:
-            raise Undecided(where, f"what is compared at {self.query.state} is not the invariant's number")
+            raise Undecided(where, f"what is compared at {self.query.label} is not the invariant's number")
         if not squares:
             return joint
-        leads.append(winning - (upper - squares[0].cost))
+        margins.append(winning - (upper - squares[0].cost))
         return joint.restricted(form, Fraction(0), Fraction(0))
 
     def _nearest(
         self,
-        equal: Sequence[tuple[Entrant, Kind]],
-        others: Sequence[Entrant],
+        equal: Sequence[tuple[ScoredKey, AbstractState]],
+        others: Sequence[ScoredKey],
         outcome: Outcome,
-        leads: list[Fraction],
+        margins: list[Fraction],
         where: str,
     ) -> None:
         noise = 2 * max(e.noise for e, _ in equal)
         if len(others) > 1 or any(e.key.many or self._upper(e) != self._lower(e) for e in others):
-            raise Undecided(where, f"several keys of {self.query.state} may be the default")
+            raise Undecided(where, f"several keys of {self.query.label} may be the default")
         for e in others:
-            leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
+            margins += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
             outcome.winners.append(e.key.joint)
-            outcome.told.append(f"default {e.key.told}")
+            outcome.texts.append(f"default {e.key.text}")
         last = max(whole(joint.bounds(e.index)[1]) for e, joint in equal)
-        for part in self._cases(last, noise, leads, where):
+        for part in self._cases(last, noise, margins, where):
             for e, joint in equal:
                 winner = part(joint, e.index)
                 if winner is not None:
                     outcome.winners.append(winner)
 
-    def _cases(self, last: int, noise: Fraction, leads: list[Fraction], where: str) -> list[Part]:
-        """Which index wins, with the leads on the way."""
+    def _cases(self, last: int, noise: Fraction, margins: list[Fraction], where: str) -> list[Part]:
+        """Which index wins, with the margins on the way."""
         names = self.target.atoms
         if not names:
-            return self._constant_target(self.target.constant, last, noise, leads)
+            return self._constant_target(self.target.constant, last, noise, margins)
         name = next(iter(names))
         domain = self.query.box[name]
         if len(names) != 1 or not isinstance(domain, Reciprocal):
-            raise Undecided(where, f"the target of {self.query.state} is no function of one count: {self.target}")
+            raise Undecided(where, f"the target of {self.query.label} is no function of one count: {self.target}")
         index = self.query.index_of(domain)
         if index.low == index.high:
             fixed = self.target.substitute({name: constant(quotient(1, index.low))})
-            return self._constant_target(fixed.constant, last, noise, leads)
-        return self._moving_target(domain, index, noise, leads, where)
+            return self._constant_target(fixed.constant, last, noise, margins)
+        return self._moving_target(domain, index, noise, margins, where)
 
-    def _constant_target(self, t: Fraction, last: int, noise: Fraction, leads: list[Fraction]) -> list[Part]:
+    def _constant_target(self, t: Fraction, last: int, noise: Fraction, margins: list[Fraction]) -> list[Part]:
         def ahead(w: int, other: int) -> Fraction:
             return self.scale * ((quotient(1, other) - t) ** 2 - (quotient(1, w) - t) ** 2) - noise
 
@@ -256,19 +257,19 @@ class Race:
 
         if t * last <= 1:  # no count is below t: the last one wins
             if last >= 3:
-                leads.append(ahead(last, last - 1))
+                margins.append(ahead(last, last - 1))
             return [among(last, last), among(2, last - 1)]
         near = max(2, t.denominator // t.numerator)
         best = min((near, near + 1), key=lambda w: abs(Fraction(1, w) - t))
-        leads += [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
+        margins += [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
         if best <= 2:
             return [among(2, 2)]
         if best - 1 >= 3:
-            leads.append(ahead(best - 1, best - 2))
+            margins.append(ahead(best - 1, best - 2))
         return [among(best, best), among(2, best - 1)]
 
     def _moving_target(
-        self, domain: Reciprocal, index: Integer, noise: Fraction, leads: list[Fraction], where: str
+        self, domain: Reciprocal, index: Integer, noise: Fraction, margins: list[Fraction], where: str
     ) -> list[Part]:
         """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
         shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
@@ -279,9 +280,9 @@ class Race:
         if bounds is None:
             raise Undecided(
                 where,
-                f"the target of {self.query.state} is not seen to lie between the next two counts, or the lead to be bounded",
+                f"the target of {self.query.label} is not seen to lie between the next two counts, or the lead to be bounded",
             )
-        leads += [self.scale * bound - noise for bound in bounds]
+        margins += [self.scale * bound - noise for bound in bounds]
         m = atom(domain.of) + constant(domain.shift)
         return [
             lambda joint, entry_index: joint.restricted(entry_index - m, Fraction(1), Fraction(1)),

@@ -16,7 +16,7 @@ from fractions import Fraction
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
 from verify.algebra.symbolic import at_most, grows
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.rows import as_polynomial
 
@@ -32,46 +32,46 @@ class Logit:
     cut: Fraction | None = None
 
 
-def settle_output(kind: Kind, model: Model, fused: bool) -> None:
-    """Raises Refused or Undecided unless the argmax, the first of equals, is the same in both readings at this kind.
+def require_same_argmax(state: AbstractState, model: Model, fused: bool) -> None:
+    """Raises Refused or Undecided unless the argmax, the first of equals, is the same in both readings at this state.
 
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
     the same sign in both, never 0.
     """
 
-    def again(part: Kind) -> None:
-        settle_output(part, model, fused)
+    def again(part: AbstractState) -> None:
+        require_same_argmax(part, model, fused)
 
-    kind = kind.with_registers({i: _by_forms(kind, p) for i, p in kind.registers.items() if not p.is_affine})
+    state = state.with_registers({i: _by_forms(state, p) for i, p in state.registers.items() if not p.is_affine})
     logit_of: dict[str, Logit] = {}
     least: dict[str, Polynomial] = {}  # of the atom that stands for the numbers of a family, the least one
     for family, numbers in model.families.items():
-        number = kind.space.fresh("v")
+        number = state.space.fresh("v")
         least[number] = constant(numbers.low)
-        kind = with_fields(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
+        state = with_fields(state, box={**state.box, number: Integer(numbers.low, numbers.high)})
         rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
-        logit_of[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
+        logit_of[f"{family or 'number'} {NUMBER}"] = _logit(state, rows, fused)
     of_numbers = set(logit_of)
     for word, row in model.specials.items():
-        logit_of[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
-    _refuse_cut(kind, list(logit_of.values()))
+        logit_of[word] = _logit(state, {i: as_polynomial(w) for i, w in row}, fused)
+    _refuse_cut(state, list(logit_of.values()))
     logits = {word: logit.exact for word, logit in logit_of.items()}
-    inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
+    inexact = [word for word, logit in logits.items() if _is_inexact(state, logit)]
     if of_numbers.intersection(inexact):
         if len(least) > 1 or len(inexact) > 1:
-            raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact, and so are others")
+            raise Undecided(WHERE, f"the logits of numbers at {state.label} are inexact, and so are others")
         ((number, low),) = least.items()
-        _settle_count(kind, number, low, logits.pop(inexact[0]), logits.values())
+        _require_same_count(state, number, low, logits.pop(inexact[0]), logits.values())
         return
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
-                _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
+                _decided(state, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
 
 
-def _by_forms(kind: Kind, value: Polynomial) -> Polynomial:
+def _by_forms(state: AbstractState, value: Polynomial) -> Polynomial:
     """The same with one atom less for each form that is one number: so a share times a bit is seen to be the share."""
-    for form, (low, high) in kind.forms.items():
+    for form, (low, high) in state.forms.items():
         if low == high:
             (name, factor), *others = form
             rest = form_polynomial(tuple(others))
@@ -79,105 +79,107 @@ def _by_forms(kind: Kind, value: Polynomial) -> Polynomial:
     return value
 
 
-def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Logit:
+def _logit(state: AbstractState, row: dict[int, Polynomial], fused: bool) -> Logit:
     """Raises Refused or Undecided if an operator of it may be rounded, or reach above the largest number."""
-    terms = [kind.register(i) * weight for i, weight in sorted(row.items())]
+    terms = [state.register(i) * weight for i, weight in sorted(row.items())]
     if not fused:
         for term in terms:
-            _exact(kind, term)
+            _exact(state, term)
     cuts: list[Fraction] = []
     for count in (len(terms),) if fused else range(1, len(terms) + 1):
-        partial, largest = total(terms[:count]), kind.space.largest
-        least, most = kind.reach(partial)
-        if least < -largest and most <= largest and kind.on_grid(partial) and not _is_inexact(kind, partial):
-            rest = (kind.bounds(term)[1] for term in terms[count:])  # what is added to the least number
+        partial, largest = total(terms[:count]), state.space.largest
+        least, most = state.reach(partial)
+        if least < -largest and most <= largest and state.on_grid(partial) and not _is_inexact(state, partial):
+            rest = (state.bounds(term)[1] for term in terms[count:])  # what is added to the least number
             cuts.append(sum((max(most, Fraction(0)) for most in rest), -largest))
-        elif least < -largest or most > largest or not kind.on_grid(partial):
-            _exact(kind, partial)
+        elif least < -largest or most > largest or not state.on_grid(partial):
+            _exact(state, partial)
     return Logit(total(terms), max(cuts, default=None))
 
 
-def _refuse_cut(kind: Kind, logits: Sequence[Logit]) -> None:
+def _refuse_cut(state: AbstractState, logits: Sequence[Logit]) -> None:
     """Raises Refused or Undecided unless each logit that may be cut off is then below one that surely is not."""
     cuts = [logit.cut for logit in logits if logit.cut is not None]
-    sure = (x.exact for x in logits if x.cut is None and not _is_inexact(kind, x.exact))
-    if cuts and not any(kind.bounds(logit)[0] > max(cuts) for logit in sure):
+    sure = (x.exact for x in logits if x.cut is None and not _is_inexact(state, x.exact))
+    if cuts and not any(state.bounds(logit)[0] > max(cuts) for logit in sure):
         for logit in logits:
-            _exact(kind, logit.exact)
-        raise Undecided(WHERE, f"a partial sum of a logit of {kind.state} may saturate")
+            _exact(state, logit.exact)
+        raise Undecided(WHERE, f"a partial sum of a logit of {state.label} may saturate")
 
 
-def _exact(kind: Kind, value: Polynomial) -> None:
-    _, settled = kind.settle(value, WHERE)
-    if settled != value:
-        raise Undecided(WHERE, f"a logit of {kind.state} is rounded")
+def _exact(state: AbstractState, value: Polynomial) -> None:
+    _, rounded = state.round(value, WHERE)
+    if rounded != value:
+        raise Undecided(WHERE, f"a logit of {state.label} is rounded")
 
 
-def _is_inexact(kind: Kind, value: Polynomial) -> bool:
-    return any(kind.integer(name) is None for name in value.atoms)
+def _is_inexact(state: AbstractState, value: Polynomial) -> bool:
+    return any(state.integer(name) is None for name in value.atoms)
 
 
-def _decided(kind: Kind, difference: Polynomial, where: str, again: Callable[[Kind], None]) -> None:
+def _decided(state: AbstractState, difference: Polynomial, where: str, again: Callable[[AbstractState], None]) -> None:
     """Raises Refused or Undecided unless it has one sign in both readings. again: asks anew for all logits of a part."""
-    low, high = kind.bounds(difference)
-    ideal_low, ideal_high = kind.bounds(difference, ideal=True)
+    low, high = state.bounds(difference)
+    ideal_low, ideal_high = state.bounds(difference, ideal=True)
     if (low > 0 and ideal_low > 0) or (high < 0 and ideal_high < 0):
         return
-    _refuse_where_they_differ(kind, difference, where)
-    for part in kind.split(difference, where):
+    _refuse_where_they_differ(state, difference, where)
+    for part in state.split(difference, where):
         if difference.atoms <= part.box.keys():
             _decided(part, difference.substitute(_fixed(part, difference)), where, again)
         else:  # where an atom stands for no number any more, registers say what it was
             again(part)
 
 
-def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:
+def _refuse_where_they_differ(state: AbstractState, difference: Polynomial, where: str) -> None:
     """Raises Refused if c·A·ROUND(1/m) + d has another sign than c·A/m + d at one of the first m, with an A beside the root."""
-    ratio = kind.ratio(difference)
-    if ratio is None or grows(kind.space.steps):  # of numbers that grow, no first one is looked at
+    ratio = state.ratio(difference)
+    if ratio is None or grows(state.space.steps):  # of numbers that grow, no first one is looked at
         return
     c, form, share = ratio
-    index, d = kind.index_of(share), difference.constant
+    index, d = state.index_of(share), difference.constant
     for m in range(index.low, min(index.high, index.low + FEW) + 1):
-        one = kind.restricted(atom(share.of), Fraction(m - share.shift), Fraction(m - share.shift))
+        one = state.restricted(atom(share.of), Fraction(m - share.shift), Fraction(m - share.shift))
         root = math.floor(-d * m / c)
         for a in range(root - 1, root + 3):
-            rounded, ideal = c * a * kind.space.reciprocal(m) + d, c * a * Fraction(1, m) + d
+            rounded, ideal = c * a * state.space.reciprocal(m) + d, c * a * Fraction(1, m) + d
             differ = (rounded > 0, rounded < 0) != (ideal > 0, ideal < 0)
             if differ and one is not None and one.restricted(one.fixed(form), Fraction(a), Fraction(a)) is not None:
                 raise Refused(
-                    where, f"the logits of {kind.state} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
+                    where, f"the logits of {state.label} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
                 )
 
 
-def _settle_count(kind: Kind, number: str, low: Polynomial, logit: Polynomial, words: Iterable[Polynomial]) -> None:
+def _require_same_count(
+    state: AbstractState, number: str, low: Polynomial, logit: Polynomial, words: Iterable[Polynomial]
+) -> None:
     """Raises Refused or Undecided unless a count is said, one number in both readings, and even the least one beats all words.
 
     number: the atom of which `logit` is that of each number, from `low` on. words: their logits, which are exact.
     """
-    share, *others = (name for name in logit.atoms if kind.integer(name) is None)
-    domain = kind.box[share]
+    share, *others = (name for name in logit.atoms if state.integer(name) is None)
+    domain = state.box[share]
     if others or not isinstance(domain, Reciprocal):
-        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are inexact")
+        raise Undecided(WHERE, f"the logits of numbers at {state.label} are inexact")
     parts = {power: logit.terms.get(tuple(sorted((share, *[number] * power))), Fraction(0)) for power in (1, 2)}
     if not parts[2] < 0:
-        raise Undecided(WHERE, f"the logits of numbers at {kind.state} are no parabola")
+        raise Undecided(WHERE, f"the logits of numbers at {state.label} are no parabola")
     w = atom(number) + constant(quotient(parts[1], 2 * parts[2]))
     rest = logit + (w * 2 - w * w * atom(share)) * parts[2]
     if not is_whole(w.constant) or rest.atoms & {number, share}:
-        raise Undecided(WHERE, f"the logits of numbers at {kind.state} say no count: {logit}")
-    most, steps = kind.index_of(domain).high, kind.space.steps
+        raise Undecided(WHERE, f"the logits of numbers at {state.label} say no count: {logit}")
+    most, steps = state.index_of(domain).high, state.space.steps
     if not at_most(most * (2 * most + 1) + 1, 2 * steps):
         raise Refused(
-            WHERE, f"a count up to {shown(most)} that is said at {kind.state} needs a finer step than 1/{shown(steps)}"
+            WHERE, f"a count up to {shown(most)} that is said at {state.label} needs a finer step than 1/{shown(steps)}"
         )
     for word in words:
-        lead = logit.substitute({number: low}) - word
-        if min(kind.bounds(lead)[0], kind.bounds(lead, ideal=True)[0]) <= 0:
-            raise Undecided(WHERE, f"a word may beat the least number at {kind.state}, which is no count then")
+        margin = logit.substitute({number: low}) - word
+        if min(state.bounds(margin)[0], state.bounds(margin, ideal=True)[0]) <= 0:
+            raise Undecided(WHERE, f"a word may beat the least number at {state.label}, which is no count then")
 
 
-def _fixed(part: Kind, difference: Polynomial) -> dict[str, Polynomial]:
+def _fixed(part: AbstractState, difference: Polynomial) -> dict[str, Polynomial]:
     """Atoms that the split has given one value."""
     fixed: dict[str, Polynomial] = {}
     for name in difference.atoms:

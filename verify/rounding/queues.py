@@ -13,8 +13,8 @@ from fractions import Fraction
 from constructions.rows import Row, Weight
 from verify.algebra.domains import Integer, Undecided, with_fields
 from verify.algebra.polynomial import Number, Polynomial, atom
-from verify.automata.language import Delayed
-from verify.rounding.kinds import Kind
+from verify.automata.token_automaton import Delayed
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.operators import dot
 
 
@@ -27,32 +27,34 @@ class Queue:
     early: int
     invariant: Delayed
 
-    def held(self, kinds: Sequence[Kind], where: str) -> Integer:
-        """In units: a range that holds it behind every kind. Raises Undecided if something else than a whole number enters."""
+    def held(self, states: Sequence[AbstractState], where: str) -> Integer:
+        """In units: a range that holds it behind every state. Raises Undecided if something else than a whole number enters."""
         ends = [Fraction(0)]
-        for kind in kinds:
-            entering = kind.register(self.early)
-            if any(kind.integer(name) is None for name in entering.atoms) or not _is_whole(entering):
-                raise Undecided(where, f"{entering}, which enters the queue at {kind.state}, is no whole number")
-            ends += map(Fraction, kind.bounds(entering))
+        for state in states:
+            entering = state.register(self.early)
+            if any(state.integer(name) is None for name in entering.atoms) or not _is_whole(entering):
+                raise Undecided(where, f"{entering}, which enters the queue at {state.label}, is no whole number")
+            ends += map(Fraction, state.bounds(entering))
         digits = (self.base**self.invariant.by - 1) // (self.base - 1)
         return Integer(int(min(ends)) * digits, int(max(ends)) * digits)
 
-    def at(self, kind: Kind, domain: Integer, feed: Row, where: str, fused: bool) -> tuple[Kind, Polynomial]:
-        """The kind, and what is kept behind it. Raises Refused if its operators may saturate, Undecided if they round."""
-        old, new = kind.space.fresh("s"), kind.space.fresh("s")
+    def at(
+        self, state: AbstractState, domain: Integer, feed: Row, where: str, fused: bool
+    ) -> tuple[AbstractState, Polynomial]:
+        """The state, and what is kept behind it. Raises Refused if its operators may saturate, Undecided if they round."""
+        old, new = state.space.fresh("s"), state.space.fresh("s")
         value = atom(new) * self.unit
-        box = {**kind.box, new: domain}
+        box = {**state.box, new: domain}
         if not fused:
             pairs: list[tuple[Weight, Polynomial]] = [(self.base, atom(old) * self.unit)]
-            pairs += [(w, kind.register(c)) for c, w in feed]
-            exact, _ = dot(with_fields(kind, box={**box, old: domain}), pairs, 0, where, fused)
+            pairs += [(w, state.register(c)) for c, w in feed]
+            exact, _ = dot(with_fields(state, box={**box, old: domain}), pairs, 0, where, fused)
             if len(exact.box) > len(box) + 1:
                 raise Undecided(where, "a partial sum of the queue is rounded")
-        kind, settled = with_fields(kind, box=box).settle(value, where)
-        if settled != value:
+        state, rounded = with_fields(state, box=box).round(value, where)
+        if rounded != value:
             raise Undecided(where, "the last digits of the queue are rounded")
-        return kind, value
+        return state, value
 
 
 def queue_of(register: int, carry: Row, feed: Row, names: Sequence[str], delays: Sequence[Delayed]) -> Queue | None:

@@ -1,10 +1,10 @@
 """What a linear recurrence keeps, for all inputs at once: h_t = ROUND(A·h_{t−1} + B·x_t), h_0 = 0.
 
-A kind of position is taken apart by what the positions before it left in the state. Four kinds of state are known:
+An abstract state is split by what the positions before it left in the hidden state h. Four kinds of hidden state are known:
   window  a register that is made of others, never of itself: after as many tokens as there are such registers in a row it
           has forgotten all that was before. Values are carried forward from the first position until nothing new comes.
-  sum     a register that adds something to itself. Where every way to a kind adds up to one number, it is that number; else it lies
-          between the least and the largest share of one position times the number of positions that have a share.
+  sum     a register that adds something to itself. Where every way to a state adds up to one number, it is that number; else it
+          lies between the least and the largest share of one position times the number of positions that have a share.
   cycle   registers each of which is the one before it, or −1 times that, plus what is fed: a signed cyclic permutation. If only few
           of its states can follow each other, they are carried forward as those of a window. Else each position adds to a register
           what it fed to some register of the cycle, with some sign: a bound as that of a sum.
@@ -24,22 +24,22 @@ from constructions.places import RECURRENCE
 from constructions.rows import Cycle, Recurrent, Row, Weight
 from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided, with_fields
 from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
-from verify.automata.language import Delayed, Invariant, Limited
-from verify.rounding.kinds import Kind
-from verify.rounding.merging import Pool
+from verify.automata.token_automaton import Delayed, Invariant, Limited
+from verify.rounding.abstract_state import AbstractState
+from verify.rounding.join import Pool
 from verify.rounding.operators import added, dot
 from verify.rounding.queues import queue_of
 from verify.rounding.rows import as_polynomial
 
-STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
+HIDDEN_STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
 NOTHING = -1  # before the first position
 MOST_STEPS = 20_000
-MOST_TURNS = 64  # states of a cycle behind one kind that are carried forward
+MOST_TURNS = 64  # hidden states of a cycle behind one abstract state that are carried forward
 
 
 @dataclass(frozen=True)
 class Share:
-    """What the positions of one kind add to a sum, from low to high, `value` where that is one number."""
+    """What the positions of one abstract state add to a sum, from low to high, `value` where that is one number."""
 
     low: Fraction
     high: Fraction
@@ -49,19 +49,19 @@ class Share:
         return self.low if self.low == self.high else None
 
 
-class Keeper:
-    """The recurrence of one block over the kinds at its entry."""
+class RecurrenceTransfer:
+    """The recurrence of one block over the abstract states at its entry."""
 
     def __init__(
         self,
-        kinds: Sequence[Kind],
+        states: Sequence[AbstractState],
         rows: Recurrent,
         where: str,
         names: Sequence[str],
         fused: bool,
         known: Sequence[Invariant] = (),
     ) -> None:
-        self.kinds, self.where, self.names, self.fused = kinds, where, names, fused
+        self.states, self.where, self.names, self.fused = states, where, names, fused
         self.carry, self.feed = dict(rows.carry), dict(rows.feed)
         self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
         cycles = rows.cycles()
@@ -76,27 +76,27 @@ class Keeper:
         registers = self.carry.keys() | self.feed.keys()
         self.window = sorted(registers - {*self.sums, *growing, *self.queues})
         self._refuse_circles()
-        self.held = {r: queue.held(kinds, self._place(r)) for r, queue in self.queues.items()}
-        self.totals = {r: Total(kinds, self._shares(r)) for r in self.sums}
-        self.totals |= {r: Total(kinds, self._shares_of_cycle(cycle)) for r, cycle in sorted(growing.items())}
+        self.held = {r: queue.held(states, self._place(r)) for r, queue in self.queues.items()}
+        self.totals = {r: Total(states, self._shares(r)) for r in self.sums}
+        self.totals |= {r: Total(states, self._shares_of_cycle(cycle)) for r, cycle in sorted(growing.items())}
         self.joints: dict[
-            int, dict[tuple[int, int], Kind]
-        ] = {}  # kind → a kind before and what it kept → both together
+            int, dict[tuple[int, int], AbstractState]
+        ] = {}  # state → a state before and what it kept → both together
         self._carry_forward()
 
-    def parts(self, number: int) -> Iterator[Kind]:
-        """The kind of this number in parts, with what is kept added to its registers."""
+    def parts(self, number: int) -> Iterator[AbstractState]:
+        """The state of this number in parts, with what is kept added to its registers."""
         for _, behind in sorted(self.joints.get(number, {}).items()):
-            joint: Kind | None = behind
+            joint: AbstractState | None = behind
             for r in self.totals:
                 joint = joint and self._summed(joint, r, number)
             if joint is None:
                 continue
             for r, queue in self.queues.items():
                 joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
-                joint = joint.with_registers({STATE - r: value})
+                joint = joint.with_registers({HIDDEN_STATE - r: value})
             for r in (*self.window, *self.totals, *self.queues):
-                joint = added(joint, r, joint.register(STATE - r), self._place(r))
+                joint = added(joint, r, joint.register(HIDDEN_STATE - r), self._place(r))
             yield with_fields(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
     def _place(self, register: int) -> str:
@@ -115,32 +115,34 @@ class Keeper:
 
     # The window
 
-    def _advanced(self, kind: Kind, before: int, state: Kind | None) -> Kind | None:
-        """The kind behind such a position, with what is kept then; None if no position is behind it."""
-        if state is None:
-            joint = kind.restricted(atom(POSITION), None, Fraction(1))
+    def _advanced(self, state: AbstractState, before: int, hidden: AbstractState | None) -> AbstractState | None:
+        """The state behind such a position, with what is kept then; None if no position is behind it."""
+        if hidden is None:
+            joint = state.restricted(atom(POSITION), None, Fraction(1))
             return None if joint is None else self._kept(with_fields(joint, before=frozenset()), {})
-        joint = joined_behind(kind, before, state)
+        joint = joint_behind(state, before, hidden)
         return (
-            None if joint is None else self._kept(joint, {i: joint.register(i) for i in joint.registers if i <= STATE})
+            None
+            if joint is None
+            else self._kept(joint, {i: joint.register(i) for i in joint.registers if i <= HIDDEN_STATE})
         )
 
-    def _kept(self, kind: Kind, old: Mapping[int, Polynomial]) -> Kind:
+    def _kept(self, state: AbstractState, old: Mapping[int, Polynomial]) -> AbstractState:
         changed: dict[int, Polynomial] = {}
         for r in self.window:
             carry: Row = self.carry.get(r, ())
-            pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(STATE - c, ZERO)) for c, w in carry]
-            pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
-            kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
-        rest = {i: p for i, p in kind.registers.items() if i > STATE}
-        return with_fields(kind, registers={**rest, **changed})
+            pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(HIDDEN_STATE - c, ZERO)) for c, w in carry]
+            pairs += [(w, state.register(c)) for c, w in self.feed.get(r, ())]
+            state, changed[HIDDEN_STATE - r] = dot(state, pairs, 0, self._place(r), self.fused)
+        rest = {i: p for i, p in state.registers.items() if i > HIDDEN_STATE}
+        return with_fields(state, registers={**rest, **changed})
 
     def _carry_forward(self) -> None:
-        """What can be kept behind each kind: a fixed point, from the first position on."""
+        """What can be kept behind each state: a fixed point, from the first position on."""
         pools: dict[int, Pool] = {}
-        live = frozenset(STATE - r for r in self.window)
-        behind = followers(self.kinds)
-        queue: deque[tuple[int, int, int]] = deque((i, NOTHING, 0) for i in firsts(self.kinds))
+        live = frozenset(HIDDEN_STATE - r for r in self.window)
+        behind = followers(self.states)
+        queue: deque[tuple[int, int, int]] = deque((i, NOTHING, 0) for i in firsts(self.states))
         waiting, done = set(queue), 0
         while queue:
             number, before, place = item = queue.popleft()
@@ -148,18 +150,18 @@ class Keeper:
             done += 1
             if done > MOST_STEPS:
                 raise Undecided(self.where, f"no end of what the recurrence can keep after {MOST_STEPS} steps")
-            state = None if before == NOTHING else pools[before].kinds[place]
-            joint = self._advanced(self.kinds[number], before, state)
+            hidden = None if before == NOTHING else pools[before].states[place]
+            joint = self._advanced(self.states[number], before, hidden)
             if joint is None:
                 continue
             self.joints.setdefault(number, {})[before, place] = joint
-            new_state = with_fields(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
+            new_hidden = with_fields(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
             pool = pools.setdefault(number, Pool())
-            old_kinds = list(pool.kinds)
-            at = pool.add(new_state)
-            if at < len(old_kinds):
-                pool.kinds[at] = widened(old_kinds[at], pool.kinds[at], self.kinds[number])
-                if pool.kinds[at] is old_kinds[at]:
+            old_states = list(pool.states)
+            at = pool.add(new_hidden)
+            if at < len(old_states):
+                pool.states[at] = widened(old_states[at], pool.states[at], self.states[number])
+                if pool.states[at] is old_states[at]:
                     continue
             fresh = {(follower, number, at) for follower in behind[number]} - waiting
             queue.extend(sorted(fresh))
@@ -168,17 +170,17 @@ class Keeper:
     # Sums
 
     def _shares(self, register: int) -> list[Share]:
-        """What the positions of each kind feed to a sum, or to a register of a cycle."""
+        """What the positions of each state feed to a sum, or to a register of a cycle."""
         shares = []
-        for kind in self.kinds:
-            pairs = [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
-            kind, share = dot(kind, pairs, 0, self._place(register), self.fused)
-            exact = all(kind.integer(name) is not None for name in share.atoms)
+        for state in self.states:
+            pairs = [(w, state.register(c)) for c, w in self.feed.get(register, ())]
+            state, share = dot(state, pairs, 0, self._place(register), self.fused)
+            exact = all(state.integer(name) is not None for name in share.atoms)
             if not exact or not all(map(is_whole, share.terms.values())):
                 raise Undecided(
-                    self._place(register), f"{share}, which {kind.state} adds to the sum, is no whole number"
+                    self._place(register), f"{share}, which {state.label} adds to the sum, is no whole number"
                 )
-            shares.append(Share(*kind.bounds(share)))
+            shares.append(Share(*state.bounds(share)))
         return shares
 
     def _shares_of_cycle(self, cycle: Cycle) -> list[Share]:
@@ -193,16 +195,16 @@ class Keeper:
         return shares
 
     def _returns(self, cycle: Cycle) -> bool:
-        """Whether few states of the cycle can stand behind a kind, by which kinds may follow which: if so, the way forward ends.
+        """Whether few hidden states of the cycle can stand behind a state, by which may follow which: if so, the way forward ends.
 
         Nothing else rests on it, as all that is carried forward is calculated again.
         """
         fed = [[share.value for share in shares] for shares in zip(*(self._shares(r) for r, _ in cycle), strict=True)]
         if any(value is None for values in fed for value in values):
             return False
-        behind, seen = followers(self.kinds), set[tuple[int, tuple[Fraction, ...]]]()
-        pending = [(number, (Fraction(0),) * len(cycle)) for number in firsts(self.kinds)]
-        while pending and len(seen) <= MOST_TURNS * len(self.kinds):
+        behind, seen = followers(self.states), set[tuple[int, tuple[Fraction, ...]]]()
+        pending = [(number, (Fraction(0),) * len(cycle)) for number in firsts(self.states)]
+        while pending and len(seen) <= MOST_TURNS * len(self.states):
             number, old = pending.pop()
             new = tuple(old[i - 1] * sign + (fed[number][i] or 0) for i, (_, sign) in enumerate(cycle))
             if (number, new) not in seen:
@@ -210,40 +212,40 @@ class Keeper:
                 pending += [(follower, new) for follower in behind[number]]
         return not pending
 
-    def _summed(self, kind: Kind, register: int, number: int) -> Kind | None:
-        """The kind with a sum; its own operators do not saturate, on the way neither."""
+    def _summed(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
+        """The state with a sum; its own operators do not saturate, on the way neither."""
         total, place = self.totals[register], self._place(register)
-        earlier = [total.bounds(i) for i in self.kinds[number].before] or [(0, 0)]
+        earlier = [total.bounds(i) for i in self.states[number].before] or [(0, 0)]
         low, high = min(low for low, _ in earlier), max(high for _, high in earlier)
         limit = as_polynomial(self.limits[register].most) if register in self.limits else None
         if limit is not None:
-            high = min(high, whole(kind.bounds(limit)[1]))
-        old = kind.space.fresh("s")
-        box = {**kind.box, old: Integer(low, high)}
+            high = min(high, whole(state.bounds(limit)[1]))
+        old = state.space.fresh("s")
+        box = {**state.box, old: Integer(low, high)}
         ((_, sign),) = self.carry[register]
         pairs: list[tuple[Weight, Polynomial]] = [(sign, atom(old))]
-        pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
+        pairs += [(w, state.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
-            dot(with_fields(kind, box=box), pairs, 0, place, self.fused)
-        part = total.at(kind, STATE - register, number)
+            dot(with_fields(state, box=box), pairs, 0, place, self.fused)
+        part = total.at(state, HIDDEN_STATE - register, number)
         if part is not None and limit is not None:
-            part = part.restricted(part.register(STATE - register) - limit, None, Fraction(0))
-        return None if part is None else part.settle(part.register(STATE - register), place)[0]
+            part = part.restricted(part.register(HIDDEN_STATE - register) - limit, None, Fraction(0))
+        return None if part is None else part.round(part.register(HIDDEN_STATE - register), place)[0]
 
 
 class Total:
-    """A sum over all positions so far, behind each kind."""
+    """A sum over all positions so far, behind each state."""
 
-    def __init__(self, kinds: Sequence[Kind], shares: Sequence[Share]) -> None:
-        self.kinds, self.shares = kinds, shares
+    def __init__(self, states: Sequence[AbstractState], shares: Sequence[Share]) -> None:
+        self.states, self.shares = states, shares
         self.numbers = self._numbers()
         self.lines: dict[tuple[int, int], Line] = {}  # those found so far
 
     def _numbers(self) -> dict[int, Fraction | None]:
-        """The one number that it is behind a kind, whatever stands before; None if there are several."""
+        """The one number that it is behind a state, whatever stands before; None if there are several."""
         numbers: dict[int, Fraction | None] = {}
-        behind = followers(self.kinds)
-        queue = deque((i, self.shares[i].value) for i in firsts(self.kinds))
+        behind = followers(self.states)
+        queue = deque((i, self.shares[i].value) for i in firsts(self.states))
         while queue:
             number, value = queue.popleft()
             if number in numbers and (numbers[number] is None or numbers[number] == value):
@@ -255,28 +257,28 @@ class Total:
         return numbers
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Of all values behind a kind."""
+        """Of all values behind a state."""
         value = self.numbers.get(number, Fraction(0))
         if value is not None:
             return whole(value), whole(value)
-        most = self.kinds[number].position.high
+        most = self.states[number].position.high
         return self._line(number, -1).at(most), self._line(number, 1).at(most)
 
-    def at(self, kind: Kind, register: int, number: int) -> Kind | None:
-        """The kind with it in a register."""
+    def at(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
+        """The state with it in a register."""
         value = self.numbers[number]
         if value is not None:
-            return kind.with_registers({register: constant(value)})
-        name = kind.space.fresh("s")
-        sum_of = {**kind.box, name: Integer(*self.bounds(number))}
-        part: Kind | None = with_fields(kind, box=sum_of).with_registers({register: atom(name)})
+            return state.with_registers({register: constant(value)})
+        name = state.space.fresh("s")
+        sum_of = {**state.box, name: Integer(*self.bounds(number))}
+        part: AbstractState | None = with_fields(state, box=sum_of).with_registers({register: atom(name)})
         for side in (-1, 1):
             line = self._line(number, side)
-            if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
+            if state.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
                 continue
             end = line.share * (line.every - line.first)
             ends = [(line.every, atom(POSITION) * -line.share, end)]
-            for slope, sized, most in _latest(kind):  # in place of the position, what it is at most
+            for slope, sized, most in _latest(state):  # in place of the position, what it is at most
                 ends.append((line.every * slope, atom(SIZE) * (line.share * sized), line.share * most + slope * end))
             for times, rest, end in ends:
                 if part is not None:  # the atom itself may be gone, where it is one form of others
@@ -285,7 +287,7 @@ class Total:
         return part
 
     def _line(self, number: int, side: int) -> Line:
-        """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""
+        """How far below (side −1) or above 0 (1) the positions up to one of this state bring the sum."""
         if (number, side) not in self.lines:
             self.lines[number, side] = self._new_line(number, side)
         return self.lines[number, side]
@@ -293,14 +295,14 @@ class Total:
     def _new_line(self, number: int, side: int) -> Line:
         ancestors, queue = {number}, deque([number])
         while queue:
-            fresh = self.kinds[queue.popleft()].before - ancestors
+            fresh = self.states[queue.popleft()].before - ancestors
             ancestors |= fresh
             queue.extend(fresh)
         ends = {i: self.shares[i].low if side < 0 else self.shares[i].high for i in ancestors}
         adding = [i for i in ancestors if ends[i] * side > 0]
         if not adding:
             return Line(0, 1, 1, 1)
-        places = [self.kinds[i].position for i in adding]
+        places = [self.states[i].position for i in adding]
         first = min(place.low for place in places)
         steps = [place.step for place in places if place.low < place.high]
         every = common_step(*steps, *(place.low - first for place in places))
@@ -308,9 +310,9 @@ class Total:
         return Line(share, first, every, max(place.high for place in places))
 
 
-def _latest(kind: Kind) -> Iterator[tuple[int, int, int]]:
+def _latest(state: AbstractState) -> Iterator[tuple[int, int, int]]:
     """What is known of its last position k at each n: a, b and c with a·k + b·n ≤ c, a ≥ 1."""
-    for form, (_, most) in kind.forms.items():
+    for form, (_, most) in state.forms.items():
         factors = dict(form)
         if factors.keys() == SHARED and factors[POSITION] > 0:
             yield factors[POSITION], factors[SIZE], most
@@ -330,8 +332,8 @@ class Line:
         return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
 
 
-def widened(old: Kind, new: Kind, entry: Kind) -> Kind:
-    """The old state if the new one, which covers it, says no more; else one in which positions and forms do not grow on."""
+def widened(old: AbstractState, new: AbstractState, entry: AbstractState) -> AbstractState:
+    """Widening: the old state if the new one, which covers it, says no more; else one in which positions and forms stay."""
     forms = {form: ends for form, ends in old.forms.items() if new.forms.get(form) == ends}
     if new.box == old.box and forms == old.forms:
         return old
@@ -339,36 +341,36 @@ def widened(old: Kind, new: Kind, entry: Kind) -> Kind:
     return with_fields(new, box={**new.box, POSITION: position}, forms=forms)
 
 
-def firsts(kinds: Sequence[Kind]) -> list[int]:
-    """The kinds that the first position may have."""
-    return [i for i, kind in enumerate(kinds) if kind.position.low == 1]
+def firsts(states: Sequence[AbstractState]) -> list[int]:
+    """The states that the first position may have."""
+    return [i for i, state in enumerate(states) if state.position.low == 1]
 
 
-def followers(kinds: Sequence[Kind]) -> list[list[int]]:
-    """The kinds that the position behind each kind may have."""
-    return [[j for j, kind in enumerate(kinds) if i in kind.before] for i in range(len(kinds))]
+def followers(states: Sequence[AbstractState]) -> list[list[int]]:
+    """The states that the position behind each state may have."""
+    return [[j for j, state in enumerate(states) if i in state.before] for i in range(len(states))]
 
 
-def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
-    """The kind where the position before has left this state; None if none can."""
-    past, names = state.renamed()
+def joint_behind(state: AbstractState, before: int, hidden: AbstractState) -> AbstractState | None:
+    """The state where the position before has left this hidden state; None if none can."""
+    past, names = hidden.renamed()
     place = names[POSITION]
-    if (joint := kind.beside(past)) is None:
+    if (joint := state.beside(past)) is None:
         return None
-    joint = with_fields(joint, registers={**kind.registers, **past.registers}, before=frozenset([before]))
-    if _is_elsewhere(state, POSITION):
+    joint = with_fields(joint, registers={**state.registers, **past.registers}, before=frozenset([before]))
+    if _is_elsewhere(hidden, POSITION):
         return joint.restricted(atom(place) - atom(POSITION), Fraction(-1), Fraction(-1))
-    here, there = kind.position, state.position
+    here, there = state.position, hidden.position
     if (here.low - there.low - 1) % math.gcd(here.step, there.step):
         return None
     joint = with_fields(joint, box={name: domain for name, domain in joint.box.items() if name != place})
     return joint.restricted(atom(POSITION), there.low + 1, there.high + 1)
 
 
-def _is_elsewhere(kind: Kind, name: str) -> bool:
+def _is_elsewhere(state: AbstractState, name: str) -> bool:
     """Whether anything may depend on an atom but its own bounds."""
     return (
-        any(name in p.atoms for p in kind.registers.values())
-        or any(other == name for form in kind.forms for other, _ in form)
-        or not all(isinstance(domain, Integer) for domain in kind.box.values())
+        any(name in p.atoms for p in state.registers.values())
+        or any(other == name for form in state.forms for other, _ in form)
+        or not all(isinstance(domain, Integer) for domain in state.box.values())
     )

@@ -53,21 +53,21 @@ class Score:
     squares: tuple[Square, ...]
     rest: Polynomial
 
-    def upper(self, kind: Bounded) -> Fraction:
+    def upper(self, state: Bounded) -> Fraction:
         """An upper bound."""
-        return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s) for s in self.squares), Fraction(0))
+        return state.bounds(self.rest)[1] - sum((s.cost * _least_square(state, s) for s in self.squares), Fraction(0))
 
-    def lower(self, kind: Bounded) -> Fraction:
+    def lower(self, state: Bounded) -> Fraction:
         """A lower bound."""
         worst = Fraction(0)
         for square in self.squares:
-            low, high = kind.bounds(square.form)
+            low, high = state.bounds(square.form)
             worst += square.cost * max(low * low, high * high)
-        return kind.bounds(self.rest)[0] - worst
+        return state.bounds(self.rest)[0] - worst
 
 
-def _least_square(kind: Bounded, square: Square) -> Fraction:
-    low, high = kind.bounds(square.form)
+def _least_square(state: Bounded, square: Square) -> Fraction:
+    low, high = state.bounds(square.form)
     if low <= 0 <= high:
         return _from_whole(square.form.constant) ** 2
     return min(low * low, high * high)
@@ -78,7 +78,7 @@ def _from_whole(value: Number) -> Fraction:
     return abs(value - round(value))  # type: ignore[return-value]
 
 
-def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
+def complete_squares(state: Bounded, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
     """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds.
 
     fractions: a form's constant may be a fraction.
@@ -87,12 +87,12 @@ def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, 
     rest = score
     for name in order:
         cost = -rest.terms.get((name, name), Fraction(0))
-        if cost <= 0 or not isinstance(kind.box[name], Integer):
+        if cost <= 0 or not isinstance(state.box[name], Integer):
             continue
         linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
         form = Polynomial({(name,): Fraction(1)}) - linear * quotient(1, 2 * cost)
         whole = (is_whole(c) for m, c in form.terms.items() if m or not fractions)
-        if not kind.is_integer_affine(form) or not all(whole):
+        if not state.is_integer_affine(form) or not all(whole):
             continue
         rest = rest + form * form * cost
         squares.append(Square(cost, form))

@@ -1,4 +1,4 @@
-"""Which keys can have the largest score, whether several can at once, and by how much they lead.
+"""Which keys can have the largest score, whether several can at once, and their margin.
 
 The scores of keys that can win are often one function of the position, the *line*, which has no value twice: those of keys that are
 equal to the query, and that of a default at position 1. It is c·k' + d, or −c·(k' − f)² on one side of f, or on both if 2f is no
@@ -69,10 +69,10 @@ class Winners:
         on, least = self.line()
         if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
             return False
-        return all(gap for gap, _ in self._gaps(on, least))
+        return all(margin for margin, _ in self._margins(on, least))
 
-    def lead(self, lost: Sequence[Fraction]) -> Fraction:
-        """By how much the largest score leads over any other one, ties left out; 0 if that is not seen.
+    def margin(self, lost: Sequence[Fraction]) -> Fraction:
+        """By how much the largest score exceeds any other one, ties left out; 0 if that is not seen.
 
         lost: by how much those are behind that never win.
         """
@@ -80,9 +80,9 @@ class Winners:
         for part, many, is_on in zip(self.parts, self.many, on, strict=True):
             if many and not is_on and part.lower < part.upper:
                 return Fraction(0)
-        gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
+        margins = [margin for _, margin in self._margins(on, least) if margin is not None]
         several = sum(1 + many for many, is_on in zip(self.many, on, strict=True) if is_on) > 1
-        return min([*lost, *gaps, *([least * self.apart] if several else [])], default=Fraction(0))
+        return min([*lost, *margins, *([least * self.apart] if several else [])], default=Fraction(0))
 
     def ranks(self) -> list[int]:
         """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""
@@ -110,7 +110,7 @@ class Winners:
             return (on, square.cost * square.asymmetry) if square.asymmetry else nothing
         return on, square.cost * (2 * max(low, -high, Fraction(0)) + 1)
 
-    def _gaps(self, on: Sequence[bool], least: Fraction) -> Iterator[tuple[Fraction, Fraction | None]]:
+    def _margins(self, on: Sequence[bool], least: Fraction) -> Iterator[tuple[Fraction, Fraction | None]]:
         """Of two parts that are not both on the line, at two positions: by how much their scores differ at least.
 
         And by how much if they do, None if they never do.
@@ -118,24 +118,24 @@ class Winners:
         spans = [(c.lower, c.upper) for c in self.parts]
         for i, c in enumerate(self.parts):
             for j in range(i):
-                same = c.place.is_constant and c.place == self.parts[j].place  # one position has one kind
+                same = c.place.is_constant and c.place == self.parts[j].place  # one position has one state
                 if same or (on[i] and on[j]):
                     continue
                 (low, high), (other_low, other_high) = spans[i], spans[j]
                 numbers = low == high, other_low == other_high
-                if gap := max(low - other_high, other_low - high, Fraction(0)):
-                    yield gap, gap
+                if margin := max(low - other_high, other_low - high, Fraction(0)):
+                    yield margin, margin
                 elif all(numbers):
-                    yield gap, None
+                    yield margin, None
                 elif (
                     any(numbers)
                     and (low == other_high or other_low == high)
                     and on[side := j if numbers[0] else i]
                     and _ends_like_values(self.parts[side])
                 ):
-                    yield gap, least  # a number that may be the line's value at its end
+                    yield margin, least  # a number that may be the line's value at its end
                 else:
-                    yield gap, gap
+                    yield margin, margin
 
 
 def _ends_like_values(candidate: Candidate) -> bool:

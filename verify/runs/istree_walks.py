@@ -189,6 +189,6 @@ def first_above_bounds(
         def least(n: int, discipline: Discipline = discipline) -> int:
             return least_precision(n, discipline)
 
-        if (found := first_above(least, partial(logarithmic_bound, slope, rest), bits)) is not None:
-            return found
+        if (result := first_above(least, partial(logarithmic_bound, slope, rest), bits)) is not None:
+            return result
     return None

@@ -25,7 +25,7 @@ from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
 from constructions.turing.tape_models import CELL, STATE, SYMBOL
 from precision.format import Discipline
-from verify.automata.language import Language, Place
+from verify.automata.token_automaton import State, TokenAutomaton
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
 
@@ -203,20 +203,20 @@ def digits_of(machine: Machine, words: Iterable[str]) -> list[Spoken]:
     return [digits.get(word, (word, 0)) for word in words]
 
 
-def places_of(language: Language, tokens: Sequence[Spoken]) -> list[Place]:
-    """Where the tokens of a text stand; each at one place."""
-    found, now = [language.places[0]], 0
+def states_of(automaton: TokenAutomaton, tokens: Sequence[Spoken]) -> list[State]:
+    """Where the tokens of a text stand; each at one state."""
+    result, now = [automaton.states[0]], 0
     for position, (word, number) in enumerate(tokens[1:], start=2):
         (now,) = (
             i
-            for i, place in enumerate(language.places)
-            if now in place.after
-            and language.range(place.low)[0] <= position <= language.range(place.high)[1]
-            and word == (place.word or place.family)
-            and (place.word or language.range(place.numbers[0])[0] <= number <= language.range(place.numbers[1])[1])
+            for i, state in enumerate(automaton.states)
+            if now in state.after
+            and automaton.range(state.low)[0] <= position <= automaton.range(state.high)[1]
+            and word == (state.word or state.family)
+            and (state.word or automaton.range(state.numbers[0])[0] <= number <= automaton.range(state.numbers[1])[1])
         )
-        found.append(language.places[now])
-    return found
+        result.append(automaton.states[now])
+    return result
 
 
 @st.composite

@@ -24,7 +24,7 @@ from verify.algebra.nodes import Node, Shown
 from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding
 from verify.certificates.document import CERTIFIED, about
 from verify.dossiers.dossier import About, Subject
@@ -114,7 +114,7 @@ def weights_of(subject: Subject) -> tuple[str, ...]:
     return tuple(digest(case) for case in survey.cases)
 
 
-def _nothing(subject: Subject, model: Model, language: Language) -> dict[str, Any]:
+def _nothing(subject: Subject, model: Model, automaton: TokenAutomaton) -> dict[str, Any]:
     return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
 
 

@@ -195,15 +195,15 @@ def _rounding(subject: Subject, low: int) -> list[Piece]:
 
 
 def said_of_rounding(judged: Judged) -> object:
-    """What a check said: by how much the winners of each head lead, and must; how many kinds there are; what is assumed."""
+    """What a check said: the margin of each head, and the one needed; how many abstract states there are; what is assumed."""
     report = judged.report
     if report is None:
         raise TypeError("a check without a report says nothing")
-    leads = [  # in digests of stored documents heads count from 0 and have no names
-        [f"block {block}, head {head}", str(lead.lead), str(lead.needed)]
-        for (block, head), lead in report.leads.items()
+    margins = [  # in digests of stored documents heads count from 0 and have no names
+        [f"block {block}, head {head}", str(margin.margin), str(margin.needed)]
+        for (block, head), margin in report.margins.items()
     ]
-    return [leads, report.kinds, sorted(report.invariants)]
+    return [margins, report.states, sorted(report.invariants)]
 
 
 def _program(subject: Subject, model: Model, low: int, high: int) -> list[Piece]:
@@ -219,7 +219,7 @@ def _program(subject: Subject, model: Model, low: int, high: int) -> list[Piece]
 
 
 def said_of_program(document: Mapping[str, Any]) -> object:
-    """What a comparison said: the program, what is due at each place, and what is assumed."""
+    """What a comparison said: the program, what is due at each state, and what is assumed."""
     return [document["program_sha256"], document["task"], sorted(document.get("assumed_invariants", ()))]
 
 

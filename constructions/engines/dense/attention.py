@@ -1,14 +1,14 @@
-"""Causal attention of the dense engine: all pairs of positions are screened in float64, what is left is decided exactly.
+"""Causal attention of the dense engine: all pairs of positions are filtered in float64, what is left is decided exactly.
 
 Source: section 3, definition 3.1; appendix A.2; the winner's-lead argument of appendix C and precision/softmax.py.
 
 Per query, with scores s and m winners:
-1. screen.py finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
+1. float_filter.py finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
    0, and their sum ε is too small to move the winners' weight 1/(m + ε) past the next rounding boundary below 1/m.
    Equal keys of one sequence are one key there (repeats.py).
 2. One key left: it is the winner, m = 1. Otherwise the exact scores of the keys that are left tell the winners; if all the others
    trail by G, the winners' weight is the rounding of a number just below 1/m (of 1/m itself, if there are no others).
-3. Queries with a key in between, or that cannot be screened, are given their exact column of scores and the
+3. Queries with a key in between, or that the filter says nothing of, are given their exact column of scores and the
    softmax of precision/.
 
 Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
@@ -27,11 +27,11 @@ from torch import Tensor
 from constructions.engines.dense.batch import Batch
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import NOWHERE, Site
+from constructions.engines.dense.float_filter import FloatFilter
 from constructions.engines.dense.limits import decisive_gap, float64_holds
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import Repeats, find_repeats
 from constructions.engines.dense.score_flags import note_scores
-from constructions.engines.dense.screen import Screen
 from constructions.engines.dense.workers import Workers
 from precision.softmax import softmax
 from precision.softmax_array import softmax_array
@@ -121,18 +121,18 @@ class Attention:
     def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
         """Patterns that together contain every query once; each is forgotten before the next one is made."""
         open_queries: list[Tensor] = []
-        screen = None
+        float_filter = None
         if self.decisive_gap is not None:
             self._repeats = find_repeats(self.numbers, self.batch, [key for _, key in pairs])
-            screen = Screen(self.operators, self.batch, pairs, self.decisive_gap, self._repeats)
-        if screen is None or not screen.usable:
+            float_filter = FloatFilter(self.operators, self.batch, pairs, self.decisive_gap, self._repeats)
+        if float_filter is None or not float_filter.usable:
             open_queries.append(torch.arange(self.batch.size, device=self.numbers.device))
         else:
             waiting: list[tuple[Tensor, Tensor]] = []
             amount = 0
-            if bool(screen.blind.any()):
-                open_queries.append(screen.blind.nonzero().squeeze(1))
-            for query, key in self.workers.map(screen.candidates, screen.tiles(self.area)):
+            if bool(float_filter.blind.any()):
+                open_queries.append(float_filter.blind.nonzero().squeeze(1))
+            for query, key in self.workers.map(float_filter.candidates, float_filter.tiles(self.area)):
                 if len(query):
                     waiting.append((query, key))
                     amount += len(query)

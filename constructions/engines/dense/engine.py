@@ -2,7 +2,7 @@
 
 Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
 
-Numbers are columns of exact integers (column.py); scores are screened in float64 and decided exactly
+Numbers are columns of exact integers (column.py); scores are filtered in float64 and decided exactly
 (attention.py); a linear recurrence is a guess that is checked, or run position by position (recurrence.py);
 flags are noted where results are rounded (flags.py).
 Results do not depend on the device, the number of threads, the tile or what else is in the batch.

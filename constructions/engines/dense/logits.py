@@ -13,8 +13,8 @@ from torch import Tensor
 
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
+from constructions.engines.dense.float_filter import EXACT
 from constructions.engines.dense.operators import Operators
-from constructions.engines.dense.screen import EXACT
 from constructions.engines.weights import ZERO
 from constructions.rows import Row, coordinates
 

@@ -1,6 +1,6 @@
 """Flags of all causal scores, though the dense engine computes few of them: float64 counts those that surely saturate.
 
-Source: constructions/engines/reference.py, which computes each score; screen.py for the error bound of float64 products.
+Source: constructions/engines/reference.py, which computes each score; float_filter.py for the error bound of float64 products.
 
 FUSED: a score computed in float64 is off by at most `relative` · Σ|k_j||q_j|. Beyond the largest element L and one step by more
     than that, the score saturates, and is no tie. Below L by more than that it does not saturate.
@@ -21,8 +21,8 @@ from torch import Tensor
 from constructions.engines.dense.batch import Batch, Tile, tiles
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
+from constructions.engines.dense.float_filter import Workspace, float64_operands, relative_error
 from constructions.engines.dense.operators import Operators
-from constructions.engines.dense.screen import Workspace, float64_operands, relative_error
 from constructions.engines.dense.workers import Workers
 
 

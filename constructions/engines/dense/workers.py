@@ -17,7 +17,7 @@ from typing import TypeVar
 import torch
 
 from constructions.engines.dense.batch import Tile
-from constructions.engines.dense.screen import Workspace
+from constructions.engines.dense.float_filter import Workspace
 
 Result = TypeVar("Result")
 

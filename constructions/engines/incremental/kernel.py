@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from constructions.engines.incremental.certificate import certify, find_coefficients
+from constructions.engines.incremental.float_filter import decided_by_floats
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
@@ -55,7 +56,6 @@ from constructions.engines.incremental.program import (
     UNIT,
 )
 from constructions.engines.incremental.readout import read
-from constructions.engines.incremental.screen import screened
 from constructions.engines.incremental.sums import ORIGIN, weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
 
@@ -138,7 +138,7 @@ def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words
     if state[RESUMED] != ANSWERED:
         if head[STRUCTURED] == 0:
             return DENSE_COLUMN
-        certain = screened(ix, h, code, lead, vec, t)
+        certain = decided_by_floats(ix, h, code, lead, vec, t)
         state[COUNT_SCREENED] += certain
         if not certain:
             find_coefficients(ix, h, code, vec, t)

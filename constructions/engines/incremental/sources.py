@@ -7,6 +7,7 @@ from pathlib import Path
 COMPILED = (
     "addresses",
     "certificate",
+    "float_filter",
     "index",
     "insertion",
     "kernel",
@@ -15,7 +16,6 @@ COMPILED = (
     "program",
     "readout",
     "reals",
-    "screen",
     "sums",
     "vocabulary",
 )

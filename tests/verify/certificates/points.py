@@ -1,4 +1,4 @@
-"""What a kind stands for, listed: every choice of its atoms' numbers that its box and its forms allow.
+"""What a state stands for, listed: every choice of its atoms' numbers that its box and its forms allow.
 
 Nothing of the checker is asked here: polynomials are their terms, and rounding is Python's own.
 """
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from verify.algebra.domains import Integer, Reciprocal, Rounded
 from verify.algebra.polynomial import Polynomial
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 
 STEPS = 256  # of 1: the format has 8 bits behind the point
 LARGEST = Fraction(STEPS * STEPS - 1, STEPS)
@@ -28,13 +28,13 @@ def rounded(value: Number) -> Fraction:
 
 def at(polynomial: Polynomial, values: Values) -> Number:
     """Its value, term by term."""
-    found: Number = 0
+    result: Number = 0
     for monomial, c in polynomial.terms.items():
         product: Number = c
         for name in monomial:
             product *= values[name]
-        found += product
-    return found
+        result += product
+    return result
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,26 @@ class Point:
         """Its value in both readings."""
         return at(polynomial, self.rounded), at(polynomial, self.ideal)
 
-    def registers(self, kind: Kind, indices: Iterable[int]) -> tuple[tuple[Number, Number], ...]:
+    def registers(self, state: AbstractState, indices: Iterable[int]) -> tuple[tuple[Number, Number], ...]:
         """What these hold, in both readings."""
-        return tuple(self.both(kind.register(i)) for i in indices)
+        return tuple(self.both(state.register(i)) for i in indices)
 
 
-def points(kind: Kind) -> Iterator[Point]:
+def points(state: AbstractState) -> Iterator[Point]:
     """Every choice."""
-    integers = {name: domain for name, domain in kind.box.items() if isinstance(domain, Integer)}
+    integers = {name: domain for name, domain in state.box.items() if isinstance(domain, Integer)}
     ranges = [range(domain.low, domain.high + 1, domain.step) for domain in integers.values()]
     for chosen in itertools.product(*ranges):
         mine = dict(zip(integers, chosen, strict=True))
-        forms = ((first, sum(c * mine[name] for name, c in form), last) for form, (first, last) in kind.forms.items())
+        forms = ((first, sum(c * mine[name] for name, c in form), last) for form, (first, last) in state.forms.items())
         if all(first <= value <= last for first, value, last in forms):
-            yield _with_the_rest(kind, mine)
+            yield _with_the_rest(state, mine)
 
 
-def _with_the_rest(kind: Kind, integers: dict[str, int]) -> Point:
+def _with_the_rest(state: AbstractState, integers: dict[str, int]) -> Point:
     mine: dict[str, Number] = {**integers}
     ideal: dict[str, Number] = {**integers}
-    left = {name: domain for name, domain in kind.box.items() if name not in integers}
+    left = {name: domain for name, domain in state.box.items() if name not in integers}
     while left:  # what is rounded may be made of other such numbers
         for name, domain in [*left.items()]:
             if isinstance(domain, Reciprocal):
@@ -81,11 +81,11 @@ def _with_the_rest(kind: Kind, integers: dict[str, int]) -> Point:
     return Point(mine, ideal)
 
 
-def contents(kinds: Iterable[Kind], indices: Iterable[int]) -> set[tuple[tuple[Number, Number], ...]]:
-    """Position and n, and what these registers hold, at each point of some of the kinds."""
-    found = set()
-    for kind in kinds:
-        for point in points(kind):
+def contents(states: Iterable[AbstractState], indices: Iterable[int]) -> set[tuple[tuple[Number, Number], ...]]:
+    """Position and n, and what these registers hold, at each point of some of the states."""
+    result = set()
+    for state in states:
+        for point in points(state):
             place = tuple((point.rounded[name], point.rounded[name]) for name in ("k", "n"))
-            found.add(place + point.registers(kind, indices))
-    return found
+            result.add(place + point.registers(state, indices))
+    return result

@@ -23,7 +23,7 @@ from verify.algebra.quotients import Unanswered, text
 from verify.algebra.rational import Ratio, least
 from verify.algebra.symbolic import Symbolic, grows
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import Bound, Language
+from verify.automata.token_automaton import Bound, TokenAutomaton
 from verify.certificates.above import Survey
 from verify.certificates.building import build, every_n
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
@@ -81,17 +81,17 @@ SUBJECTS = [
 ]
 
 
-def inputs_at(inputs: Language, n: int) -> list[object]:
+def inputs_at(inputs: TokenAutomaton, n: int) -> list[object]:
     """What a text may be."""
     return [
         (
-            place.state,
-            place.word,
-            place.after,
-            place.every,
-            *(at(number_of(b), n) for b in (place.low, place.high, *place.numbers)),
+            state.label,
+            state.word,
+            state.after,
+            state.every,
+            *(at(number_of(b), n) for b in (state.low, state.high, *state.numbers)),
         )
-        for place in inputs.places
+        for state in inputs.states
     ]
 
 
@@ -131,7 +131,7 @@ def test_the_cases_of_index_are_certified_and_so_few() -> None:
 
 
 def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> tuple[str, list[bool]]:
-    """The verdict above, and of some n, of models that are wired with this lead."""
+    """The verdict above, and of some n, of models that are wired with this margin."""
     monkeypatch.setattr(part, "least_gap", gap)
     survey = Survey(find_subject("index", 4))
     survey.run()
@@ -147,11 +147,11 @@ def certified(subject: Subject) -> bool:
 own_gap = part.least_gap
 
 
-def test_a_lead_that_is_right_up_to_some_n_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_margin_that_is_right_up_to_some_n_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged(monkeypatch, lambda q, length: min(own_gap(q, length), 256)) == (UNKNOWN, [True, True, True, False])
 
 
-def test_half_of_the_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_of_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged(monkeypatch, lambda q, length: own_gap(q, length) // 4) == (UNKNOWN, [False] * 4)
 
 
@@ -309,10 +309,10 @@ def test_the_least_of_a_ratio_up_to_n(n: int, low: int, top: list[int], shifts: 
     for shift in shifts:
         ratio = ratio * Ratio((Fraction(1),), (Fraction(shift), Fraction(1)))
     exact = min(ratio.at(m) for m in range(low, n + 1))
-    _, found = walk_of(n, lambda walk: least(ratio, low, n_of(walk)), 4)
-    assert found is None or exact >= at(found, n)
+    _, actual = walk_of(n, lambda walk: least(ratio, low, n_of(walk)), 4)
+    assert actual is None or exact >= at(actual, n)
     if len(shifts) >= len(top):  # it falls to 0
-        assert found is not None
+        assert actual is not None
 
 
 def test_a_ratio_that_turns_late_is_not_said_to_rise() -> None:
@@ -332,7 +332,7 @@ def test_a_case_has_the_weights_of_istree(subject: Subject, n: int) -> None:
     assert weights(model, n) == weights(build(replace(subject, n=n))[0], n)
 
 
-def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_istree_with_less_than_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     """The distance between two counts is a quotient of polynomials."""
     own = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, n: own(gap, n) // 64)

@@ -47,7 +47,7 @@ def test_two_bits_less_are_not_certified(monkeypatch: pytest.MonkeyPatch, of: Su
 
 
 @pytest.mark.parametrize("of", [TURING[0], SEARCHES[0]])
-def test_a_quarter_of_the_lead_is_refused(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
+def test_a_quarter_of_the_margin_is_refused(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
     monkeypatch.setattr(part, "least_gap", lambda q, length, gap=part.least_gap: gap(q, length) // 4)
     survey = Survey(of)
     survey.run()

@@ -18,14 +18,14 @@ from tests.verify.numbers_at import parity
 from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.certificates.above import Survey
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Report
-from verify.rounding.kinds import Kind
 from verify.rounding.operators import dot
 from verify.trusted.growth import root
 
@@ -99,10 +99,10 @@ def value_at(polynomial: Polynomial, n: int, known: dict[str, Fraction]) -> Frac
 
 
 def product(factors: Any) -> Fraction:
-    found = WHOLE
+    result = WHOLE
     for factor in factors:
-        found *= factor
-    return found
+        result *= factor
+    return result
 
 
 @given(
@@ -116,13 +116,13 @@ def product(factors: Any) -> Fraction:
 def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int]], bias: Any, part: Fraction) -> None:
     """At n, whatever the numbers: each operator's result lies between its bounds, as near to the ideal one as is said."""
 
-    def program(walk: Walk) -> tuple[Kind, Polynomial]:
+    def program(walk: Walk) -> tuple[AbstractState, Polynomial]:
         size = n_of(walk)
         places = {SIZE: Integer(size, size), "a": Integer(1, size), "m": Integer(2, size + 1)}
-        kind = Kind(Space(format_of(size)), {}, {**places, "r": Reciprocal("m", 0)}, state=State("test"))
-        return dot(kind, [(weight(w, size), VALUES[i]) for w, i in row], weight(bias, size), "here", fused=False)
+        state = AbstractState(Space(format_of(size)), {}, {**places, "r": Reciprocal("m", 0)}, label=Label("test"))
+        return dot(state, [(weight(w, size), VALUES[i]) for w, i in row], weight(bias, size), "here", fused=False)
 
-    kind, result = walk_of(n, program)[1]
+    state, result = walk_of(n, program)[1]
     fmt = format_of(n)
 
     def rounded(x: Fraction) -> Fraction:
@@ -134,7 +134,7 @@ def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int
         due = Fraction(0)
         for w, i in row:
             due = rounded(due + rounded(at(weight(w, n), n) * value_at(VALUES[i], n, known)))
-        for name, domain in kind.box.items():  # in the order in which they came
+        for name, domain in state.box.items():  # in the order in which they came
             if isinstance(domain, Rounded):
                 known[name] = rounded(value_at(domain.exact, n, known))
                 ideally = value_at(domain.ideal, n, ideal)
@@ -160,14 +160,14 @@ def told(report: Report, n: int) -> tuple[dict[object, Fraction], dict[object, F
     def widen(found: dict[object, Fraction], place: object, value: Any) -> None:
         found[place] = max(at(value, n), found.get(place, at(value, n)))
 
-    for block, kind, live in report.behind:
+    for block, state, live in report.behind:
         for register in live:
-            low, high = kind.bounds(kind.register(register))
+            low, high = state.bounds(state.register(register))
             widen(ends, (block, register, "down to"), -low)
             widen(ends, (block, register, "up to"), high)
-    for kind in report.met:
-        for register, value in kind.registers.items():
-            widen(errors, register, kind.error(value))
+    for state in report.met:
+        for register, value in state.registers.items():
+            widen(errors, register, state.error(value))
     return ends, errors
 
 

@@ -23,7 +23,7 @@ from verify import certify
 from verify.algebra.quotients import Unanswered
 from verify.algebra.symbolic import Symbolic
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import Delayed
+from verify.automata.token_automaton import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
 from verify.certificates.building import at_size, build, every_cells, families_of, in_case
 from verify.certificates.document import CERTIFIED, UNKNOWN, changed, judge, subject_of
@@ -95,27 +95,27 @@ def document() -> Any:
 
 
 def test_every_number_of_cells_is_certified() -> None:
-    found = document()
-    assert found["verdict"] == found["above"]["verdict"] == CERTIFIED
-    assert [one["cells"] for one in found["intervals"]] == [[f"{m}", f"{m}"] for m in range(1, ALONE + 1)]
-    cases = found["above"]["cases"]
-    assert int(found["above"]["cells_from"]) == ALONE + 1 == 2 * 2 ** (found["above"]["theorem"]["bits_of_bits"] - 1)
+    actual = document()
+    assert actual["verdict"] == actual["above"]["verdict"] == CERTIFIED
+    assert [one["cells"] for one in actual["intervals"]] == [[f"{m}", f"{m}"] for m in range(1, ALONE + 1)]
+    cases = actual["above"]["cases"]
+    assert int(actual["above"]["cells_from"]) == ALONE + 1 == 2 * 2 ** (actual["above"]["theorem"]["bits_of_bits"] - 1)
     assert {(case["cells"], case["precision_bits"]) for case in cases} == {
         ("2*B", "7 + 8*B"),  # the docstring of cot.py: at most 4(m + 1) + 3
         ("1 + 2*B", "11 + 8*B"),
     }
-    assert "shown again" in shown_again(found["above"])
-    assert subject_of(found) == every()
+    assert "shown again" in shown_again(actual["above"])
+    assert subject_of(actual) == every()
 
 
 def test_a_field_that_was_changed_is_found() -> None:
-    found = document()
-    for key, value in found.items():
-        other = {**found, key: f"not {value}"}
-        assert key in changed(other, found)
-    above = found["above"]
+    actual = document()
+    for key, value in actual.items():
+        other = {**actual, key: f"not {value}"}
+        assert key in changed(other, actual)
+    above = actual["above"]
     for key in above:
-        assert changed({**found, "above": {**above, key: "x"}}, found) == ["above"]
+        assert changed({**actual, "above": {**above, key: "x"}}, actual) == ["above"]
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_builder_that_looks_at_what_it_is_given(monkeypatch: pytest.MonkeyPatc
 @given(st.integers(1, 6), st.integers(-3, 3), st.integers(-4, 9), st.integers(4, 200))
 def test_a_power_of_a_power_of_two(twos: int, bits: int, more: int, size: int) -> None:
     n = 1 << (size - 1)
-    _, found = walk_of(n, lambda walk: (1 << twos) ** (abs(bits) * n_of(walk).bit_length() + abs(more)), BITS_OF_HALF)
-    assert at(found, n) == (2**twos) ** (abs(bits) * size + abs(more))
+    _, actual = walk_of(n, lambda walk: (1 << twos) ** (abs(bits) * n_of(walk).bit_length() + abs(more)), BITS_OF_HALF)
+    assert at(actual, n) == (2**twos) ** (abs(bits) * size + abs(more))
 
 
 @pytest.mark.parametrize("base", [3, 6, 0, 1, -2])

@@ -287,11 +287,13 @@ def test_a_document_is_the_same_in_every_process(arguments: str, verdict: str) -
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_intervals_leave_no_gap(name: str) -> None:
     least = 1 if name == "index" else 4
-    found = list(intervals(find_subject(name, least, last=32)))
-    assert [item.low for item in found] == [least, *(item.high + 1 for item in found[:-1])]
-    assert found[-1].high == 32
-    assert all(item.judged.verdict == CERTIFIED for item in found)
-    assert [item.inputs_run for item in found if item.low < 4] == [questions(name, n, n, n, 1) for n in range(least, 4)]
+    actual = list(intervals(find_subject(name, least, last=32)))
+    assert [item.low for item in actual] == [least, *(item.high + 1 for item in actual[:-1])]
+    assert actual[-1].high == 32
+    assert all(item.judged.verdict == CERTIFIED for item in actual)
+    assert [item.inputs_run for item in actual if item.low < 4] == [
+        questions(name, n, n, n, 1) for n in range(least, 4)
+    ]
 
 
 def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -324,10 +326,10 @@ def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixt
 
 
 def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
-    found = certificates(find_subject("index", 61, last=64))
+    actual = certificates(find_subject("index", 61, last=64))
     digests = [one.digest for one in intervals(find_subject("index", 61, last=64))]
-    assert found["verdict"] == CERTIFIED
-    assert [one["weights_sha256"] for one in found["intervals"]] == digests
+    assert actual["verdict"] == CERTIFIED
+    assert [one["weights_sha256"] for one in actual["intervals"]] == digests
     refused = certificates(find_subject("recall", 1000, last=1010, precision_bits=31))
     assert refused["verdict"] != CERTIFIED
     assert refused["where"] == "n = 1000 … 1010, the weights of block 3"

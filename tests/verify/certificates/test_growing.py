@@ -109,13 +109,13 @@ PROGRAMS: st.SearchStrategy[Callable[[Any], Any]] = st.recursive(
 @given(PROGRAMS, SIZES | st.sampled_from([2**64, 2**127, 2**200, 3 * 2**80]))
 def test_what_a_program_makes_of_it_is_what_it_makes_of_each_n(program: Callable[[Any], Any], n: int) -> None:
     try:
-        walk, found = walk_of(n, lambda walk: program(n_of(walk)))
+        walk, actual = walk_of(n, lambda walk: program(n_of(walk)))
     except (Unanswered, ZeroDivisionError):
         return
     values = values_at(n)
     for i, floor in enumerate(walk.floors):  # the first ones first: others may be of them
         values[f"f{i}"] = at(Symbolic(floor, walk), n, values) % 1
-    assert at(found, n, values) == program(n)
+    assert at(actual, n, values) == program(n)
 
 
 def test_a_number_is_asked_in_its_own_case_alone() -> None:
@@ -202,7 +202,7 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("where", WRONG.values(), ids=WRONG.keys())
-def test_a_lead_that_is_wrong_at_some_n_is_not_certified(
+def test_a_margin_that_is_wrong_at_some_n_is_not_certified(
     where: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part, "least_gap", lambda q, length: own_gap(q, length) // (4 if where(length) else 1))
@@ -276,17 +276,17 @@ def test_equal_polynomials_are_one_object(terms: list[tuple[str, int, Fraction]]
 
 def test_one_n_of_a_narrow_case_is_found() -> None:
     """It has an n at every third bit length or so."""
-    found = list[int | None]()
+    actual = list[int | None]()
 
     def program(walk: Walk) -> None:
         n = n_of(walk)
         most = 2 * (1 << 2 * n.bit_length())
         if 3 * n * n > most and 3 * n * n - 2 * n <= most:
-            found.append(some_n(walk.box, walk.forks))
+            actual.append(some_n(walk.box, walk.forks))
 
     theorem_of(program, 7)
-    assert found
-    for n in found:
+    assert actual
+    for n in actual:
         assert n is not None
         assert 3 * n * n - 2 * n <= 2 * 4 ** n.bit_length() < 3 * n * n
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from precision.format import fixed_point
 from tests.verify.certificates.points import STEPS, Number, Point, at, points
-from tests.verify.certificates.test_points import affine, anything, few, integers, kinds
+from tests.verify.certificates.test_points import affine, anything, few, integers, states
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.candidates import QUERY, SCORE, Candidate, Keys, steps_back
-from verify.rounding.kinds import Kind
-from verify.rounding.nearest import Key, Race, race_of
+from verify.rounding.nearest import Key, NearestCount, nearest_count_of
 from verify.rounding.scores import Score, complete_squares, lattice
 from verify.rounding.winners import Winners, scored, winning_part
 
@@ -34,17 +34,17 @@ squared = st.builds(
 
 @many
 @given(
-    kinds(), st.lists(st.one_of(anything, squared), min_size=1, max_size=3), st.permutations("abklmn"), st.booleans()
+    states(), st.lists(st.one_of(anything, squared), min_size=1, max_size=3), st.permutations("abklmn"), st.booleans()
 )
-def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[str], fractions: bool) -> None:
-    whole = [p for p in some if all(isinstance(kind.box[name], Integer) for name in p.atoms)]
+def test_squares_bound_a_score(state: AbstractState, some: list[Polynomial], order: list[str], fractions: bool) -> None:
+    whole = [p for p in some if all(isinstance(state.box[name], Integer) for name in p.atoms)]
     assume(whole)
-    score = complete_squares(kind, whole[0], order, fractions=fractions)
-    every, step = [*points(kind)], lattice(whole)
+    score = complete_squares(state, whole[0], order, fractions=fractions)
+    every, step = [*points(state)], lattice(whole)
     event(f"{len(score.squares)} squares")
     for point in every:
         value = at(whole[0], point.rounded)
-        assert score.lower(kind) <= value <= score.upper(kind)
+        assert score.lower(state) <= value <= score.upper(state)
         assert value == at(score.rest, point.rounded) - sum(
             s.cost * at(s.form, point.rounded) ** 2 for s in score.squares
         )
@@ -61,10 +61,10 @@ def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[s
 @pytest.mark.parametrize("low", [-2, 1])
 def test_bounds_of_a_square_are_reached(low: int, off: Fraction) -> None:
     """A default that is as large as the largest score on a line ties with it or leads by what the line leads by, no less."""
-    kind = Kind(SPACE, {}, {"n": Integer(4, 4), "k": Integer(9, 9), "a": Integer(low, low + 3)})
-    score = complete_squares(kind, (atom("a") - off) * (atom("a") - off) * -3 + 5, ["a"], fractions=True)
+    state = AbstractState(SPACE, {}, {"n": Integer(4, 4), "k": Integer(9, 9), "a": Integer(low, low + 3)})
+    score = complete_squares(state, (atom("a") - off) * (atom("a") - off) * -3 + 5, ["a"], fractions=True)
     values = [5 - 3 * (a - off) ** 2 for a in range(low, low + 4)]
-    assert (score.lower(kind), score.upper(kind)) == (min(values), max(values))
+    assert (score.lower(state), score.upper(state)) == (min(values), max(values))
 
 
 # By key
@@ -81,13 +81,13 @@ class One:
 
 
 def listed(candidates: list[Candidate]) -> list[tuple[One, Point]]:
-    found = []
+    result = []
     for i, candidate in enumerate(candidates):
         for point in points(candidate.joint):
             query = point.rounded["n"], point.rounded["k"], at(candidate.joint.register(0), point.rounded)
             one = One(i, query, at(candidate.exact, point.rounded), at(candidate.place, point.rounded))
-            found.append((one, point))
-    return found
+            result.append((one, point))
+    return result
 
 
 costs = st.sampled_from([Fraction(1), Fraction(2), Fraction(1, 2), Fraction(5)])
@@ -107,7 +107,7 @@ rests = st.sampled_from([Fraction(0), Fraction(0), Fraction(-1), Fraction(-2), F
 def candidates(draw: st.DrawFn) -> list[Candidate]:
     """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
     query: dict[str, Domain] = {"n": Integer(4, 4), "k": draw(integers(6, 2)), "t": draw(integers(0, 3))}
-    cost, target, found = draw(costs), draw(targets), list[Candidate]()
+    cost, target, result = draw(costs), draw(targets), list[Candidate]()
     bends, slope_of_all = (
         draw(st.booleans()),
         draw(st.sampled_from([-1, 1])) * cost,
@@ -130,10 +130,12 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "rest": constant(0),
         }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
-        joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, state=State("test"))
+        joint = AbstractState(
+            SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, label=Label("test")
+        )
         empty = Score((), constant(0))
-        found.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty)))
-    return found
+        result.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty)))
+    return result
 
 
 @settings(max_examples=300)
@@ -158,8 +160,8 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
     line = {
         i for (i, _), on in zip([(i, p) for i, (p, _) in enumerate(parts) if p is not None], on_line, strict=True) if on
     }
-    unique, lead = able.unique(), able.lead(lost)
-    event(f"unique {unique}, lead {lead > 0}, on a line {len(line)}")
+    unique, margin = able.unique(), able.margin(lost)
+    event(f"unique {unique}, margin {margin > 0}, on a line {len(line)}")
     for x, y in itertools.permutations(inside, 2):
         if (
             x.query != y.query
@@ -173,7 +175,7 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         if not (inside[x] and x.score >= winning):
             continue
         assert x.score != y.score or not unique
-        assert x.score == y.score or x.score - y.score >= lead
+        assert x.score == y.score or x.score - y.score >= margin
     for (part, _), rank in zip(kept, able.ranks(), strict=True):
         scores = [[at(other.exact, p.rounded) for p in points(other.joint)] for other, _ in kept]
         least = min(at(part.exact, p.rounded) for p in points(part.joint))
@@ -185,7 +187,7 @@ def test_a_form_is_its_value_nearest_to_0_where_others_lose(winning: Fraction) -
     """−4·(a − t + 1/4)² is −1/4 at a = t, and −9/4 at a = t − 1."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 9), "t": Integer(1, 3), "a": Integer(1, 3)}
     off = atom("a") - atom("t") + Fraction(1, 4)
-    joint = Kind(SPACE, {SCORE: off * off * -4, SCORE - 1: atom("k"), 0: atom("t")}, box, state=State("test"))
+    joint = AbstractState(SPACE, {SCORE: off * off * -4, SCORE - 1: atom("k"), 0: atom("t")}, box, label=Label("test"))
     lost: list[Fraction] = []
     part = winning_part(scored(Candidate(frozenset([0]), joint, frozenset("a"), Score((), constant(0)))), winning, lost)
     scores = sorted({at(joint.register(SCORE), p.rounded) for p in points(joint)})
@@ -205,7 +207,7 @@ def test_a_query_that_is_equal_to_what_it_asks_for_is_on_the_line_of_its_keys(sh
         off = place - atom("t") + Fraction(1, 4)
         registers = {**query, SCORE: off * off * -4, SCORE - 1: place}
         return Candidate(
-            frozenset(own), Kind(SPACE, registers, {**box, **own}, state=State("test")), frozenset(own), empty
+            frozenset(own), AbstractState(SPACE, registers, {**box, **own}, label=Label("test")), frozenset(own), empty
         )
 
     mine, key = candidate(atom("k"), {}), candidate(atom("p"), {"p": Integer(1, 4)})
@@ -227,11 +229,11 @@ def test_the_square_of_a_query_and_its_position_is_whole(slope: Fraction) -> Non
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 5), "x": Integer(1, 5)}
     off = atom("x") - atom("k")
     score = off * off * -8 + atom("k") * slope
-    mine = Kind(SPACE, {SCORE: score, SCORE - 1: atom("k")}, box, state=State("test"))
-    found = scored(Candidate(frozenset(), mine, frozenset(), Score((), constant(0))))
-    ((cost, form),) = ((square.cost, square.form) for square in found.score.squares)
-    assert form * form * -cost + found.score.rest == score
-    assert found.score.squares[0].can_vanish
+    mine = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("k")}, box, label=Label("test"))
+    actual = scored(Candidate(frozenset(), mine, frozenset(), Score((), constant(0))))
+    ((cost, form),) = ((square.cost, square.form) for square in actual.score.squares)
+    assert form * form * -cost + actual.score.rest == score
+    assert actual.score.squares[0].can_vanish
 
 
 def test_a_default_between_two_numbers_of_the_line() -> None:
@@ -241,16 +243,16 @@ def test_a_default_between_two_numbers_of_the_line() -> None:
     """
     box: dict[str, Domain] = {"n": Integer(4, 5), "k": Integer(1, 9)}
     off, known = atom("k") - atom("n") + 1, {(("k", 2), ("n", -1)): (-9, 1)}
-    mine = Kind(SPACE, {SCORE: off * off * -1, SCORE - 1: atom("k")}, box, known, "test")
+    mine = AbstractState(SPACE, {SCORE: off * off * -1, SCORE - 1: atom("k")}, box, known, "test")
     default = mine.with_registers({SCORE: constant(Fraction(-1, 4)), SCORE - 1: constant(1)})
     empty = Score((), constant(0))
     some = [
         scored(Candidate(frozenset(), mine, frozenset(), empty)),
         scored(Candidate(frozenset([0]), default, frozenset(), empty)),
     ]
-    leads = [Fraction(-1, 4) - at(some[0].exact, point.rounded) for point in points(mine)]
-    assert min(leads) == Fraction(3, 4)
-    assert Winners(some, [False, False]).lead([]) <= min(leads)
+    margins = [Fraction(-1, 4) - at(some[0].exact, point.rounded) for point in points(mine)]
+    assert min(margins) == Fraction(3, 4)
+    assert Winners(some, [False, False]).margin([]) <= min(margins)
 
 
 @pytest.mark.parametrize("apart", [1, 2])
@@ -261,7 +263,7 @@ def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
     for f, near, more in itertools.product(range(4, 25), range(2, 7), (-2, Fraction(-1, 8), 0, Fraction(1, 8), 2)):
         off = atom("p") - Fraction(f, 4)
         score = off * off * -2 + 40 * (near % 2)  # which all keys share
-        line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
+        line = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
         default = at(line.register(SCORE), {"p": near}) + more
         one = line.with_registers({SCORE: constant(Fraction(default)), SCORE - 1: constant(1)})
         some = [scored(Candidate(frozenset([0]), line, frozenset("p"), empty))]
@@ -272,8 +274,8 @@ def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
             able = Winners(parts, many, apart)
             first = apart + 1 if all(able.line()[0]) else 2  # a default that is on the line is apart too
             every = [*pairs, *((value, default) for place, value in values.items() if place >= first)]
-            told += able.lead([]) > 0
-            assert able.lead([]) <= min(abs(x - y) for x, y in every if x != y)
+            told += able.margin([]) > 0
+            assert able.margin([]) <= min(abs(x - y) for x, y in every if x != y)
             assert not able.unique() or all(abs(x - y) > 0 for x, y in every)
     assert told > 100
 
@@ -284,7 +286,7 @@ def test_a_straight_line_has_no_value_twice(slope: int, at_start: int) -> None:
     """c·k' at 2 … 5, and a default at position 1 that is on the line or beside it."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5)}
     empty, score = Score((), constant(0)), atom("p") * slope
-    line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
+    line = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
     default = line.with_registers({SCORE: constant(slope + at_start), SCORE - 1: constant(1)})
     some = [scored(Candidate(frozenset([0]), line, frozenset("p"), empty))]
     some.append(scored(Candidate(frozenset([1]), default, frozenset(), empty)))
@@ -292,7 +294,7 @@ def test_a_straight_line_has_no_value_twice(slope: int, at_start: int) -> None:
     assert able.line() == ([True, not at_start], 2)
     assert able.unique()
     assert len({*scores}) == len(scores)
-    assert 0 < able.lead([]) <= min(abs(a - b) for a, b in itertools.combinations(scores, 2))
+    assert 0 < able.margin([]) <= min(abs(a - b) for a, b in itertools.combinations(scores, 2))
 
 
 @pytest.mark.parametrize(
@@ -301,15 +303,15 @@ def test_a_straight_line_has_no_value_twice(slope: int, at_start: int) -> None:
 def test_what_is_no_straight_line_of_the_position(score: Polynomial) -> None:
     """Another number of the key, none of it, or a slope that may be 0."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(0, 9), "p": Integer(2, 5), "b": Integer(0, 1)}
-    kind = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, state=State("test"))
-    one = scored(Candidate(frozenset([0]), kind, frozenset("pb"), Score((), constant(0))))
+    state = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
+    one = scored(Candidate(frozenset([0]), state, frozenset("pb"), Score((), constant(0))))
     able = Winners([one], [True])
     assert able.line() == ([False], 0)
     assert not able.unique()
 
 
 def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
-    """−8(k' − 10)² is the line, and the default at 1 is on it: −648, as is the last of the third kind, 3 above the one before."""
+    """−8(k' − 10)² is the line, and the default at 1 is on it: −648, as is the last of the third state, 3 above the one before."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5), "o": Integer(2, 8)}
     near, far = atom("o") - 9, atom("p") - 10
     scores = [
@@ -321,7 +323,7 @@ def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
         scored(
             Candidate(
                 frozenset([i]),
-                Kind(SPACE, {SCORE: score, SCORE - 1: place}, box, state=State("test")),
+                AbstractState(SPACE, {SCORE: score, SCORE - 1: place}, box, label=Label("test")),
                 frozenset(own),
                 Score((), constant(0)),
             )
@@ -331,7 +333,7 @@ def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
     for parts in (some, [some[1], some[0], some[2]]):
         able = Winners(parts, [False] * 3)
         assert able.line()[0] == [part is not some[0] for part in parts]
-        assert able.lead([]) <= 3
+        assert able.margin([]) <= 3
         assert not able.unique()
 
 
@@ -339,7 +341,7 @@ def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
 
 
 @st.composite
-def races(draw: st.DrawFn) -> tuple[Race | None, list[Key], Integer, Integer, Fraction, Polynomial]:
+def nearest_counts(draw: st.DrawFn) -> tuple[NearestCount | None, list[Key], Integer, Integer, Fraction, Polynomial]:
     """A query with a share r = 1/m and a number q, keys of number g and count 1/w, and perhaps a default."""
     m, q = draw(integers(1, 3)), draw(integers(1, 2))
     shift = draw(st.integers(0, 3))
@@ -350,24 +352,24 @@ def races(draw: st.DrawFn) -> tuple[Race | None, list[Key], Integer, Integer, Fr
             [r, r - r * r, r - r * r * Fraction(1, 2), *map(constant, (Fraction(2, 5), Fraction(1, 4), 0, 2))]
         )
     )
-    query = Kind(SPACE, {}, box, state=State("query"))
+    query = AbstractState(SPACE, {}, box, label=Label("query"))
     last, cost = draw(st.integers(2, 6)), Fraction(draw(st.sampled_from([0, 1, 8000, 8000])))
     own: dict[str, Domain] = {"w": Integer(2, last), "y": Reciprocal("w", 0)}
     own |= {"g": draw(integers(1, 3))} if cost else {}
     held = {0: atom("m"), 1: atom("q")}
-    joint = Kind(SPACE, {**held, 2: atom("w")}, {**box, **own}, state=State("query"))
+    joint = AbstractState(SPACE, {**held, 2: atom("w")}, {**box, **own}, label=Label("query"))
     away, y = atom("g") - atom("q"), atom("y")
     score = away * away * -cost + (target * y * 2 - y * y) * scale
     group = atom("g") if cost else atom("q")
     found = [Key(joint, score, draw(st.booleans()), frozenset(own), False, group, y, True, "equal")]
     default, several = draw(st.sampled_from([None, -600, -600, -30, 1])), draw(st.integers(0, 3)) == 0
     zero = constant(0)
-    one = Kind(SPACE, held, {**box, "i": Integer(1, 1)}, state=State("query"))
+    one = AbstractState(SPACE, held, {**box, "i": Integer(1, 1)}, label=Label("query"))
     if default is not None:
         found.append(Key(one, constant(default), True, frozenset("i"), True, zero, zero, several, "the default"))
     else:
         found[0] = replace(found[0], sure=True)
-    return race_of(query, found, 1), found, m, Integer(2, last), scale, target
+    return nearest_count_of(query, found, 1), found, m, Integer(2, last), scale, target
 
 
 def read(key: Key, point: Point) -> tuple[Number, Number]:
@@ -377,23 +379,27 @@ def read(key: Key, point: Point) -> tuple[Number, Number]:
 
 
 @settings(max_examples=400)
-@given(races(), st.integers(0, 6))
-def test_a_race(given: tuple[Race | None, list[Key], Integer, Integer, Fraction, Polynomial], needed: int) -> None:
+@given(nearest_counts(), st.integers(0, 6))
+def test_a_nearest_count(
+    given: tuple[NearestCount | None, list[Key], Integer, Integer, Fraction, Polynomial], needed: int
+) -> None:
     """Of a run in which the keys of each number have the counts 1/2, …, each once, in both readings."""
-    race, keys, _, counts, _, _ = given
-    assume(race is not None)
-    assert race is not None
+    nearest, keys, _, counts, _, _ = given
+    assume(nearest is not None)
+    assert nearest is not None
     try:
-        found = race.run(needed, "here")
+        actual = nearest.run(needed, "here")
     except (Refused, Undecided) as error:
         event(type(error).__name__)
         return
-    winners = {tuple(at(kind.register(i), p.rounded) for i in range(3)) for kind in found.winners for p in points(kind)}
-    every = {key.told: [*points(key.joint)] for key in keys}
-    lows = dict(zip([key.told for key in keys], race.lowest(), strict=True))
+    winners = {
+        tuple(at(state.register(i), p.rounded) for i in range(3)) for state in actual.winners for p in points(state)
+    }
+    every = {key.text: [*points(key.joint)] for key in keys}
+    lows = dict(zip([key.text for key in keys], nearest.lowest(), strict=True))
     for key in keys:
-        for point in every[key.told]:
-            assert lows[key.told] <= min(read(key, point))
+        for point in every[key.text]:
+            assert lows[key.text] <= min(read(key, point))
     queries = sorted({(p.rounded["m"], p.rounded["q"]) for p in every["equal"]})
     for (m, q), most in itertools.product(queries, range(1, counts.high)):
         here = [p for p in every["equal"] if (p.rounded["m"], p.rounded["q"]) == (m, q) and p.rounded["w"] <= most + 1]
@@ -408,15 +414,15 @@ def test_a_race(given: tuple[Race | None, list[Key], Integer, Integer, Fraction,
             scores.append((ideal, mine, p))
         best = max(score for score, _, _ in scores)
         first = [(mine, p) for ideal, mine, p in scores if ideal == best]
-        assert best >= found.winning
-        if found.tied:
+        assert best >= actual.winning
+        if actual.tied:
             continue
         assert len(first) == 1, "two tie"
         ((mine, p),) = first
         assert (m, q, p.rounded.get("w", 0)) in winners
         others = [(ideal, rest) for ideal, rest, other in scores if other is not p]
         for ideal, rest in others:
-            assert found.lead <= min(best - ideal, mine - rest)
+            assert actual.margin <= min(best - ideal, mine - rest)
     event("told")
 
 
@@ -428,10 +434,10 @@ graphs = st.lists(st.tuples(st.booleans(), st.frozensets(st.integers(0, 4))), mi
 
 @given(graphs, st.frozensets(st.integers(0, 4), min_size=1), st.integers(0, 3))
 def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: frozenset[int], steps: int) -> None:
-    """Against every way of up to eight positions through the kinds; a kind that stands first may stand elsewhere too."""
+    """Against every way of up to eight positions through the states; a state that stands first may stand elsewhere too."""
     low = {i: 1 if first or not before else 2 for i, (first, before) in enumerate(graph)}
     some = [
-        Kind(
+        AbstractState(
             SPACE,
             {},
             {"n": Integer(4, 4), "k": Integer(low[i], 9)},
@@ -443,7 +449,7 @@ def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: fro
     ways = [[i] for i in range(len(some)) if low[i] == 1]
     every = [*ways]
     for _ in range(5):
-        ways = [[*way, i] for way in ways for i, kind in enumerate(some) if way[-1] in kind.before]
+        ways = [[*way, i] for way in ways for i, state in enumerate(some) if way[-1] in state.before]
         ways = [*{tuple(way): way for way in ways}.values()][:400]
         every += ways
     for way in every:
@@ -459,16 +465,16 @@ def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: fro
 def test_a_default_wins_alone(several: bool) -> None:
     """No key has the number 1: for it the default wins, of which there must be one only."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "m": Integer(1, 1), "q": Integer(1, 2)}
-    query = Kind(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, state=State("query"))
+    query = AbstractState(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, label=Label("query"))
     joint = replace(query, box={**query.box, "g": Integer(2, 3), "w": Integer(2, 5), "y": Reciprocal("w", 0)})
     away, y, zero = atom("g") - atom("q"), atom("y"), constant(0)
     score = away * away * -8000 + (atom("r") * y * 2 - y * y) * 1000
     equal = Key(joint, score, False, frozenset("gwy"), False, atom("g"), y, True, "equal")
     default = Key(query, constant(-600), True, frozenset(), True, zero, zero, several, "the default")
-    race = race_of(query, [equal, default], 1)
-    assert race is not None
+    nearest = nearest_count_of(query, [equal, default], 1)
+    assert nearest is not None
     if several:
         with pytest.raises(Undecided, match="several keys of query may be the default"):
-            race.run(1, "here")
+            nearest.run(1, "here")
     else:
-        assert len(race.run(1, "here").winners) > 1
+        assert len(nearest.run(1, "here").winners) > 1

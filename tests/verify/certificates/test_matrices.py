@@ -95,8 +95,8 @@ def test_words_that_are_spelled_otherwise(monkeypatch: pytest.MonkeyPatch) -> No
         return replace(wired, vocabulary=(two, one, *others))
 
     monkeypatch.setattr("verify.certificates.building.wired_of", respelled)
-    found = certificate(find_subject("recall", 9))
-    assert (found["verdict"], found["where"]) == (REFUSED, "the vocabulary, row 0, column 0")
+    actual = certificate(find_subject("recall", 9))
+    assert (actual["verdict"], actual["where"]) == (REFUSED, "the vocabulary, row 0, column 0")
 
 
 def test_the_last_numbers_of_a_table_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,16 +134,16 @@ def test_factors_that_are_wrong_far_away(name: str, monkeypatch: pytest.MonkeyPa
     patch_scale(monkeypatch, factors(lambda n: bool(20_000 <= n < 5 * 10**11)))
     assert certificate(find_subject(name, 16))["verdict"] == CERTIFIED
     assert certificate(find_subject(name, 30_000))["verdict"] != CERTIFIED
-    found = certificates(find_subject(name, 19_000, last=30_000))
-    assert found["verdict"] != CERTIFIED
-    assert found["intervals"][-1]["n"][0] == "20000"
+    actual = certificates(find_subject(name, 19_000, last=30_000))
+    assert actual["verdict"] != CERTIFIED
+    assert actual["intervals"][-1]["n"][0] == "20000"
 
 
 def test_factors_that_are_wrong_for_whole_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     patch_scale(monkeypatch, factors(lambda n: isinstance(n, int) and n > 10**6))
-    found = certificates(find_subject("recall", 10**6, last=10**12))
-    assert found["verdict"] == REFUSED
-    assert "the matrices of n = " in found["what"]
+    actual = certificates(find_subject("recall", 10**6, last=10**12))
+    assert actual["verdict"] == REFUSED
+    assert "the matrices of n = " in actual["what"]
     with pytest.raises(OtherMatrices, match=r"blocks\.2\.attn\.0\.W_"):
         sized(find_subject("recall", 10**7), 10**8)
 

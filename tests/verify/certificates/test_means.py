@@ -16,13 +16,13 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.points import at, points
 from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
-from tests.verify.certificates.test_points import kinds, shares
+from tests.verify.certificates.test_points import shares, states
 from tests.verify.certificates.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, REFUSED
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 
 OF = Registers(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
 WORDS: dict[str, Weights] = {
@@ -30,13 +30,13 @@ WORDS: dict[str, Weights] = {
     "<s>": {"s": 1, "one": 1},
     "x": {"x": 1, "one": 1},
 }
-SPOKEN = Language(
+SPOKEN = TokenAutomaton(
     (
-        Place(State("<s>"), 1, 1, (), "<s>"),
-        Place(State("number"), 2, 5, (0, 1, 2), numbers=(1, 3)),
-        Place(State("x"), 2, 5, (0, 1, 2), "x"),
+        State(Label("<s>"), 1, 1, (), "<s>"),
+        State(Label("number"), 2, 5, (0, 1, 2), numbers=(1, 3)),
+        State(Label("x"), 2, 5, (0, 1, 2), "x"),
     ),
-    frozenset([State("number"), State("x")]),
+    frozenset([Label("number"), Label("x")]),
     (4, 4),
 )
 EVERY = list(texts(OF.model(WORDS, {}, [], Arithmetic(fixed_point(17))), SPOKEN))
@@ -80,10 +80,10 @@ def test_a_mean_is_compared(discipline: Discipline, certified: int) -> None:
     some = EVERY[:: 23 if discipline is Discipline.FUSED else 31]
     for keys, value, (slope, bias) in itertools.product(CHOSEN[:5], VALUES[1:6], [(16.0, 0.0), (8.0, -4.0)]):
         wired = averaging([keys], [value], [*threshold({"a": 1.0}, slope, bias)], 17, discipline)
-        found = judged(wired, SPOKEN)
-        if found.verdict == CERTIFIED:
+        judgement = judged(wired, SPOKEN)
+        if judgement.verdict == CERTIFIED:
             certified -= 1
-            assert deviations(wired, SPOKEN, found, some) == [], (keys, value, slope, bias)
+            assert deviations(wired, SPOKEN, judgement, some) == [], (keys, value, slope, bias)
     assert certified == 0
 
 
@@ -91,10 +91,10 @@ def test_no_position_of_a_text_is_lost_behind_a_mean() -> None:
     """Where all keys win, 1/k is read: k is known."""
     for keys, value in itertools.product(CHOSEN[:3], VALUES[:5]):
         wired = averaging([keys], [value], [*threshold({"a": 1.0}, 16.0, 0.0)], 17, Discipline.FUSED)
-        found = judged(wired, SPOKEN)
-        if found.verdict == CERTIFIED:
-            assert found.report is not None
-            assert lost(wired, found.report, EVERY[::37], SPOKEN.answers) == [], (keys, value)
+        judgement = judged(wired, SPOKEN)
+        if judgement.verdict == CERTIFIED:
+            assert judgement.report is not None
+            assert lost(wired, judgement.report, EVERY[::37], SPOKEN.answers) == [], (keys, value)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_shares_of_two_heads_are_compared(one: Weights, two: Weights, p: int) ->
     """Position 1 among those of one kind, and among those of another: where as many are of both, the shares are one number."""
     units = [*threshold({"a": 1.0, "b": -1.0}, 64.0, 0.0), *threshold({"a": -1.0, "b": 1.0}, 64.0, -1.0)]
     wired = averaging([one, two], [{"s": 1}, {"s": 1}], units, p, Discipline.FUSED)
-    found = judged(wired, SPOKEN)
-    assert found.verdict == CERTIFIED
-    assert deviations(wired, SPOKEN, found, EVERY[::5]) == []
+    judgement = judged(wired, SPOKEN)
+    assert judgement.verdict == CERTIFIED
+    assert deviations(wired, SPOKEN, judgement, EVERY[::5]) == []
 
 
-SAME = Language(
-    (Place(State("<s>"), 1, 1, (), "<s>"), Place(State("x"), 2, 6, (0, 1), "x")), frozenset([State("x")]), (4, 4)
+SAME = TokenAutomaton(
+    (State(Label("<s>"), 1, 1, (), "<s>"), State(Label("x"), 2, 6, (0, 1), "x")), frozenset([Label("x")]), (4, 4)
 )
 
 
@@ -122,9 +122,9 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     head = OF.head([({"one": 1.0}, {})], {"one": value}, "a")
     head = AttentionHead(head.query, head.key, head.value, head.out / 16)
     wired = OF.model(words, {"k": 1}, [OF.block(heads=[head]), OF.block()], Arithmetic(fixed_point(9)))
-    found = judged(wired, SAME)
-    assert found.verdict == verdict
-    assert found.verdict != CERTIFIED or deviations(wired, SAME, found) == []
+    judgement = judged(wired, SAME)
+    assert judgement.verdict == verdict
+    assert judgement.verdict != CERTIFIED or deviations(wired, SAME, judgement) == []
 
 
 PARTLY = Registers(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
@@ -141,80 +141,80 @@ def test_not_all_keys_of_a_kind_win() -> None:
     head = PARTLY.head([*scores, ({"one": -40.0}, {"num": 1})], {"one": 1}, "a")
     blocks = [PARTLY.block(*threshold({"a": 1.0}, 16.0, 0.0), heads=[head]), PARTLY.block()]
     wired = PARTLY.model(PARTLY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    found = judged(wired, SPOKEN)
-    if found.verdict == CERTIFIED:
-        assert found.report is not None
-        assert deviations(wired, SPOKEN, found, EVERY[::29]) == []
-        assert lost(wired, found.report, EVERY[::29], SPOKEN.answers) == []
+    judgement = judged(wired, SPOKEN)
+    if judgement.verdict == CERTIFIED:
+        assert judgement.report is not None
+        assert deviations(wired, SPOKEN, judgement, EVERY[::29]) == []
+        assert lost(wired, judgement.report, EVERY[::29], SPOKEN.answers) == []
 
 
 @pytest.mark.parametrize(
     "spoken",
     [
-        Language(
+        TokenAutomaton(
             (
-                Place(State("<s>"), 1, 1, (), "<s>"),
-                Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
-                Place(State("b"), 2, 2, (0,), "b"),
-                Place(State("x"), 3, 4, (1, 2, 3), "x"),
+                State(Label("<s>"), 1, 1, (), "<s>"),
+                State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
+                State(Label("b"), 2, 2, (0,), "b"),
+                State(Label("x"), 3, 4, (1, 2, 3), "x"),
             ),
-            frozenset([State("x")]),
+            frozenset([Label("x")]),
             (4, 4),
         ),
-        Language(
+        TokenAutomaton(
             (
-                Place(State("<s>"), 1, 1, (), "<s>"),
-                Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
-                Place(State("x"), 2, 3, (0, 1), "x"),
+                State(Label("<s>"), 1, 1, (), "<s>"),
+                State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
+                State(Label("x"), 2, 3, (0, 1), "x"),
             ),
-            frozenset([State("x")]),
+            frozenset([Label("x")]),
             (4, 4),
         ),
     ],
     ids=["something else may stand there", "nothing may stand there"],
 )
-def test_the_best_key_may_not_stand_at_its_only_position(spoken: Language) -> None:
+def test_the_best_key_may_not_stand_at_its_only_position(spoken: TokenAutomaton) -> None:
     """A number wins if there is one; else all tie."""
     words: dict[str, Weights] = {**WORDS, "b": {"one": 1}}
     head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
     blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
     wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    found = judged(wired, spoken)
-    if found.verdict == CERTIFIED:
-        assert found.report is not None
-        assert deviations(wired, spoken, found) == []
-        assert lost(wired, found.report, [*texts(wired, spoken)], spoken.answers) == []
+    judgement = judged(wired, spoken)
+    if judgement.verdict == CERTIFIED:
+        assert judgement.report is not None
+        assert deviations(wired, spoken, judgement) == []
+        assert lost(wired, judgement.report, [*texts(wired, spoken)], spoken.answers) == []
 
 
 def test_one_of_two_kinds_stands_at_a_position() -> None:
     """Behind it, the worse one of both is known to be there: so what scores less than either is never read."""
-    spoken = Language(
+    spoken = TokenAutomaton(
         (
-            Place(State("<s>"), 1, 1, (), "<s>"),
-            Place(State("number"), 2, 2, (0,), numbers=(1, 3)),
-            Place(State("b"), 2, 2, (0,), "b"),
-            Place(State("x"), 3, 4, (1, 2, 3), "x"),
+            State(Label("<s>"), 1, 1, (), "<s>"),
+            State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
+            State(Label("b"), 2, 2, (0,), "b"),
+            State(Label("x"), 3, 4, (1, 2, 3), "x"),
         ),
-        frozenset([State("x")]),
+        frozenset([Label("x")]),
         (4, 4),
     )
     words: dict[str, Weights] = {**WORDS, "b": {"one": 1, "v": 1, "num": 1}}
     head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
     blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
     wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    found = judged(wired, spoken)
-    assert found.verdict == CERTIFIED
-    assert found.report is not None
-    assert deviations(wired, spoken, found) == []
-    assert lost(wired, found.report, [*texts(wired, spoken)], spoken.answers) == []
+    judgement = judged(wired, spoken)
+    assert judgement.verdict == CERTIFIED
+    assert judgement.report is not None
+    assert deviations(wired, spoken, judgement) == []
+    assert lost(wired, judgement.report, [*texts(wired, spoken)], spoken.answers) == []
 
 
 @pytest.mark.parametrize("back", [1, 2])
 def test_each_of_few_positions_is_looked_at(back: int) -> None:
     """Where every key stands at one position, so that its score is a function of the query's."""
-    spoken = Language(
-        (Place(State("<s>"), 1, 1, (), "<s>"), Place(State("number"), 2, 3, (0, 1), numbers=(1, 2))),
-        frozenset([State("number")]),
+    spoken = TokenAutomaton(
+        (State(Label("<s>"), 1, 1, (), "<s>"), State(Label("number"), 2, 3, (0, 1), numbers=(1, 2))),
+        frozenset([Label("number")]),
         (4, 4),
     )
     blocks = [
@@ -224,11 +224,11 @@ def test_each_of_few_positions_is_looked_at(back: int) -> None:
         MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
     ]
     wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    found, every = judged(wired, spoken), [*texts(wired, spoken)]
-    assert found.verdict == CERTIFIED
-    assert found.report is not None
-    assert deviations(wired, spoken, found) == []
-    assert lost(wired, found.report, every, spoken.answers) == []
+    actual, every = judged(wired, spoken), [*texts(wired, spoken)]
+    assert actual.verdict == CERTIFIED
+    assert actual.report is not None
+    assert deviations(wired, spoken, actual) == []
+    assert lost(wired, actual.report, every, spoken.answers) == []
 
 
 # Anything of this form
@@ -256,37 +256,37 @@ def averages(draw: st.DrawFn) -> Wired:
 @settings(max_examples=40)
 @given(averages(), st.lists(st.sampled_from(EVERY), min_size=4, max_size=4))
 def test_means_that_are_certified_are_so_on_a_text(wired: Wired, some: list[Text]) -> None:
-    found = judged(wired, SPOKEN)
-    event(found.verdict)
-    assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found, some) == []
+    judgement = judged(wired, SPOKEN)
+    event(judgement.verdict)
+    assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement, some) == []
 
 
 # The two splits
 
 
-@given(kinds(), shares)
+@given(states(), shares)
 @settings(max_examples=60)
-def test_shares_are_compared_by_their_denominators(kind: Kind, asked: Polynomial) -> None:
-    ends = kind.compared_shares(asked)
+def test_shares_are_compared_by_their_denominators(state: AbstractState, asked: Polynomial) -> None:
+    ends = state.compared_shares(asked)
     assert (ends is not None) == (len(asked.atoms) == 2)
     if ends is not None:
         first = next(c for m, c in asked.terms.items() if m)
         sign = 1 if first > 0 else -1
-        for point in points(kind):
+        for point in points(state):
             apart, compared = at(ends, point.ideal), (at(asked, point.ideal) - asked.constant) * sign
             assert (apart > 0) == (compared > 0)
             assert (apart < 0) == (compared < 0)
-        event(f"{len(kind.parts(asked))} parts")
+        event(f"{len(state.parts(asked))} parts")
 
 
 def test_two_shares_are_told_apart_in_three_parts() -> None:
     """ROUND(1/m) − ROUND(1/l) times 64: of m and l up to 4 its sign is known where m < l, m = l and m > l, and beside these."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 4), "m": Integer(1, 4), "l": Integer(1, 3)}
     box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", 1)}
-    kind = Kind(Space(fixed_point(17)), {}, box)
+    state = AbstractState(Space(fixed_point(17)), {}, box)
     for bias in (-1, 0, 1):
         asked = (atom("r") - atom("s")) * 64 + bias
-        parts = kind.parts(asked)
+        parts = state.parts(asked)
         signs = [part.sign(asked) for part in parts]
         assert sorted(signs) == ([-1, -1, 1] if bias < 1 else [-1, 1, 1])
         for part, sign in zip(parts, signs, strict=True):
@@ -298,24 +298,24 @@ def test_two_shares_are_told_apart_in_three_parts() -> None:
 def test_a_numerator_is_split_where_the_quotient_is_a_number(low: int, high: int, shift: int) -> None:
     """c·A/(m + shift) + d: below A = j it has one sign, from A = j + 1 on the other one, ideally and whatever m is."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 2), "m": Integer(low, high), "a": Integer(-3, 3)}
-    kind = Kind(Space(fixed_point(17)), {}, box | {"r": Reciprocal("m", shift)})
+    state = AbstractState(Space(fixed_point(17)), {}, box | {"r": Reciprocal("m", shift)})
     known = 0
     for c, d, off in itertools.product((-16, -1, 1, 2, 16), (-2, -1, 0, 1, Fraction(1, 2)), (0, 1, Fraction(1, 2))):
         asked = (atom("a") + constant(off)) * atom("r") * c + d
-        root = kind.root_of_ratio(asked)
+        root = state.root_of_ratio(asked)
         if root is None:
             continue
         known += 1
         form, last = root
         assert (off - int(off)) == 0
-        for point in points(kind):
+        for point in points(state):
             a, value = at(form, point.ideal), at(asked, point.ideal) * (1 if c > 0 else -1)
             assert value <= 0 if a <= last else value >= 0
         try:
-            parts = kind.split(asked, "here")
+            parts = state.split(asked, "here")
         except Undecided:
             continue
-        assert sum(sum(1 for _ in points(part)) for part in parts) == sum(1 for _ in points(kind))
+        assert sum(sum(1 for _ in points(part)) for part in parts) == sum(1 for _ in points(state))
     assert known >= 20
 
 
@@ -325,9 +325,9 @@ def test_a_mean_lies_between_the_least_and_the_largest_of_its_numbers(low: int, 
     """S/m of m numbers from low to high, 1/m rounded: bounds contain every value, and are no wider than rounding asks for."""
     space = Space(fixed_point(17))
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 1), "m": Integer(1, 12), "r": Reciprocal("m", 0)}
-    kind = Kind(space, {}, {**box, "s": Integer(min(low, 0) * 12, max(high, 0) * 12)})
+    state = AbstractState(space, {}, {**box, "s": Integer(min(low, 0) * 12, max(high, 0) * 12)})
     s, m = atom("s"), atom("m")
-    told = kind.not_below_0(s - m * low).not_below_0(m * high - s)
+    told = state.not_below_0(s - m * low).not_below_0(m * high - s)
     every = [*points(told)]
     assert {(p.rounded["s"], p.rounded["m"]) for p in every} == {
         (x, y) for y in range(1, 13) for x in range(low * y, high * y + 1)
@@ -341,6 +341,6 @@ def test_a_mean_lies_between_the_least_and_the_largest_of_its_numbers(low: int, 
         wanted = sorted((1 + c * low, 1 + c * high))
         assert ends[0] >= wanted[0] - slack * (not ideal)
         assert ends[1] <= wanted[1] + slack * (not ideal)
-    more = kind.not_below_0(s - m * low + 1).not_below_0(m * high - s + 1)  # one more than the mean of such numbers
+    more = state.not_below_0(s - m * low + 1).not_below_0(m * high - s + 1)  # one more than the mean of such numbers
     values, ends = [at(mean, p.rounded) for p in points(more)], more.bounds(mean)
     assert ends[0] <= min(values) <= max(values) <= ends[1]

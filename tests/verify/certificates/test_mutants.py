@@ -31,16 +31,16 @@ def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("n", [1500, 10**4])
-def test_a_lead_that_stops_growing(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the lead of n = 600, a star on 1,500 vertices is decoded wrongly."""
+def test_a_margin_that_stops_growing(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the margin of n = 600, a star on 1,500 vertices is decoded wrongly."""
     scale = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, m: scale(gap, min(m, 599)))
     document = certificate(find_subject("istree", n))
     assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 1 (next edge)")
 
 
-def test_lean_with_a_lead_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the lead of p = 35, a key that should vanish at 10^4 vertices weighs more than half a step."""
+def test_lean_with_a_margin_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the margin of p = 35, a key that should vanish at 10^4 vertices weighs more than half a step."""
     lead = property(lambda scale: 28)
     monkeypatch.setattr(match_last.Scale, "lead", lead)
     document = certificate(find_subject("istree", 10**4, lean=True))
@@ -85,7 +85,7 @@ HARD = {
 }
 
 
-# How many changes are refused, and how many accepted: what is left a lead larger than needed may move by a step, and in what
+# How many changes are refused, and how many accepted: what is left a margin larger than needed may move by a step, and in what
 # all keys of a query share, here row 2 of a head by position, any number is as good. One more that is accepted has to be looked
 # at, though each is run.
 JUDGED = {"index": (154, 19), "recall": (84, 13)}
@@ -97,7 +97,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     wired = RETRIEVERS[name].build(4)
     subject = find_subject(name, 4)
     quantum = float(wired.arithmetic.format.quantum)
-    _, language = build(subject)
+    _, automaton = build(subject)
     original = build(subject)[0].digest
     refused, slack = 0, []
     changes = list(itertools.product(places(wired.model), CHANGES))
@@ -106,7 +106,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
         changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if changed.digest == original:
             continue  # moved, in a row of one entry
-        judged = compared(judge(changed, language), changed, subject)
+        judged = compared(judge(changed, automaton), changed, subject)
         if judged.verdict != CERTIFIED:
             refused += 1
             continue
@@ -133,7 +133,7 @@ WRITES = [
 def test_a_write_where_nothing_is_read(
     name: str, number: int, array: int, place: tuple[int, ...], weight: float
 ) -> None:
-    wired, (_, language) = RETRIEVERS[name].build(4), build(find_subject(name, 4))
+    wired, (_, automaton) = RETRIEVERS[name].build(4), build(find_subject(name, 4))
     blocks = [*wired.model.blocks]
     changed = block_arrays(blocks[number])[array].copy()
     assert changed[place] == 0
@@ -141,7 +141,7 @@ def test_a_write_where_nothing_is_read(
     blocks[number] = with_array(blocks[number], array, changed)
     built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
     families = families_of(find_subject(name, 4))
-    judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), language)
+    judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), automaton)
     assert judged.report is not None
     tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
     assert contradictions(built, judged.report, tokens, {len(tokens)}) == []

@@ -1,4 +1,4 @@
-"""A row and a residual addition of a kind give what the reference engine's operators give, at each of its positions."""
+"""A row and a residual addition of a state give what the reference engine's operators give, at each of its positions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.verify.certificates.points import Number, contents
 from tests.verify.certificates.points import rounded as cut
 from verify.algebra.domains import Integer, Reciprocal, Refused, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import State
-from verify.rounding.kinds import Kind
+from verify.automata.token_automaton import Label
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.operators import added, dot, feed_forward, loosened
 
 FORMAT = fixed_point(17)
@@ -47,11 +47,11 @@ def operators(weights: list[Fraction], values: list[Fraction], bias: Fraction, o
     return rounded(old + row)
 
 
-def at(kind: Kind, value: Polynomial, known: dict[str, Fraction]) -> Fraction:
-    """What the kind's value is where a and r are these numbers."""
-    inexact = {name: domain for name in value.atoms if isinstance(domain := kind.box[name], Rounded)}
+def at(state: AbstractState, value: Polynomial, known: dict[str, Fraction]) -> Fraction:
+    """What the state's value is where a and r are these numbers."""
+    inexact = {name: domain for name in value.atoms if isinstance(domain := state.box[name], Rounded)}
     numbers = {name: constant(known[name]) for name in value.atoms - inexact.keys()}
-    numbers |= {name: constant(rounded(at(kind, domain.exact, known))) for name, domain in inexact.items()}
+    numbers |= {name: constant(rounded(at(state, domain.exact, known))) for name, domain in inexact.items()}
     return Fraction(value.substitute(numbers).constant)
 
 
@@ -70,16 +70,16 @@ def test_a_row_and_a_residual_addition(
 ) -> None:
     a = Integer(ends[0], min(6, ends[0] + ends[1]))
     box = {"n": Integer(4, 4), "k": Integer(1, 1), "a": a, "m": Integer(SHARES[0], SHARES[-1]), "r": Reciprocal("m", 0)}
-    kind = Kind(Space(FORMAT), {0: VALUES[old]}, box, state=State("test"))
+    state = AbstractState(Space(FORMAT), {0: VALUES[old]}, box, label=Label("test"))
     try:
-        after, change = dot(kind, [(w, VALUES[i]) for w, i in row], bias, "here", fused)
+        after, change = dot(state, [(w, VALUES[i]) for w, i in row], bias, "here", fused)
         after = added(after, 0, change, "here")
     except Refused:
         return
     for number, m in itertools.product(range(a.low, a.high + 1), SHARES):
         known = {"a": Fraction(number), "r": rounded(Fraction(1, m))}
-        values = [at(kind, VALUES[i], known) for _, i in row]
-        due = operators([w for w, _ in row], values, Fraction(bias), at(kind, VALUES[old], known), fused)
+        values = [at(state, VALUES[i], known) for _, i in row]
+        due = operators([w for w, _ in row], values, Fraction(bias), at(state, VALUES[old], known), fused)
         assert at(after, after.register(0), known) == due
 
 
@@ -123,10 +123,10 @@ def behind(layer: Sublayer, x: list[Number], fused: bool, exactly: bool) -> list
             row_at(row, bias, x, fused, exactly) for row, bias in ((unit.gate, unit.gate_bias), (unit.up, unit.up_bias))
         )
         hidden.append(one(max(gate, 0) * up))
-    found = [*x]
+    result = [*x]
     for i, row, bias in layer.down:
-        found[i] = one(x[i] + row_at(row, bias, hidden, fused, exactly))
-    return found
+        result[i] = one(x[i] + row_at(row, bias, hidden, fused, exactly))
+    return result
 
 
 # The sign of the last gate asks for parts, and what the one before it holds is kept.
@@ -147,9 +147,9 @@ def test_a_sublayer_loses_no_input(
     """In both readings, whatever parts it is taken apart in; and with a register of which only the bounds are kept."""
     box = {"n": Integer(4, 4), "k": Integer(1, 2), "a": Integer(ends[0], sum(ends)), "b": Integer(0, 2)}
     box |= {"m": Integer(counts[0], sum(counts))}
-    kind = Kind(Space(FORMAT), SHARED, {**box, "r": Reciprocal("m", 0)}, state=State("test"))
+    state = AbstractState(Space(FORMAT), SHARED, {**box, "r": Reciprocal("m", 0)}, label=Label("test"))
     due = set()
-    for place in contents([kind], range(7)):
+    for place in contents([state], range(7)):
         columns = [*zip(*place[2:], strict=True)]
         after = [
             behind(layer, [*column], fused, exactly) for column, exactly in zip(columns, (False, True), strict=True)
@@ -157,19 +157,19 @@ def test_a_sublayer_loses_no_input(
         due.add((*place[:2], *zip(*after, strict=True)))
     names = [str(i) for i in range(7)]
     try:
-        found = [*feed_forward(kind, layer, "here", names, fused)]
+        actual = [*feed_forward(state, layer, "here", names, fused)]
     except Refused as error:
         event(type(error).__name__)
     else:
-        event(f"{len(found)} parts")
-        assert due <= contents(found, range(7))
+        event(f"{len(actual)} parts")
+        assert due <= contents(actual, range(7))
     loose = frozenset([5])
     try:
-        one, _ = loosened(kind, layer, loose, "here", names, fused)
+        one, _ = loosened(state, layer, loose, "here", names, fused)
         rest, done = layer.without(loose)
-        found = [*feed_forward(one, rest, "here", names, fused, done)]
+        actual = [*feed_forward(one, rest, "here", names, fused, done)]
     except Refused as error:
         event(f"loose: {type(error).__name__}")
         return
     event("loose")
-    assert due <= contents(found, range(7))
+    assert due <= contents(actual, range(7))

@@ -13,20 +13,20 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.points import rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import State
-from verify.rounding.kinds import Kind
+from verify.automata.token_automaton import Label
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.model import NUMBER, Model, Numbers
-from verify.rounding.output import settle_output
+from verify.rounding.output import require_same_argmax
 
 FAMILY = {0: atom(NUMBER), 1: atom(NUMBER) * atom(NUMBER), 2: constant(1)}  # v, v², 1; special words have register 3
 
 
 def added(terms: Sequence[int], largest: Fraction, fused: bool) -> Fraction:
     """As the format adds them."""
-    found = Fraction(0)
+    result = Fraction(0)
     for term in [sum(terms)] if fused else terms:
-        found = max(min(found + term, largest), -largest)
-    return found
+        result = max(min(result + term, largest), -largest)
+    return result
 
 
 def rows(low: int, high: int) -> Iterator[tuple[int, ...]]:
@@ -54,10 +54,10 @@ def test_the_same_token(
     fmt, fused = fixed_point(2 * q + 1), discipline is Discipline.FUSED
     registers = {0: atom("x") * factor, 1: constant(square), 2: constant(own), 3: constant(word)}
     one = Integer(1, 1)
-    kind = Kind(Space(fmt), registers, {"k": one, "n": one, "x": Integer(*numbers)})
+    state = AbstractState(Space(fmt), registers, {"k": one, "n": one, "x": Integer(*numbers)})
     model = Model(("v", "v²", "own", "word"), {"": Numbers(*words, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt))
     try:
-        settle_output(kind, model, fused)
+        require_same_argmax(state, model, fused)
     except Refused:
         event("refused")
         return
@@ -102,12 +102,12 @@ def test_a_share_in_a_logit(
     registers |= {beside: rounded(steps) + Fraction(more, 256)}  # where both are one register, the share is in it
     box: dict[str, Domain] = {"k": one, "n": one, "m": Integer(least, least + shares - 1), "r": Reciprocal("m", 0)}
     forms = {i: constant(value) for i, value in registers.items()} | {share_in: atom("r") * factor}
-    kind = Kind(Space(fixed_point(17)), forms, box, state=State("test"))
+    state = AbstractState(Space(fixed_point(17)), forms, box, label=Label("test"))
     words = {"w": ((3, 1),), "u": ((4, 1),)}
     names = ("v", "v²", "own", "w", "u")
     model = Model(names, {"": Numbers(0, 2, FAMILY)}, words, (), (), Arithmetic(fixed_point(17)))
     try:
-        settle_output(kind, model, fused=True)
+        require_same_argmax(state, model, fused=True)
     except (Refused, Undecided) as error:
         event(type(error).__name__)
         return
@@ -129,14 +129,14 @@ def test_logits_that_are_cut_off(own: int, word: int, certified: bool, fused: bo
     """−9² − 2·7·9 is below −128; what is then added to that must not make it the largest."""
     space, one = Space(fixed_point(15)), Integer(1, 1)
     registers = {0: atom("x") * 2, 1: constant(-1), 2: constant(own), 3: constant(word)}
-    kind = Kind(space, registers, {"k": one, "n": one, "x": Integer(-7, 7)})
+    state = AbstractState(space, registers, {"k": one, "n": one, "x": Integer(-7, 7)})
     family = {"": Numbers(-9, 9, FAMILY)}
     model = Model(("v", "v²", "own", "word"), family, {"w": ((3, 1),)}, (), (), Arithmetic(space.format))
     if certified or (fused and own):  # one operator, so nothing is added to what was cut off
-        settle_output(kind, model, fused)
+        require_same_argmax(state, model, fused)
     else:
         with pytest.raises(Refused):
-            settle_output(kind, model, fused)
+            require_same_argmax(state, model, fused)
 
 
 def nearest(value: Fraction, q: int) -> Fraction:
@@ -152,11 +152,11 @@ def counting(
     box: dict[str, Domain] = {"k": one, "n": one, "m": Integer(least, most), "r": Reciprocal("m", 0)}
     registers = {i: constant(c) + r * d for i, (c, d) in enumerate(held)} | {3: constant(word)}
     fmt = fixed_point(2 * q + 1)
-    kind = Kind(Space(fmt), registers, box, state=State("test"))
+    state = AbstractState(Space(fmt), registers, box, label=Label("test"))
     model = Model(("v", "v²", "own", "w"), {"": Numbers(*numbers, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt))
     try:
         for fused in (True, False):
-            settle_output(kind, model, fused)
+            require_same_argmax(state, model, fused)
     except Refused as error:
         return type(error).__name__
     return "certified"

@@ -1,4 +1,4 @@
-"""Each operation on kinds, against all that the kinds stand for: no input is lost, and what is said holds of each."""
+"""Each operation on states, against all that the states stand for: no input is lost, and what is said holds of each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from precision.format import fixed_point
 from tests.verify.certificates.points import LARGEST, STEPS, Point, at, contents, points, rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
-from verify.rounding.kinds import Kind
-from verify.rounding.merging import hull, instance, joined, linked
+from verify.rounding.abstract_state import AbstractState
+from verify.rounding.join import hull, instance, join, linked
 
 REGISTERS = range(5)
 WHOLE = ("a", "b", "k", "l", "m", "n")
@@ -74,7 +74,7 @@ def integers(least: int, most: int) -> st.SearchStrategy[Integer]:
 
 
 @st.composite
-def kinds(draw: st.DrawFn, held: st.SearchStrategy[Polynomial] = forms) -> Kind:
+def states(draw: st.DrawFn, held: st.SearchStrategy[Polynomial] = forms) -> AbstractState:
     """Two shares, some numbers, and what is known of several of them together; at least one point."""
     box: dict[str, Domain] = {"n": draw(integers(4, 2)), "k": draw(integers(1, 2))}
     box |= {name: draw(integers(-2, 3)) for name in "ab"} | {"m": draw(integers(1, 3)), "l": draw(integers(1, 2))}
@@ -89,35 +89,35 @@ def kinds(draw: st.DrawFn, held: st.SearchStrategy[Polynomial] = forms) -> Kind:
         value = there[first] + c * there[second]
         known[(first, 1), (second, c)] = value - below, value + above
     registers = {i: draw(held) for i in range(draw(st.integers(1, 3)))} | {3: atom("r"), 4: atom("s")}
-    return Kind(space(), {i: p for i, p in registers.items() if p.terms}, box, known, "test", frozenset([0]))
+    return AbstractState(space(), {i: p for i, p in registers.items() if p.terms}, box, known, "test", frozenset([0]))
 
 
 many = settings(max_examples=60)
 
 
 @many
-@given(kinds(), judged)
-def test_what_is_said_of_a_polynomial_holds_at_each_point(kind: Kind, asked: Polynomial) -> None:
-    every = [*points(kind)]
-    event(f"sign {kind.sign(asked)}, {len(kind.forms)} forms")
-    _holds(kind, asked, every)
-    for form in kind.forms:
-        low, high = kind.form_bounds(form)
+@given(states(), judged)
+def test_what_is_said_of_a_polynomial_holds_at_each_point(state: AbstractState, asked: Polynomial) -> None:
+    every = [*points(state)]
+    event(f"sign {state.sign(asked)}, {len(state.forms)} forms")
+    _holds(state, asked, every)
+    for form in state.forms:
+        low, high = state.form_bounds(form)
         values = [sum(c * point.rounded[name] for name, c in form) for point in every]
         assert low <= min(values) <= max(values) <= high
     # What is known of several atoms: multiples of the forms, of position and n, squares, differences and ratios of shares.
-    for form, c in itertools.product(kind.forms, (-2, Fraction(1, 3))):
-        _holds(kind, form_polynomial(form) * c + 1, every)
+    for form, c in itertools.product(state.forms, (-2, Fraction(1, 3))):
+        _holds(state, form_polynomial(form) * c + 1, every)
     for c, d in ((1, -1), (-2, 1), (1, 2)):
-        _holds(kind, atom("k") * c + atom("n") * d, every)
-        _holds(kind, (atom("r") - atom("s")) * c - Fraction(d, 2), every)
-        _holds(kind, atom("a") * atom("a") * c + atom("b") * atom("b") * d, every)
-        _holds(kind, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
+        _holds(state, atom("k") * c + atom("n") * d, every)
+        _holds(state, (atom("r") - atom("s")) * c - Fraction(d, 2), every)
+        _holds(state, atom("a") * atom("a") * c + atom("b") * atom("b") * d, every)
+        _holds(state, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
 
 
-def _holds(kind: Kind, asked: Polynomial, every: Sequence[Point]) -> None:
-    bounds, ideal, error = kind.bounds(asked), kind.bounds(asked, ideal=True), kind.error(asked)
-    sign, on_grid, fixed, reached = kind.sign(asked), kind.on_grid(asked), kind.fixed(asked), kind.reach(asked)
+def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> None:
+    bounds, ideal, error = state.bounds(asked), state.bounds(asked, ideal=True), state.error(asked)
+    sign, on_grid, fixed, reached = state.sign(asked), state.on_grid(asked), state.fixed(asked), state.reach(asked)
     for point in every:
         here, his = point.both(asked)
         assert bounds[0] <= here <= bounds[1]
@@ -135,28 +135,28 @@ def test_bounds_of_powers() -> None:
         if low <= high and x + y:
             box = {"n": Integer(4, 4), "k": Integer(1, 1), "a": Integer(low, high), "b": Integer(-high, -low)}
             values = [a**x * b**y for a in range(low, high + 1) for b in range(-high, -low + 1)]
-            found = Kind(space(), {}, box).bounds(Polynomial({("a",) * x + ("b",) * y: Fraction(1)}))
-            assert found == (min(values), max(values))
+            actual = AbstractState(space(), {}, box).bounds(Polynomial({("a",) * x + ("b",) * y: Fraction(1)}))
+            assert actual == (min(values), max(values))
 
 
 @many
-@given(kinds(), forms, st.tuples(st.one_of(st.none(), st.integers(-6, 6)), st.one_of(st.none(), st.integers(-6, 6))))
+@given(states(), forms, st.tuples(st.one_of(st.none(), st.integers(-6, 6)), st.one_of(st.none(), st.integers(-6, 6))))
 def test_a_restriction_loses_nothing_of_its_part(
-    kind: Kind, form: Polynomial, ends: tuple[int | None, int | None]
+    state: AbstractState, form: Polynomial, ends: tuple[int | None, int | None]
 ) -> None:
     low, high = ends
     due = set()
-    for p in points(kind):
+    for p in points(state):
         if (low is None or low <= at(form, p.rounded)) and (high is None or at(form, p.rounded) <= high):
-            due.add(tuple((p.rounded[x], p.rounded[x]) for x in "kn") + p.registers(kind, REGISTERS))
+            due.add(tuple((p.rounded[x], p.rounded[x]) for x in "kn") + p.registers(state, REGISTERS))
     try:
-        part = kind.restricted(form, *(None if end is None else Fraction(end) for end in ends))
+        part = state.restricted(form, *(None if end is None else Fraction(end) for end in ends))
     except Undecided:  # 1/m, where m is no other atom plus a number
         event("undecided")
         return
     event(f"left: {len(due) > 0}")
-    found = contents([] if part is None else [part], REGISTERS)
-    assert due <= found <= contents([replace(kind, forms={})], REGISTERS)
+    actual = contents([] if part is None else [part], REGISTERS)
+    assert due <= actual <= contents([replace(state, forms={})], REGISTERS)
 
 
 def test_a_restriction_may_forget_what_is_known_of_several_atoms() -> None:
@@ -164,34 +164,34 @@ def test_a_restriction_may_forget_what_is_known_of_several_atoms() -> None:
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 1), "a": Integer(0, 0), "b": Integer(0, 1)}
     box |= {"m": Integer(1, 2), "r": Reciprocal("m", 0)}
     known = {(("b", 1), ("m", -1)): (-1, -1), (("a", 1), ("b", 1)): (0, 0)}
-    kind = Kind(space(), {3: atom("r")}, box, known, "test")
-    part = kind.restricted(atom("a"), None, None)
+    state = AbstractState(space(), {3: atom("r")}, box, known, "test")
+    part = state.restricted(atom("a"), None, None)
     assert part is not None
-    assert contents([kind], REGISTERS) < contents([part], REGISTERS) <= contents([replace(kind, forms={})], REGISTERS)
+    assert contents([state], REGISTERS) < contents([part], REGISTERS) <= contents([replace(state, forms={})], REGISTERS)
 
 
 @many
-@given(kinds(), st.one_of(forms, shares, ratios))
-def test_parts_lose_no_input(kind: Kind, asked: Polynomial) -> None:
+@given(states(), st.one_of(forms, shares, ratios))
+def test_parts_lose_no_input(state: AbstractState, asked: Polynomial) -> None:
     assume(not asked.is_constant)
     try:
-        parts = kind.split(asked, "here")
+        parts = state.split(asked, "here")
     except Undecided:
         event("undecided")
         return
     event(f"{len(parts)} parts")
-    assert contents([kind], REGISTERS) <= contents(parts, REGISTERS)
+    assert contents([state], REGISTERS) <= contents(parts, REGISTERS)
 
 
 @many
-@given(kinds(), st.lists(judged, min_size=1, max_size=3))
-def test_an_operator_rounds(kind: Kind, results: list[Polynomial]) -> None:
+@given(states(), st.lists(judged, min_size=1, max_size=3))
+def test_an_operator_rounds(state: AbstractState, results: list[Polynomial]) -> None:
     """The second one is made of what the first one returns, and so on."""
-    after, held, value = kind, list[Polynomial](), constant(0)
+    after, held, value = state, list[Polynomial](), constant(0)
     for result in results:
         result = result + value * Fraction(3, 2)
         try:
-            after, value = after.settle(result, "here")
+            after, value = after.round(result, "here")
         except Refused:
             reached = [point.both(result)[0] for point in points(after)]
             assert after.reach(result)[1] > LARGEST or after.reach(result)[0] < -LARGEST
@@ -212,7 +212,7 @@ def test_an_operator_rounds(kind: Kind, results: list[Polynomial]) -> None:
     indices = range(10, 10 + len(held))
     after = after.with_registers({10: value})
     for name in "abm":
-        if name in kind.box:
+        if name in state.box:
             parts = (after.restricted(atom(name), None, Fraction(2)), after.restricted(atom(name), Fraction(3), None))
             assert contents([after], indices) <= contents(filter(None, parts), indices)
             break
@@ -225,81 +225,81 @@ def test_an_operator_rounds(kind: Kind, results: list[Polynomial]) -> None:
 def test_one_number_as_it_is_rounded_is_not_one_ideally(name: str, result: Polynomial) -> None:
     """4·ROUND(1/3) is a number, where n is 4 and m is 3; that it is ideally 4/3 was once forgotten."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 2), "m": Integer(3, 3), "r": Reciprocal("m", 0)}
-    kind = Kind(space(), {}, box)
-    kind, rest = kind.settle(atom("r") * Fraction(1, 3), "here")
+    state = AbstractState(space(), {}, box)
+    state, rest = state.round(atom("r") * Fraction(1, 3), "here")
     result = result.substitute({"x": atom("r") if name == "r" else rest})
-    after, value = kind.settle(result, "here")
+    after, value = state.round(result, "here")
     for point in points(after):
         before, exact = point.both(result)
         assert point.both(value) == (rounded(before), exact)
 
 
 @many
-@given(kinds(), st.frozensets(st.integers(0, 4), min_size=1))
-def test_other_names_and_fewer_registers(kind: Kind, live: frozenset[int]) -> None:
-    due = contents([kind], live)
-    new, names = kind.renamed()
+@given(states(), st.frozensets(st.integers(0, 4), min_size=1))
+def test_other_names_and_fewer_registers(state: AbstractState, live: frozenset[int]) -> None:
+    due = contents([state], live)
+    new, names = state.renamed()
     assert names["n"] == "n"
     back = new.called({new: old for old, new in names.items()})
-    assert contents([back], REGISTERS) == contents([kind], REGISTERS)
-    assert contents([kind], REGISTERS) <= contents([kind.simplified()], REGISTERS)
-    assert due <= contents([kind.cleaned(live)], live)
-    assert due <= contents([kind.needed({i: kind.register(i) for i in live})], live)
-    assert set(kind.cleaned(live).registers) <= live
+    assert contents([back], REGISTERS) == contents([state], REGISTERS)
+    assert contents([state], REGISTERS) <= contents([state.simplified()], REGISTERS)
+    assert due <= contents([state.cleaned(live)], live)
+    assert due <= contents([state.needed({i: state.register(i) for i in live})], live)
+    assert set(state.cleaned(live).registers) <= live
 
 
 @st.composite
-def alike(draw: st.DrawFn) -> list[Kind]:
-    """Kinds that share registers, with other bounds and forms."""
-    first = draw(kinds(st.one_of(forms, shares, ratios)))
+def alike(draw: st.DrawFn) -> list[AbstractState]:
+    """States that share registers, with other bounds and forms."""
+    first = draw(states(st.one_of(forms, shares, ratios)))
     small = draw(few)
     of_place = st.sampled_from([atom("k") + atom("n"), atom("k") * 2 - 1, atom("n"), constant(3)])
     found = [first]
     for _ in range(draw(st.integers(1, 3))):
-        other = draw(kinds())
+        other = draw(states())
         domains = {
             name: other.box[name] if isinstance(domain, Integer) else domain for name, domain in first.box.items()
         }
-        kind = replace(first, box=domains, forms=draw(st.sampled_from([other.forms, first.forms])))
+        state = replace(first, box=domains, forms=draw(st.sampled_from([other.forms, first.forms])))
         if draw(st.booleans()):
-            equal = kind.restricted(atom("m") - atom("l"), *[draw(st.sampled_from([Fraction(0), Fraction(-1)]))] * 2)
-            kind = equal or kind
-        found.append(kind)
-    found = [kind for kind in found if next(points(kind), None)]
-    for i, kind in enumerate(found):  # what is rounded, and what depends on the place alone
-        held = kind.registers.get(0, constant(0)) * Fraction(small, 5) + atom("n") * Fraction(1, 3)
-        kind, value = kind.settle(held, "here")
-        found[i] = kind.with_registers({5: value, 6: draw(of_place)})
-    return [replace(kind, parents=frozenset([i])) for i, kind in enumerate(found)]
+            equal = state.restricted(atom("m") - atom("l"), *[draw(st.sampled_from([Fraction(0), Fraction(-1)]))] * 2)
+            state = equal or state
+        found.append(state)
+    found = [state for state in found if next(points(state), None)]
+    for i, state in enumerate(found):  # what is rounded, and what depends on the place alone
+        held = state.registers.get(0, constant(0)) * Fraction(small, 5) + atom("n") * Fraction(1, 3)
+        state, value = state.round(held, "here")
+        found[i] = state.with_registers({5: value, 6: draw(of_place)})
+    return [replace(state, parents=frozenset([i])) for i, state in enumerate(found)]
 
 
 @many
 @given(alike(), st.frozensets(st.integers(0, 6), min_size=1))
-def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> None:
-    found = joined(some, live)
-    event(f"{len(some)} → {len(found)}")
-    assert contents(some, live) <= contents(found, live)
-    for kind in some:  # and each is a part of one that has it as a parent
-        own = [other for other in found if kind.parents <= other.parents]
-        assert contents([kind], live) <= contents(own, live)
-    for kind in some:  # its numbers lie within the bounds that are kept of them
-        for point in points(kind):
-            held = [x for x, _ in point.registers(kind, sorted(live))]
+def test_joined_states_lose_no_input(some: list[AbstractState], live: frozenset[int]) -> None:
+    actual = join(some, live)
+    event(f"{len(some)} → {len(actual)}")
+    assert contents(some, live) <= contents(actual, live)
+    for state in some:  # and each is a part of one that has it as a parent
+        own = [other for other in actual if state.parents <= other.parents]
+        assert contents([state], live) <= contents(own, live)
+    for state in some:  # its numbers lie within the bounds that are kept of them
+        for point in points(state):
+            held = [x for x, _ in point.registers(state, sorted(live))]
             others = [
                 [other.bounds(other.register(i)) for i in sorted(live)]
-                for other in found
-                if kind.parents <= other.parents
+                for other in actual
+                if state.parents <= other.parents
             ]
             assert any(all(a <= x <= b for x, (a, b) in zip(held, ends, strict=True)) for ends in others)
-    for kind in found:
-        for point, (name, told) in itertools.product(points(kind), inexact(kind)):
+    for state in actual:
+        for point, (name, told) in itertools.product(points(state), inexact(state)):
             if told.low <= point.rounded[name] <= told.high:  # elsewhere no part is, since bounds are kept of each part
                 assert abs(point.rounded[name] - point.ideal[name]) <= told.error
 
 
-def inexact(kind: Kind) -> list[tuple[str, Rounded]]:
+def inexact(state: AbstractState) -> list[tuple[str, Rounded]]:
     """Its Rounded atoms."""
-    return [(name, domain) for name, domain in kind.box.items() if isinstance(domain, Rounded)]
+    return [(name, domain) for name, domain in state.box.items() if isinstance(domain, Rounded)]
 
 
 PRODUCTS = [atom(x) * atom(y) * Fraction(1, 2) for x in "ab" for y in SHARES]  # which are rounded
@@ -315,27 +315,27 @@ HELD = [
 
 def holding(
     box: dict[str, Domain], known: dict[Form, tuple[int, int]], held: Sequence[Polynomial], twice: bool
-) -> Kind:
-    """A kind in whose registers these are, rounded, and 3/2 of the last one. twice: of what that is when it is rounded."""
-    kind, value = Kind(space(), {}, box, known, "test", frozenset([0])), constant(0)
+) -> AbstractState:
+    """A state in whose registers these are, rounded, and 3/2 of the last one. twice: of what that is when it is rounded."""
+    state, value = AbstractState(space(), {}, box, known, "test", frozenset([0])), constant(0)
     for i, result in enumerate([*held, held[-1]]):
         again = (value if twice else result) * Fraction(3, 2)
-        kind, value = kind.settle(again if i == len(held) else result, "here")
-        kind = kind.with_registers({i: value})
-    return kind.needed(kind.registers)
+        state, value = state.round(again if i == len(held) else result, "here")
+        state = state.with_registers({i: value})
+    return state.needed(state.registers)
 
 
 @st.composite
-def two(draw: st.DrawFn) -> tuple[Kind, Kind]:
-    """A kind; and that kind with other bounds and some of its atoms equal, but often with a difference besides."""
+def two(draw: st.DrawFn) -> tuple[AbstractState, AbstractState]:
+    """A state; and that state with other bounds and some of its atoms equal, but often with a difference besides."""
     lows, counts = st.sampled_from([-1, 0, 1, 2, 60]), st.integers(1, 3)
 
     def numbers() -> dict[str, Domain]:
-        found: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9)}
+        result: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9)}
         for name in "abml":
             low = draw(lows if name in "ab" else counts)
-            found[name] = Integer(low, low + draw(st.integers(0, 1)))
-        return found
+            result[name] = Integer(low, low + draw(st.integers(0, 1)))
+        return result
 
     def others() -> dict[str, Reciprocal]:
         return {"r": Reciprocal("m", draw(shift)), "s": Reciprocal(draw(st.sampled_from("lm")), draw(shift))}
@@ -365,8 +365,8 @@ def two(draw: st.DrawFn) -> tuple[Kind, Kind]:
 
 @settings(max_examples=150)
 @given(two())
-def test_a_kind_that_is_another_one_with_equal_atoms(given: tuple[Kind, Kind]) -> None:
-    """Seen as that one it has no less contents. In one kind with it, what is said of what is rounded holds of both."""
+def test_a_state_that_is_another_one_with_equal_atoms(given: tuple[AbstractState, AbstractState]) -> None:
+    """Seen as that one it has no less contents. In one state with it, what is said of what is rounded holds of both."""
     whole, part = given
     view = instance(whole, part)
     event(f"an instance: {view is not None}")
@@ -376,21 +376,21 @@ def test_a_kind_that_is_another_one_with_equal_atoms(given: tuple[Kind, Kind]) -
     both = hull(whole, view)
     for i, p in both.registers.items():
         for told in (domain for name, domain in both.box.items() if p == atom(name) and isinstance(domain, Rounded)):
-            for here, ideal in (point.both(kind.register(i)) for kind in given for point in points(kind)):
+            for here, ideal in (point.both(state.register(i)) for state in given for point in points(state)):
                 assert told.low <= here <= told.high
                 assert abs(here - ideal) <= told.error
 
 
 @many
 @given(alike(), st.data())
-def test_kinds_that_follow(some: list[Kind], data: st.DataObject) -> None:
-    """Where a position of one kind is next to one of another, at one n, that is known behind a sublayer too."""
+def test_states_that_follow(some: list[AbstractState], data: st.DataObject) -> None:
+    """Where a position of one state is next to one of another, at one n, that is known behind a sublayer too."""
     before = [data.draw(st.frozensets(st.integers(0, len(some) - 1))) for _ in some]
-    some = [replace(kind, before=now) for kind, now in zip(some, before, strict=True)]
-    behind = linked(joined(some, frozenset(REGISTERS)))
-    places = [{(p.rounded["n"], p.rounded["k"]) for p in points(kind)} for kind in some]
+    some = [replace(state, before=now) for state, now in zip(some, before, strict=True)]
+    behind = linked(join(some, frozenset(REGISTERS)))
+    places = [{(p.rounded["n"], p.rounded["k"]) for p in points(state)} for state in some]
     for i, j in itertools.product(range(len(some)), repeat=2):
         if j in before[i] and any((n, k - 1) in places[j] for n, k in places[i]):
             event("one follows")
-            follow = [(kind.parents, behind[x].parents) for kind in behind for x in kind.before]
+            follow = [(state.parents, behind[x].parents) for state in behind for x in state.before]
             assert any(i in here and j in its for here, its in follow)

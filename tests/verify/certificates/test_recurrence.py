@@ -25,19 +25,19 @@ from tests.verify.certificates.points import contents
 from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Integer, Refused, Space
 from verify.algebra.polynomial import atom
-from verify.automata.language import Language, Limited, Place, State
+from verify.automata.token_automaton import Label, Limited, State, TokenAutomaton
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant
-from verify.certificates.slack import Surveyor
+from verify.certificates.weight_margins import Surveyor
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, SEARCH
 from verify.programs.extraction import extract
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check, embedded
-from verify.rounding.kinds import Kind
 from verify.rounding.model import Listed, described
-from verify.rounding.recurrence import STATE, Share, Total
+from verify.rounding.recurrence import HIDDEN_STATE, Share, Total
 
 N = 4
 LONGEST = 9
@@ -81,9 +81,9 @@ def test_the_language_has_what_a_search_writes_and_returns() -> None:
         retriever = MODELS[name, "rag"]
         asked = replace(question, query=question.query[: retriever.query_length])
         words = [*asked.words(), *retriever.thoughts(asked, frozenset())]
-        places = build(find_subject(name, N, model="rag"))[1].places
-        assert len(words) == places[-1].high - N + len(asked.sequence)
-        spelled = [place.word for place in places if place.state.part == SEARCH]
+        states = build(find_subject(name, N, model="rag"))[1].states
+        assert len(words) == states[-1].high - N + len(asked.sequence)
+        spelled = [state.word for state in states if state.label.part == SEARCH]
         behind = words[len(asked.words()) : -1]
         assert all(word in ("", said) for word, said in zip(spelled, behind, strict=True))
         assert retrieve(words[:-1]) == words[-1:]
@@ -147,24 +147,24 @@ class Case:
         return Transformer(words, np.zeros(WIDTH), blocks, words)
 
 
-CYCLE = Language(
+CYCLE = TokenAutomaton(
     (
-        Place(State("a"), 1, 1, (), "a"),
-        Place(State("number"), 2, LONGEST, (0, 1, 2, 3), numbers=(1, N)),
-        Place(State("b"), LATE, LONGEST, (0, 1), "b"),
-        Place(State("small"), LATE + 1, LONGEST, (2,), numbers=(1, 2)),
+        State(Label("a"), 1, 1, (), "a"),
+        State(Label("number"), 2, LONGEST, (0, 1, 2, 3), numbers=(1, N)),
+        State(Label("b"), LATE, LONGEST, (0, 1), "b"),
+        State(Label("small"), LATE + 1, LONGEST, (2,), numbers=(1, 2)),
     ),
-    frozenset([State("number")]),
+    frozenset([Label("number")]),
     (N, N),
 )
 NEXT = {"a": ("number", "b"), "number": ("number", "b"), "b": ("number", "small"), "small": ("number",)}
 TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1)}
 
 
-def judged(case: Case, language: Language = CYCLE) -> object:
+def judged(case: Case, automaton: TokenAutomaton = CYCLE) -> object:
     listed = [Listed("", 1, N)]
     return judge(
-        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), language
+        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), automaton
     )
 
 
@@ -223,17 +223,17 @@ def test_bounds_that_are_reached() -> None:
     assert report.ranges[0, "z"] == (LATE - LONGEST - 1, 1)
 
 
-def ranges(case: Case, language: Language) -> list[tuple[Fraction, Fraction]]:
+def ranges(case: Case, automaton: TokenAutomaton) -> list[tuple[Fraction, Fraction]]:
     """Of x, y and z."""
     vocabulary, listed = ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)]
-    report = check(described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), vocabulary, listed), language)
+    report = check(described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), vocabulary, listed), automaton)
     return [report.ranges[0, name] for name in "xyz"]
 
 
 def test_what_a_cycle_keeps() -> None:
     """Of one word again and again it has few states. Where others may come, each position may add to it, or take away."""
     signed = ((-1, 0, 0), (0, 0, -1), (0, 1, 0))  # x is −x, and y and z are −z and y
-    always = Language((Place(State("a"), 1, LONGEST, (0,), "a"),), frozenset([State("a")]), (N, N))
+    always = TokenAutomaton((State(Label("a"), 1, LONGEST, (0,), "a"),), frozenset([Label("a")]), (N, N))
     words = Case(signed, ((0, 2), (0, 1), (0, 0)))
     assert ranges(words, always) == [(0, 2), (0, 1), (0, 1)]
     assert ranges(words, CYCLE) == [(-2 * LONGEST, 2 * LONGEST), *[(-LONGEST, LONGEST)] * 2]
@@ -267,8 +267,8 @@ def test_cycles_by_where_they_lead() -> None:
 @pytest.mark.parametrize("row", [(2, 0, 0), (Fraction(1, 2), 0, 0), (-1, 1, 0)])
 def test_what_is_no_window_and_no_sum(row: tuple[Fraction, ...]) -> None:
     case = Case((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))  # type: ignore[arg-type]
-    found = judged(case)
-    assert (found.verdict, found.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
+    judgement = judged(case)
+    assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
 
 
 def test_two_registers_in_a_circle() -> None:
@@ -292,7 +292,7 @@ def test_a_sum_that_is_limited() -> None:
     model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)])
     limit = Limited("few", "x", 7, "")
     for known in (limit, replace(limit, most=atom("n") + 3)):
-        report = check(model, replace(CYCLE, answers=frozenset([State("b")]), invariants=(known,)))
+        report = check(model, replace(CYCLE, answers=frozenset([Label("b")]), invariants=(known,)))
         assert (report.ranges[0, "x"], list(report.invariants)) == ((0, 7), ["few"])
     for wrong in (replace(limit, most=16), replace(limit, sum="y")):
         with pytest.raises(Refused, match="recurrence, register x: saturates"):
@@ -303,20 +303,20 @@ def test_a_sum_before_anything_is_added() -> None:
     """The count of b, of which the first comes late, is 0 at the first number too."""
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
     listed = [Listed("", 1, N)]
-    kinds = embedded(
+    states = embedded(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )
     none, one = Share(Fraction(0), Fraction(0)), Share(Fraction(1), Fraction(1))
-    total = Total(kinds, [one if kind.state == State("b") else none for kind in kinds])
-    (number,) = (i for i, kind in enumerate(kinds) if kind.state == State("number"))
-    kind = total.at(kinds[number], STATE, number)
-    assert kind is not None
-    assert (kind.position.low, kind.bounds(kind.register(STATE))) == (2, (0, LONGEST - LATE + 1))
+    total = Total(states, [one if state.label == Label("b") else none for state in states])
+    (number,) = (i for i, state in enumerate(states) if state.label == Label("number"))
+    state = total.at(states[number], HIDDEN_STATE, number)
+    assert state is not None
+    assert (state.position.low, state.bounds(state.register(HIDDEN_STATE))) == (2, (0, LONGEST - LATE + 1))
 
 
 @st.composite
-def ways(draw: st.DrawFn) -> tuple[list[Kind], list[Share]]:
-    """Kinds, each at every so many positions, behind some of the others; and what their positions add."""
+def ways(draw: st.DrawFn) -> tuple[list[AbstractState], list[Share]]:
+    """States, each at every so many positions, behind some of the others; and what their positions add."""
     some, shares = [], []
     count = draw(st.integers(2, 4))
     for i in range(count):
@@ -327,7 +327,7 @@ def ways(draw: st.DrawFn) -> tuple[list[Kind], list[Share]]:
         )
         before = draw(st.frozensets(st.integers(0, count - 1), min_size=min(i, 1)))
         box = {"n": Integer(4, 4), "k": Integer(low, low + every * (more if i else 0), every)}
-        some.append(Kind(Space(fixed_point(25)), {}, box, before=before, parents=frozenset([i])))
+        some.append(AbstractState(Space(fixed_point(25)), {}, box, before=before, parents=frozenset([i])))
         least = draw(st.integers(-2, 2))
         shares.append(Share(Fraction(least), Fraction(least + draw(st.sampled_from([0, 0, 1, 2])))))
     return some, shares
@@ -335,24 +335,24 @@ def ways(draw: st.DrawFn) -> tuple[list[Kind], list[Share]]:
 
 @settings(max_examples=150)
 @given(ways())
-def test_a_sum_is_what_the_positions_add(given: tuple[list[Kind], list[Share]]) -> None:
-    """Against every way through the kinds, by position."""
+def test_a_sum_is_what_the_positions_add(given: tuple[list[AbstractState], list[Share]]) -> None:
+    """Against every way through the states, by position."""
     some, shares = given
-    sums: dict[tuple[int, int], set[int]] = {}  # kind and position → what the sum may be there
+    sums: dict[tuple[int, int], set[int]] = {}  # state and position → what the sum may be there
     for position in range(1, 8):
-        for i, kind in enumerate(some):
-            if position in range(kind.position.low, kind.position.high + 1, kind.position.step):
-                earlier = [sums.get((j, position - 1), set()) for j in kind.before] if position > 1 else [{0}]
+        for i, state in enumerate(some):
+            if position in range(state.position.low, state.position.high + 1, state.position.step):
+                earlier = [sums.get((j, position - 1), set()) for j in state.before] if position > 1 else [{0}]
                 own = range(int(shares[i].low), int(shares[i].high) + 1)
                 sums[i, position] = {x + y for x in set().union(*earlier) for y in own}
     total = Total(some, shares)
-    for i, kind in enumerate(some):
+    for i, state in enumerate(some):
         due = {(position, x) for (j, position), found in sums.items() if j == i for x in found}
         if not due:
             continue
         event(f"one number: {total.numbers[i] is not None}")
         low, high = total.bounds(i)
         assert all(low <= x <= high for _, x in due)
-        held = total.at(kind, STATE, i)
-        told = set() if held is None else {(place[0], value[0]) for place, _, value in contents([held], [STATE])}
+        held = total.at(state, HIDDEN_STATE, i)
+        told = set() if held is None else {(place[0], value[0]) for place, _, value in contents([held], [HIDDEN_STATE])}
         assert due <= told

@@ -11,7 +11,7 @@ from constructions.rows import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import build, families_of
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
@@ -22,7 +22,7 @@ from verify.rounding.model import Model, Numbers, described
 
 N = 4
 SUBJECT = find_subject("ngram", N)
-WIRED, LANGUAGE = RETRIEVERS["ngram"].build(N), build(SUBJECT)[1]
+WIRED, AUTOMATON = RETRIEVERS["ngram"].build(N), build(SUBJECT)[1]
 HELD = ("number", "number@1", "number@2")
 TEXTS = [
     ("<s>", *sequence, "?", *query)
@@ -59,7 +59,7 @@ def test_what_is_compared() -> None:
     pairs = list(itertools.product(HELD, repeat=2))
     for keys, scale in itertools.product(pairs, (1.0, 0.75)):
         model = matching(keys, scale)
-        told[check(model_of(WIRED, model), LANGUAGE).ideal].append(model)
+        told[check(model_of(WIRED, model), AUTOMATON).ideal].append(model)
     assert len(told) == len(pairs)  # a scale is not told
     for models in told.values():
         one, other = map(IdealModel, models)
@@ -78,7 +78,7 @@ def test_a_gram_that_is_matched_backwards() -> None:
     )
     assert before != after
     changed = model_of(WIRED, model)
-    judged = compared(judge(changed, LANGUAGE), changed, SUBJECT)
+    judged = compared(judge(changed, AUTOMATON), changed, SUBJECT)
     assert (judged.verdict, judged.where) == (REFUSED, "block 3, head 1")
 
 
@@ -93,13 +93,13 @@ def test_which_of_two_kinds_of_keys_leads() -> None:
         arithmetic = Arithmetic(fixed_point(17))
         names = ("number", "<s>", "A", "B", "one", "read")
         model = Model(names, {"": numbers}, specials, (), (layer,), arithmetic)
-        places = (
-            Place(State("<s>"), 1, 1, (), "<s>"),
-            Place(State("A"), 2, 2, (0,), "A"),
-            Place(State("B"), 2, 3, (0, 1), "B"),
-            Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 4)),
+        states = (
+            State(Label("<s>"), 1, 1, (), "<s>"),
+            State(Label("A"), 2, 2, (0,), "A"),
+            State(Label("B"), 2, 3, (0, 1), "B"),
+            State(Label("number"), 2, 4, (0, 1, 2), numbers=(1, 4)),
         )
-        return check(model, Language(places, frozenset([State("number")]), (4, 4))).ideal
+        return check(model, TokenAutomaton(states, frozenset([Label("number")]), (4, 4))).ideal
 
     assert told(180) == told(190)
     assert told(180) != told(20)

@@ -14,8 +14,8 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.polynomial import constant
-from verify.automata.language import Language
-from verify.certificates.building import build, language_of, model_of, precision_of
+from verify.automata.token_automaton import TokenAutomaton
+from verify.certificates.building import automaton_of, build, model_of, precision_of
 from verify.certificates.document import REFUSED, certificate, judge
 from verify.dossiers.istree.texts import records_apart, records_limited
 from verify.dossiers.registry import find_subject
@@ -31,10 +31,10 @@ each = pytest.mark.parametrize("model", GRAPHS)
 
 
 @cache
-def built(model: str) -> tuple[Model, Language, Wired, Report]:
+def built(model: str) -> tuple[Model, TokenAutomaton, Wired, Report]:
     subject = find_subject("istree", N, model=model)
-    own, language = build(subject)
-    return own, language, MODELS[model, "paper"].of("repaired").build(N), check(own, language)
+    own, automaton = build(subject)
+    return own, automaton, MODELS[model, "paper"].of("repaired").build(N), check(own, automaton)
 
 
 def tokens_of(model: str, wired: Wired, graph: Graph) -> tuple[list[int], int]:
@@ -52,50 +52,50 @@ def test_a_run_is_as_certified(model: str) -> None:
 
 @each
 def test_runs_are_texts_of_the_language(model: str) -> None:
-    _, language, wired, _ = built(model)
+    _, automaton, wired, _ = built(model)
     for edges in ((), ((1, 2),), ((4, 3), (1, 2)), ((2, 1), (2, 3), (2, 4)), ((1, 2), (2, 3), (3, 4), (4, 1))):
         tokens, _ = tokens_of(model, wired, Graph(N, edges))
         words = [wired.vocabulary[token] for token in tokens]
-        assert accepted(language, words)
-        assert not accepted(language, [*words, "~", "~"])
+        assert accepted(automaton, words)
+        assert not accepted(automaton, [*words, "~", "~"])
 
 
 def test_records_that_may_be_beside_each_other() -> None:
-    model, language, _, report = built("hybrid")
+    model, automaton, _, report = built("hybrid")
     assert list(report.invariants) == [records_apart().name]
     for known in ((), (replace(records_apart(), by=1),), (replace(records_apart(), group="other"),)):
-        found = judge(model, replace(language, invariants=known))
-        assert (found.verdict, found.where) == (REFUSED, "block 2, head 1 (nearest record)")
+        judgement = judge(model, replace(automaton, invariants=known))
+        assert (judgement.verdict, judgement.where) == (REFUSED, "block 2, head 1 (nearest record)")
 
 
 def test_comparisons_that_are_kept_apart() -> None:
     """What a loose register depends on is told in the trace, so that other comparisons are another function."""
-    model, language, _, report = built("rag")
+    model, automaton, _, report = built("rag")
     first, second = model.layers
     units = first.feed_forward.units
     shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])  # type: ignore[operator]
     changed = replace(first, feed_forward=Sublayer(shifted, first.feed_forward.down))
-    found = judge(replace(model, layers=(changed, second)), language)
-    assert found.report is None or found.report.first_difference(report)
+    judgement = judge(replace(model, layers=(changed, second)), automaton)
+    assert judgement.report is None or judgement.report.first_difference(report)
 
 
 def test_no_more_records_than_vertices() -> None:
     """Under `sequential` a sum over any text may saturate, and not if the invariant holds."""
     subject = find_subject("istree", 1000, discipline=Discipline.SEQUENTIAL, model="rag")
-    model, language = build(subject)
-    assert language.invariants == (records_limited(constant(1000)),)
+    model, automaton = build(subject)
+    assert automaton.invariants == (records_limited(constant(1000)),)
     for known in ((), (records_limited(2**21),)):
-        found = judge(model, replace(language, invariants=known))
-        assert (found.verdict, found.where) == (REFUSED, "block 1, feed-forward, register all recorded")
+        judgement = judge(model, replace(automaton, invariants=known))
+        assert (judgement.verdict, judgement.where) == (REFUSED, "block 1, feed-forward, register all recorded")
     for other in (replace(subject, discipline=Discipline.FUSED), replace(subject, printed=("two-groups",))):
-        assert not language_of(other).invariants
+        assert not automaton_of(other).invariants
 
 
 @pytest.mark.parametrize(("model", "bits"), [("hybrid", 6), ("rag", 2)])
 def test_fewer_bits_are_refused(model: str, bits: int) -> None:
     subject = find_subject("istree", 1000, model=model)
     fewer = replace(subject, precision_bits=precision_of(subject) - bits)
-    assert judge(model_of(fewer), language_of(fewer)).verdict == REFUSED
+    assert judge(model_of(fewer), automaton_of(fewer)).verdict == REFUSED
 
 
 @pytest.mark.parametrize(("model", "finding"), [("hybrid", "nearest-tie")])

@@ -25,8 +25,8 @@ def exported(subject: Subject, path: Path) -> dict[str, Any]:
     examples = list(worked_examples(door.examples(solver, wired, None)))
     assert examples
     save(wired.model, dump_document(solver.construction, wired, examples, door.described(solver, wired)), path)
-    found: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    return result
 
 
 def others(value: Any) -> list[Any]:

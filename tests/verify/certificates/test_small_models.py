@@ -19,7 +19,7 @@ from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -27,28 +27,28 @@ from verify.certificates.wrong import WRONG, certified
 from verify.dossiers.registry import find_subject
 from verify.framework.seen import Undecided
 from verify.framework.weights import Weights as FramedWeights
-from verify.rounding.attention import Reader
-from verify.rounding.candidates import needed_lead
-from verify.rounding.kinds import Kind
-from verify.rounding.nearest import Key, race_of
+from verify.rounding.abstract_state import AbstractState
+from verify.rounding.attention import HeadTransfer
+from verify.rounding.candidates import needed_margin
+from verify.rounding.nearest import Key, nearest_count_of
 from verify.rounding.winners import Winners
 
 Scores = list[tuple[Weights, Weights]]
 NONE: Weights = {}
 
 
-def language(*chosen: Place, answers: str) -> Language:
-    return Language(chosen, frozenset([State(answers)]), (4, 4))
+def automaton(*chosen: State, answers: str) -> TokenAutomaton:
+    return TokenAutomaton(chosen, frozenset([Label(answers)]), (4, 4))
 
 
-def strays(wired: Wired, spoken: Language) -> bool:
+def strays(wired: Wired, spoken: TokenAutomaton) -> bool:
     """Whether a text shows it: another word where an answer is, or a register more than a step apart from the ideal one."""
     for text in texts(wired, spoken):
         engine = ReferenceEngine(wired.model, wired.arithmetic)
         steps = [engine.append(token) for token, _ in text]
         exact, following = IdealModel(wired.model).run([token for token, _ in text])
-        for step, ideal, says, (_, place) in zip(steps, exact, following, text, strict=True):
-            if place in spoken.answers:
+        for step, ideal, says, (_, state) in zip(steps, exact, following, text, strict=True):
+            if state in spoken.answers:
                 pairs = zip(step.registers[-1], ideal[-1], strict=True)
                 apart = max(abs(mine * wired.arithmetic.format.quantum - its) for mine, its in pairs)
                 if step.next_token != says or apart > wired.arithmetic.format.quantum:
@@ -60,7 +60,7 @@ def strays(wired: Wired, spoken: Language) -> bool:
 
 
 @pytest.mark.parametrize("made", WRONG)
-def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, Language]]) -> None:
+def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, TokenAutomaton]]) -> None:
     wired, spoken = made()
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict != CERTIFIED
@@ -70,21 +70,21 @@ def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, Languag
 def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Reader, "_many", lambda reader, candidate: False)
+    monkeypatch.setattr(HeadTransfer, "_many", lambda head_transfer, candidate: False)
     assert [*certified()] == ["keys_that_tie"]
     with pytest.raises(Undecided, match="the checker certifies a model that is wrong: keys_that_tie"):
         FramedWeights("rounding").judge(find_subject("index", 4))
 
 
-def test_a_lead_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wrong(
+def test_a_margin_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = Winners.lead
+    right = Winners.margin
 
     def farthest(winners: Winners, lost: Sequence[Fraction]) -> Fraction:
-        return max(right(winners, [gap]) for gap in lost) if lost else right(winners, lost)
+        return max(right(winners, [margin]) for margin in lost) if lost else right(winners, lost)
 
-    monkeypatch.setattr(Winners, "lead", farthest)
+    monkeypatch.setattr(Winners, "margin", farthest)
     assert [*certified()] == ["a_runner_up_that_is_near"]
 
 
@@ -95,12 +95,12 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
     kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
     words = {"a": {"a": 1}, "b": {"b": 1}, "c": {"c": 1}}
     wired = of.model(words, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9), discipline))
-    spoken = language(
-        *(Place(State(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c"
+    spoken = automaton(
+        *(State(Label(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c"
     )
     assert strays(wired, spoken)
-    found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (REFUSED, "block 1, recurrence, register sum")
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where) == (REFUSED, "block 1, recurrence, register sum")
 
 
 def test_numbers_that_no_text_has_are_words_too() -> None:
@@ -108,10 +108,10 @@ def test_numbers_that_no_text_has_are_words_too() -> None:
     of = Registers(("square",))
     words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
     wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
-    spoken = language(Place(State("a"), 1, 1, (), "a"), answers="a")
+    spoken = automaton(State(Label("a"), 1, 1, (), "a"), answers="a")
     assert strays(wired, spoken)
-    found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (REFUSED, "the embedding of numbers")
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where) == (REFUSED, "the embedding of numbers")
 
 
 def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None:
@@ -124,10 +124,10 @@ def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None
     ]
     words = {"a": {"a": 1, "late": 1}, "b": {"b": 2, "k": -3}}
     wired = of.model(words, {"k": 1}, [of.block(*units)], Arithmetic(fixed_point(7)))
-    found = judged(
-        wired, language(Place(State("a"), 1, 1, (), "a"), Place(State("b"), 2, 12, (0, 1), "b"), answers="b")
+    judgement = judged(
+        wired, automaton(State(Label("a"), 1, 1, (), "a"), State(Label("b"), 2, 12, (0, 1), "b"), answers="b")
     )
-    assert (found.verdict, found.where) == (UNKNOWN, "the embedding")
+    assert (judgement.verdict, judgement.where) == (UNKNOWN, "the embedding")
 
 
 def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
@@ -154,10 +154,10 @@ def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
     ]
     words = {"a": {"a": 1}, "b": {"b": 1, "read": 0.5}, "?": {"?": 1}}
     wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    spoken = language(
-        Place(State("a"), 1, 1, (), "a"),
-        Place(State("b"), 2, 3, (0, 1), "b"),
-        Place(State("?"), 3, 4, (1,), "?"),
+    spoken = automaton(
+        State(Label("a"), 1, 1, (), "a"),
+        State(Label("b"), 2, 3, (0, 1), "b"),
+        State(Label("?"), 3, 4, (1,), "?"),
         answers="?",
     )
     assert strays(wired, spoken)
@@ -175,10 +175,10 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
         ({"gated": 1}, 0, {"gated": 1}, 0, {"square": 1}),
     ]
     wired = of.model({"a": {"a": 1}, "y": {"square": 2}}, NONE, list(map(of.block, units)), Arithmetic(fixed_point(17)))
-    spoken = language(Place(State("a"), 1, 1, (), "a"), answers="a")
+    spoken = automaton(State(Label("a"), 1, 1, (), "a"), answers="a")
     assert strays(wired, spoken)
-    found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (UNKNOWN, "block 4, feed-forward, unit 1, gate")
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where) == (UNKNOWN, "block 4, feed-forward, unit 1, gate")
 
 
 def test_a_number_that_is_half_a_step_below_a_count() -> None:
@@ -197,14 +197,14 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
     ]
     wired = of.model(words, NONE, blocks, Arithmetic(fixed_point(17)))
     some = (
-        Place(State("s"), 1, 1, (), "s"),
-        Place(State("x"), 2, 3, (0, 1), "x"),
-        Place(State("v"), 2, 4, (0, 1), numbers=(1, 3)),
+        State(Label("s"), 1, 1, (), "s"),
+        State(Label("x"), 2, 3, (0, 1), "x"),
+        State(Label("v"), 2, 4, (0, 1), numbers=(1, 3)),
     )
-    spoken = language(*some, answers="v")
+    spoken = automaton(*some, answers="v")
     assert strays(wired, spoken)
-    found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (UNKNOWN, "block 2, feed-forward, unit 1, gate")
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where) == (UNKNOWN, "block 2, feed-forward, unit 1, gate")
 
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
@@ -213,18 +213,18 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     head = of.head([({"?": 12}, {"x": 1})], {"number": 1}, "read")
     words = {**{v: {"number": int(v)} for v in "12"}, "x": {"x": 1}, "?": {"?": 1}}
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(13)))
-    begins = Place(State("number"), 1, 3, (0,), numbers=(1, 2))
-    spoken = language(begins, Place(State("x"), 2, 4, (0,), "x"), Place(State("?"), 3, 5, (0, 1), "?"), answers="?")
+    begins = State(Label("number"), 1, 3, (0,), numbers=(1, 2))
+    spoken = automaton(begins, State(Label("x"), 2, 4, (0,), "x"), State(Label("?"), 3, 5, (0, 1), "?"), answers="?")
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict == UNKNOWN
-    spoken = language(begins, Place(State("x"), 2, 4, (0,), "x"), Place(State("?"), 3, 5, (1,), "?"), answers="?")
-    found = judged(wired, spoken)
-    assert found.verdict == CERTIFIED
-    assert deviations(wired, spoken, found) == []
+    spoken = automaton(begins, State(Label("x"), 2, 4, (0,), "x"), State(Label("?"), 3, 5, (1,), "?"), answers="?")
+    judgement = judged(wired, spoken)
+    assert judgement.verdict == CERTIFIED
+    assert deviations(wired, spoken, judgement) == []
 
 
 def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> None:
-    """At position 1 of 1 … 3 it looks for position 0 and reads the query itself. Such positions were once in no kind behind it.
+    """At position 1 of 1 … 3 it looks for position 0 and reads the query itself. Such positions were once in no state behind it.
 
     What is rounded grows there alone: half a step of the number 1 is 0, ideally it grows to 16.
     """
@@ -247,14 +247,14 @@ def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> No
         of.block(({"grown": 1}, 0, NONE, 127, {"large": 1})),
     ]
     wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(19)))
-    spoken = language(Place(State("number"), 1, 3, (0,), numbers=(1, 3)), answers="number")
+    spoken = automaton(State(Label("number"), 1, 3, (0,), numbers=(1, 3)), answers="number")
     assert strays(wired, spoken)
-    found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (UNKNOWN, "the output head, y against number v")
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where) == (UNKNOWN, "the output head, y against number v")
 
 
 @pytest.mark.parametrize(("on_grid", "operators"), [(True, 1), (False, 3)])
-def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int) -> None:
+def test_the_default_of_a_nearest_count_may_be_rounded_too(on_grid: bool, operators: int) -> None:
     """Its score is −40, as it is rounded; ideally −8. The nearest count, of a score between −1 and 0, leads by 7 or less.
 
     Not on the grid: products are rounded whose sum was a whole number.
@@ -265,21 +265,21 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
         "k": Integer(9, 9),
         "z": Rounded(constant(-40), constant(-8), *2 * [Fraction(-40)], Fraction(32)),
     }
-    query = Kind(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, state=State("query"))
+    query = AbstractState(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, label=Label("query"))
     count, target = atom("y"), atom("r")
-    joint = Kind(
-        space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, state=State("query")
+    joint = AbstractState(
+        space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, label=Label("query")
     )
     score = (target * count * 2 - count * count) * 64
     key = Key(joint, score, False, frozenset("jwy"), True, constant(1), count, True, "equal")
     zero = Polynomial({})
     default = Key(joint, atom("z"), on_grid, frozenset("jwy"), True, zero, zero, False, "the default")
-    race = race_of(query, [key, default], operators)
-    assert race is not None
-    _, other = race.entrants
+    nearest = nearest_count_of(query, [key, default], operators)
+    assert nearest is not None
+    _, other = nearest.scored_keys
     wider = 0 if on_grid else operators * space.step / 2
-    assert race._lower(other) <= -40 - wider
-    assert race._upper(other) >= -8 + wider
+    assert nearest._lower(other) <= -40 - wider
+    assert nearest._upper(other) >= -8 + wider
 
 
 @pytest.mark.parametrize("values", ["ss", "sv", "vs"])
@@ -295,27 +295,27 @@ def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
     )
     grows: list[Unit] = [({"?": 1}, 0, {name: 8}, 0, {"grown": 1}) for name in "ab"]
     wired = of.model(words, NONE, [of.block(heads=[head]), of.block(*grows)], Arithmetic(fixed_point(17)))
-    spoken = language(
-        Place(State("s"), 1, 1, (), "s"),
-        Place(State("x"), 2, 4, (0, 1), numbers=(1, 2)),
-        Place(State("?"), 2, 5, (0, 1), "?"),
+    spoken = automaton(
+        State(Label("s"), 1, 1, (), "s"),
+        State(Label("x"), 2, 4, (0, 1), numbers=(1, 2)),
+        State(Label("?"), 2, 5, (0, 1), "?"),
         answers="?",
     )
-    found = judged(wired, spoken)
-    assert found.verdict == CERTIFIED
-    assert deviations(wired, spoken, found) == []
-    assert found.report is not None
-    assert lost(wired, found.report, texts(wired, spoken), spoken.answers) == []
+    judgement = judged(wired, spoken)
+    assert judgement.verdict == CERTIFIED
+    assert deviations(wired, spoken, judgement) == []
+    assert judgement.report is not None
+    assert lost(wired, judgement.report, texts(wired, spoken), spoken.answers) == []
 
 
 # At the bounds.
 
 OF = Registers(("number", "x", "?", "k", "read"))
 WORDS = {**{v: {"number": float(v)} for v in "12"}, "x": {"x": 1.0}, "?": {"?": 1.0}}
-SPOKEN = language(
-    Place(State("x"), 1, 1, (), "x"),
-    Place(State("number"), 2, 5, (0, 1), numbers=(1, 2)),
-    Place(State("?"), 2, 6, (0, 1), "?"),
+SPOKEN = automaton(
+    State(Label("x"), 1, 1, (), "x"),
+    State(Label("number"), 2, 5, (0, 1), numbers=(1, 2)),
+    State(Label("?"), 2, 6, (0, 1), "?"),
     answers="?",
 )
 
@@ -328,15 +328,15 @@ def reading(scores: Scores, value: Weights, p: int, discipline: Discipline, posi
 
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize("p", [9, 13, 15])
-def test_a_lead_at_its_bound(p: int, discipline: Discipline) -> None:
+def test_a_margin_at_its_bound(p: int, discipline: Discipline) -> None:
     """A step less is refused, though it may do; half of it does not."""
-    needed, step = needed_lead(p // 2, 6), 2.0 ** -(p // 2)
+    needed, step = needed_margin(p // 2, 6), 2.0 ** -(p // 2)
     verdicts = {}
-    for lead in (needed, needed - step, needed / 2):
-        wired = reading([({"?": lead}, {"x": 1})], {"x": 1}, p, discipline)
-        found = judged(wired, SPOKEN)
-        verdicts[lead] = found.verdict
-        assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+    for margin in (needed, needed - step, needed / 2):
+        wired = reading([({"?": margin}, {"x": 1})], {"x": 1}, p, discipline)
+        judgement = judged(wired, SPOKEN)
+        verdicts[margin] = judgement.verdict
+        assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
     assert list(verdicts.values()) == [CERTIFIED, REFUSED, REFUSED]
     assert strays(wired, SPOKEN)
 
@@ -346,13 +346,13 @@ def test_a_lead_at_its_bound(p: int, discipline: Discipline) -> None:
 def test_scores_that_saturate_for_all_keys_but_the_first(slope: float, verdict: str, discipline: Discipline) -> None:
     """−slope·k' of at least −15.9375: 6 is needed, so the first one must not be below −9.9375."""
     wired = reading([({"?": -slope}, {"k": 1})], {"x": 1}, 9, discipline, position=1)
-    found = judged(wired, SPOKEN)
+    judgement = judged(wired, SPOKEN)
     if discipline is Discipline.FUSED:
-        assert found.verdict == verdict
+        assert judgement.verdict == verdict
         assert strays(wired, SPOKEN) == (slope == 15)
     else:  # partial sums must not saturate at all
-        assert found.verdict == REFUSED
-    assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+        assert judgement.verdict == REFUSED
+    assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -361,8 +361,8 @@ def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
     verdicts = []
     for scores in ([({"?": 15.9375}, {"x": 1.0})], [({"?": 8.0}, {"x": 1.0})] * 2, [({"?": 12.0}, {"number": 1.0})]):
         wired = reading(scores, {"x": 1}, 9, discipline)
-        verdicts.append((found := judged(wired, SPOKEN)).verdict)
-        assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+        verdicts.append((judgement := judged(wired, SPOKEN)).verdict)
+        assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
     assert verdicts == [CERTIFIED, REFUSED, REFUSED]
 
 
@@ -386,20 +386,20 @@ def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: flo
         of.block(heads=[of.head([({"?": -cost}, {"k²": factor})], {"x": 1}, "read")]),
     ]
     wired = of.model(WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(13)))
-    found = judged(wired, SPOKEN)
-    assert found.verdict == verdict
+    judgement = judged(wired, SPOKEN)
+    assert judgement.verdict == verdict
     assert strays(wired, SPOKEN) == (cost == 0.5)
-    assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+    assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
 
 
 @pytest.mark.parametrize("discipline", Discipline)
 def test_shares_down_to_half_a_step(discipline: Discipline) -> None:
     """Of 8 keys each has 1/8, a tie of 0 and 1/4; under `sequential` 4 keys are more than the largest number, 3.75."""
-    spoken = language(Place(State("x"), 1, 1, (), "x"), Place(State("?"), 2, 12, (0, 1), "?"), answers="?")
+    spoken = automaton(State(Label("x"), 1, 1, (), "x"), State(Label("?"), 2, 12, (0, 1), "?"), answers="?")
     wired = reading([({"?": 1}, {"k": 1})], {"x": 1}, 5, discipline)
-    found = judged(wired, spoken)
-    assert found.verdict == (CERTIFIED if discipline is Discipline.FUSED else REFUSED)
-    assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+    judgement = judged(wired, spoken)
+    assert judgement.verdict == (CERTIFIED if discipline is Discipline.FUSED else REFUSED)
+    assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -408,24 +408,24 @@ def test_a_register_at_the_largest_number(high: float, verdict: str, discipline:
     """At the number 2: 8 and what is left."""
     block = OF.block(({"number": 4}, 0, NONE, 1, {"read": 1}), ({"number": 1}, -1, NONE, 1, {"read": high - 8}))
     wired = OF.model(WORDS, NONE, [block], Arithmetic(fixed_point(9), discipline))
-    spoken = replace(SPOKEN, answers=frozenset([State("number")]))
-    found = judged(wired, spoken)
-    assert found.verdict == verdict
-    assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+    spoken = replace(SPOKEN, answers=frozenset([Label("number")]))
+    judgement = judged(wired, spoken)
+    assert judgement.verdict == verdict
+    assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
 
 
 # Anything at all.
 
 MANY = Registers(("v", "v²", "num", "s", "?", "k", "k²", "a", "b", "c"))
 MANY_WORDS = {**{v: {"v": int(v), "v²": int(v) ** 2, "num": 1.0} for v in "12"}, "<s>": {"s": 1.0}, "?": {"?": 1.0}}
-ANSWERED = Language(
+ANSWERED = TokenAutomaton(
     (
-        Place(State("<s>"), 1, 1, (), "<s>"),
-        Place(State("number"), 2, 4, (0, 1), numbers=(1, 2)),
-        Place(State("?"), 2, 5, (0, 1), "?"),
-        Place(State("behind"), 3, 6, (2,), numbers=(1, 2)),
+        State(Label("<s>"), 1, 1, (), "<s>"),
+        State(Label("number"), 2, 4, (0, 1), numbers=(1, 2)),
+        State(Label("?"), 2, 5, (0, 1), "?"),
+        State(Label("behind"), 3, 6, (2,), numbers=(1, 2)),
     ),
-    frozenset([State("?"), State("behind")]),
+    frozenset([Label("?"), Label("behind")]),
     (4, 4),
 )
 names, written = st.sampled_from(MANY), st.sampled_from("abc")
@@ -438,18 +438,18 @@ units = st.tuples(
 
 @st.composite
 def heads(draw: st.DrawFn) -> AttentionHead:
-    """By position, by a number with a preference, a count, or anything; most of them with a lead about as large as needed."""
+    """By position, by a number with a preference, a count, or anything; most of them with a margin about as large as needed."""
     cost = draw(st.integers(5, 11)) * draw(st.sampled_from([1.0, 1.0, 2.0, 0.5]))
-    kind, value = draw(st.sampled_from(["position", "position", "number", "count", "any"])), draw(names)
-    if kind == "position":
+    state, value = draw(st.sampled_from(["position", "position", "number", "count", "any"])), draw(names)
+    if state == "position":
         back = draw(st.sampled_from([0, 1, 2, -1, 0.5]))
         here = dict.fromkeys(("s", "num", "?"), -2 * cost * back)
         scores: Scores = [({"k": 2 * cost, **here}, {"k": 1}), (dict.fromkeys(("s", "num", "?"), -cost), {"k²": 1})]
-    elif kind == "number":
+    elif state == "number":
         target, ahead = draw(st.sampled_from([0, 1, 1.5, 2])), draw(st.sampled_from([0, 1, -1, cost, -cost]))
         scores = [({"?": 2 * cost * target}, {"v": 1}), ({"?": -cost}, {"v²": 1}), ({"?": ahead}, {"k": 1})]
         scores.append(({"?": draw(st.sampled_from([0, cost, -cost, -cost / 2]))}, {"s": 1}))
-    elif kind == "count":
+    elif state == "count":
         value = "s"
         scores = [({"?": cost}, {"num": draw(st.sampled_from([0, 0, 1, -1])), "?": draw(st.sampled_from([0, -1, 1]))})]
     else:
@@ -483,9 +483,9 @@ EVERY = list(texts(MANY.model(MANY_WORDS, NONE, [], Arithmetic(fixed_point(19)))
 @given(models(), st.lists(st.sampled_from(EVERY), min_size=3, max_size=3))
 def test_what_is_certified_is_so_on_a_text(wired: Wired, some: list[Text]) -> None:
     """`--fuzz 60` tries thousands."""
-    found = judged(wired, ANSWERED)
-    event(found.verdict)
-    assert found.verdict != CERTIFIED or deviations(wired, ANSWERED, found, some) == []
+    judgement = judged(wired, ANSWERED)
+    event(judgement.verdict)
+    assert judgement.verdict != CERTIFIED or deviations(wired, ANSWERED, judgement, some) == []
 
 
 # What a head reads, by each rule: every text, and bounds of what is read where it is read again.
@@ -534,24 +534,24 @@ def test_what_heads_read_on_every_text(discipline: Discipline) -> None:
             MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
         ]
         wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(19), discipline))
-        found = judged(wired, ANSWERED)
-        certified += found.verdict == CERTIFIED
-        if found.verdict == CERTIFIED:
-            assert deviations(wired, ANSWERED, found) == [], (scores, value)
+        judgement = judged(wired, ANSWERED)
+        certified += judgement.verdict == CERTIFIED
+        if judgement.verdict == CERTIFIED:
+            assert deviations(wired, ANSWERED, judgement) == [], (scores, value)
     assert certified == (
         30 if discipline is Discipline.FUSED else 19
     )  # one more has to be looked at, though each is run
 
 
-# Every position of every text is in a kind, with what is read of it.
+# Every position of every text is in a state, with what is read of it.
 
-BEGINS = Language(
+BEGINS = TokenAutomaton(
     (
-        Place(State("number"), 1, 3, (0, 1), numbers=(1, 2)),
-        Place(State("<s>"), 2, 3, (0, 1), "<s>"),
-        Place(State("?"), 2, 4, (0, 1), "?"),
+        State(Label("number"), 1, 3, (0, 1), numbers=(1, 2)),
+        State(Label("<s>"), 2, 3, (0, 1), "<s>"),
+        State(Label("?"), 2, 4, (0, 1), "?"),
     ),
-    frozenset([State("number"), State("?")]),
+    frozenset([Label("number"), Label("?")]),
     (4, 4),
 )
 
@@ -569,7 +569,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize("spoken", [ANSWERED, BEGINS], ids=["a first word", "any first"])
-def test_no_position_of_a_text_is_lost(spoken: Language) -> None:
+def test_no_position_of_a_text_is_lost(spoken: TokenAutomaton) -> None:
     every: list[Text] = []
     for scores in FOUND:
         blocks = [
@@ -579,7 +579,7 @@ def test_no_position_of_a_text_is_lost(spoken: Language) -> None:
         ]
         wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
         every = every or list(texts(wired, spoken))
-        found = judged(wired, spoken)
-        assert found.verdict == CERTIFIED
-        assert found.report is not None
-        assert lost(wired, found.report, every, spoken.answers) == [], scores
+        judgement = judged(wired, spoken)
+        assert judgement.verdict == CERTIFIED
+        assert judgement.report is not None
+        assert lost(wired, judgement.report, every, spoken.answers) == [], scores

@@ -73,15 +73,15 @@ def row(subject: Subject, about: stored.About = "rounding", seed: int = 0) -> Ro
 @pytest.mark.parametrize("about", ["rounding", "program"])
 def test_a_document_of_these_weights_holds(about: stored.About) -> None:
     intervals = made(HYBRID, about)
-    found = row(HYBRID, about)
-    assert found.verdict is Verdict.HOLDS
-    whole, anew = found.evidence
+    actual = row(HYBRID, about)
+    assert actual.verdict is Verdict.HOLDS
+    whole, anew = actual.evidence
     assert isinstance(whole, Stored)
     assert (whole.sizes, whole.cases, whole.built) == (((4, 1 << 17),), len(intervals), len(intervals))
     assert (whole.name, len(whole.document)) == (f"recall-hybrid-{about}", 64)
     assert isinstance(anew, Certified)
     assert anew.cases == stored.RENEWED
-    assert found.verdict_text.endswith("stored for n = 4 … 131,072")
+    assert actual.verdict_text.endswith("stored for n = 4 … 131,072")
 
 
 def test_two_runs_of_one_document_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,18 +158,18 @@ def test_weights_that_are_others_at_some_n_are_seen(
 ) -> None:
     store_as_it_is(HYBRID, about)
     wrong_scale(monkeypatch, FAULTS[fault])
-    found = row(HYBRID, about)
-    assert found.verdict is not Verdict.HOLDS
-    assert not found.as_expected
+    actual = row(HYBRID, about)
+    assert actual.verdict is not Verdict.HOLDS
+    assert not actual.as_expected
 
 
 @pytest.mark.parametrize("where", [lambda n: True, lambda n: 4096 <= n <= 8191], ids=["all n", "some n"])
 def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: pytest.MonkeyPatch) -> None:
     store_as_it_is(RECALL, "rounding")
     wrong_scale(monkeypatch, lambda n: isinstance(n, int) and where(n))
-    found = row(RECALL)
-    assert found.verdict is Verdict.REFUTED
-    assert found.witness is not None
+    actual = row(RECALL)
+    assert actual.verdict is Verdict.REFUTED
+    assert actual.witness is not None
     with pytest.raises(stored.NotCertified):
         made(RECALL, "rounding")
 
@@ -248,15 +248,15 @@ def test_a_forged_document_is_refused(forge: Callable[[dict[str, Any]], None], t
     document = json.loads(path.read_text(encoding="utf-8"))
     forge(document)
     path.write_text(json.dumps(document), encoding="utf-8")
-    found = row(RECALL)
-    assert found.verdict is Verdict.UNKNOWN
-    assert found.note
+    actual = row(RECALL)
+    assert actual.verdict is Verdict.UNKNOWN
+    assert actual.note
 
 
 def test_without_a_document_nothing_is_said() -> None:
-    found = row(RECALL)
-    assert found.verdict is Verdict.UNKNOWN
-    assert "python -m verify.store recall-rounding" in found.note
+    actual = row(RECALL)
+    assert actual.verdict is Verdict.UNKNOWN
+    assert "python -m verify.store recall-rounding" in actual.note
 
 
 def test_what_a_forger_can_do_is_found_by_another_seed() -> None:

@@ -15,8 +15,8 @@ from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
-from verify.automata.language import Delayed, State
-from verify.certificates.building import build, families_of, language_of, model_of, sized
+from verify.automata.token_automaton import Delayed, Label
+from verify.certificates.building import automaton_of, build, families_of, model_of, sized
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
@@ -25,8 +25,8 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.configurations import queue
 from verify.dossiers.turing.models import walk
 from verify.dossiers.turing.tapes import STEP
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check
-from verify.rounding.kinds import Kind
 from verify.rounding.model import described
 from verify.rounding.queues import queue_of
 
@@ -42,33 +42,33 @@ each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model} {s
 @pytest.mark.parametrize("subject", SUBJECTS[::3], ids=lambda s: s.model)
 def test_runs_are_as_certified(subject: Subject) -> None:
     """The machine's own run, and texts in which every number is any."""
-    wired, report, language = subject.dossier.solver.build(subject.n), check(*build(subject)), language_of(subject)
+    wired, report, automaton = subject.dossier.solver.build(subject.n), check(*build(subject)), automaton_of(subject)
     request = subject.dossier.solver.request(wired, subject.n)
     own = [*request.prompt, *map(int, request.guess)][:-1]
-    for tokens in (own, walk(language, wired, families_of(subject), random.Random(0))):
+    for tokens in (own, walk(automaton, wired, families_of(subject), random.Random(0))):
         assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
 
 
 @each
 def test_the_machine_s_run_is_a_text_of_the_language(subject: Subject) -> None:
-    wired, language = subject.dossier.solver.build(subject.n), language_of(subject)
+    wired, automaton = subject.dossier.solver.build(subject.n), automaton_of(subject)
     request = subject.dossier.solver.request(wired, subject.n)
     words = [wired.vocabulary[token] for token in (*request.prompt, *map(int, request.guess))][:-1]
-    assert accepted(language, words)
-    assert not accepted(language, [*words, words[0]])
+    assert accepted(automaton, words)
+    assert not accepted(automaton, [*words, words[0]])
 
 
 @pytest.mark.parametrize("subject", SUBJECTS[:1], ids=lambda s: s.model)
 def test_single_changes(subject: Subject) -> None:
     """What is still certified runs as certified."""
-    wired, language, rng = subject.dossier.solver.build(subject.n), language_of(subject), random.Random(0)
+    wired, automaton, rng = subject.dossier.solver.build(subject.n), automaton_of(subject), random.Random(0)
     for place in rng.sample(places(wired.model), 2):
         model = mutant(wired.model, place, rng.choice(CHANGES), float(wired.arithmetic.format.quantum))
         families = families_of(subject)
-        judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), language)
+        judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), automaton)
         if judged.report is not None:
             built = replace(wired, model=model)
-            tokens = walk(language, wired, families_of(subject), rng)
+            tokens = walk(automaton, wired, families_of(subject), rng)
             assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == [], place
 
 
@@ -106,7 +106,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
 def test_steps_between_two_numbers_of_them() -> None:
     """For n from 7 to 9 a text is one of at most 9 steps, and the cells are those from −n to n."""
     _, texts, _ = sized(find_subject("turing", 7, model="rag", machine=BB2), 9)
-    cell = next(place for place in texts.places if place.state == State(STEP, number=3, case="cell"))
+    cell = next(state for state in texts.states if state.label == Label(STEP, number=3, case="cell"))
     assert [texts.range(end) for end in cell.numbers] == [(-9, -7), (7, 9)]
     assert texts.range(cell.high)[1] == 5 + 13 * 8 + 3
 
@@ -125,14 +125,14 @@ def test_a_run_of_the_turning_tape_is_as_certified(tape: str) -> None:
     wired = subject.dossier.solver.build(subject.n)
     request = subject.dossier.solver.request(wired, subject.n)
     tokens = [*request.prompt, *map(int, request.guess)][:-1]
-    assert accepted(language_of(subject), [wired.vocabulary[token] for token in tokens])
+    assert accepted(automaton_of(subject), [wired.vocabulary[token] for token in tokens])
     assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
 
 
 def test_no_turning_tape_without_its_invariant() -> None:
-    model, language = build(TURNING)
-    found = judge(model, replace(language, invariants=()))
-    assert (found.verdict, found.what) == (UNKNOWN, "it is made of itself, and is no sum")
+    model, automaton = build(TURNING)
+    judgement = judge(model, replace(automaton, invariants=()))
+    assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")
 
 
 def test_what_is_a_queue() -> None:
@@ -152,13 +152,13 @@ def test_what_is_a_queue() -> None:
 def test_what_a_queue_holds(digits: list[int], base: int, by: int) -> None:
     """The recurrence, number by number."""
     rows = (((2, base),), ((0, 1), (1, -(base**by))))
-    found = queue_of(2, *rows, ("e", "l", "h"), [Delayed("", "l", "e", by, "")])
-    assert found is not None
+    actual = queue_of(2, *rows, ("e", "l", "h"), [Delayed("", "l", "e", by, "")])
+    assert actual is not None
     space, number = (
         Space(fixed_point(99)),
         {"k": Integer(1, 12), "n": Integer(1, 1), "v": Integer(min(digits), max(digits))},
     )
-    held = found.held([Kind(space, {0: atom("v")}, number)], "here")
+    held = actual.held([AbstractState(space, {0: atom("v")}, number)], "here")
     state, past = 0, [0] * by
     for digit in digits:
         past.append(digit)

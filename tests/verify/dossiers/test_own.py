@@ -16,7 +16,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.bits.search import search
 from verify.bits.subjects import Subject as InVariant
 from verify.certificates.ranges import certificates
@@ -47,15 +47,15 @@ class Own(Dossier):
         options: dict[str, Any] = {"forced": True} if forced else {}
         return WIRING.build(subject.n, subject.precision_bits, discipline=subject.discipline, listed=listed, **options)
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         n = subject.n
-        places = (
-            Place(State("<s>"), 1, 1, (), "<s>"),
-            Place(State("sequence"), 2, n + 1, (0, 1), numbers=(1, n)),
-            Place(State("?"), 3, n + 2, (1,), "?"),
-            Place(State("query"), 4, n + 3, (2,), numbers=(1, n), behind=3),
+        states = (
+            State(Label("<s>"), 1, 1, (), "<s>"),
+            State(Label("sequence"), 2, n + 1, (0, 1), numbers=(1, n)),
+            State(Label("?"), 3, n + 2, (1,), "?"),
+            State(Label("query"), 4, n + 3, (2,), numbers=(1, n), behind=3),
         )
-        return Language(places, frozenset([State("query")]), (n, n))
+        return TokenAutomaton(states, frozenset([Label("query")]), (n, n))
 
     def answer(self, subject: Subject) -> Answer:
         return SayNumber(as_term(Read(NUMBER, At(NUMBER + 1 + self.behind))))

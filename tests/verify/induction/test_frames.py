@@ -94,11 +94,11 @@ def test_what_is_left_open_is_told(name: str, bit: str) -> None:
     run = Run(((2, 1), (3, 2)))
 
     def told(frames: type[Frames]) -> bool:
-        compiled, found = Compiled(theory(frames(N)), {}), []
+        compiled, result = Compiled(theory(frames(N)), {}), []
         for state in run.states():
             compiled.truths(state, run.window)
-            found.append(compiled.names[symbol(bit)])
-        return any(found)
+            result.append(compiled.names[symbol(bit)])
+        return any(result)
 
     assert told(left_open)
     assert not told(Frames)

@@ -15,7 +15,7 @@ from constructions.istree.rag import RECORD, RETURN
 from constructions.language.terms import ONE, Answer, If, Say, SayNumber, Term
 from constructions.models.search import START_SEARCH
 from tests.verify.induction.another_solver import answers_of_another_solver
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree import texts, turns
 from verify.dossiers.istree.lemmas.search import N, text_of
 from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
@@ -97,12 +97,12 @@ def test_another_solver_finds_that_all_follow() -> None:
     assert {name: said for name, said in answers_of_another_solver(MADE).items() if said != "unsat"} == {}
 
 
-def due_but(like: State, said: Callable[[Answer], Answer]) -> Text:
+def due_but(like: Label, said: Callable[[Answer], Answer]) -> Text:
     """The definition, with something else in the states that are like this one, where it says more than nothing."""
 
-    def due(state: State) -> Answer | None:
-        right, said_of = turns.definition(N, state), {field.name: getattr(like, field.name) for field in fields(State)}
-        is_like = all(getattr(state, name) == value for name, value in said_of.items() if value)
+    def due(label: Label) -> Answer | None:
+        right, said_of = turns.definition(N, label), {field.name: getattr(like, field.name) for field in fields(Label)}
+        is_like = all(getattr(label, name) == value for name, value in said_of.items() if value)
         return said(right) if right is not None and is_like else right
 
     return Text(due, Found(N, PAPER))
@@ -147,8 +147,8 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
     ),
     "past neighbours that are not the father": (
         Text(
-            lambda state: (
-                other(said) if isinstance(said := turns.definition(N, state), If) and state.number == 1 else said
+            lambda label: (
+                other(said) if isinstance(said := turns.definition(N, label), If) and label.number == 1 else said
             ),
             Found(N, PAPER),
         ),

@@ -34,8 +34,8 @@ def match(written: str, text: str, marked: tuple[int, int], repeated: int = 0) -
 def agree(written: str, text: str, right: re.Match[str] | None, of_letters: str = "", repeated: int = 0) -> None:
     """The same match, or none. of_letters: a text and a pattern with numerals in letters, of the same lengths."""
     span, letters = (-1, -1) if right is None else right.span(1), of_letters or text
-    found = match(written, letters, span, repeated)
-    assert found == (None if right is None else NO_GROUP if span[0] < 0 else FOUND), (written, text)
+    actual = match(written, letters, span, repeated)
+    assert actual == (None if right is None else NO_GROUP if span[0] < 0 else FOUND), (written, text)
 
 
 PATTERNS = (

@@ -27,7 +27,7 @@ from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from tests.verify.patterns.told import seen_behind
-from verify.automata.language import Place, State
+from verify.automata.token_automaton import Label, State
 from verify.dossiers.istree import searches as of_istree
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
 from verify.dossiers.istree.steps import NUMBER
@@ -86,7 +86,7 @@ NUMBERS = dict(zip((*NUMERALS, OTHER), (101, 111, 112), strict=True))
 
 
 def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
-    """A walk through its places, up to where the search may begin; one that cannot come there begins again."""
+    """A walk through its states, up to where the search may begin; one that cannot come there begins again."""
     words, kept, now, least = list[Word](), 0, -1, 0
     while not words or len(words) < least or not comparison.ends[now]:
         if len(words) > 100 or not comparison.behind[now]:
@@ -94,8 +94,8 @@ def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
         if not words:
             kept, least = 0, rng.randrange(40)
         i = rng.choice(comparison.behind[now])
-        place = comparison.texts.places[i]
-        said = Word(place.word) if place.word else Word(place.family, rng.choice(list(NUMBERS)))
+        state = comparison.texts.states[i]
+        said = Word(state.word) if state.word else Word(state.family, rng.choice(list(NUMBERS)))
         further = comparison.follows(kept, (*words, said))
         words, now, kept = ([], -1, 0) if further is None else ([*words, said], i, further)
     return words
@@ -122,11 +122,11 @@ def test_what_a_term_reads(name: str, seed: int) -> None:
         (told,) = reading.end(seen_behind(reading, words, number))
         return told
 
-    found = [j for j in range(len(text)) if read(j) == MARKED]
+    actual = [j for j in range(len(text)) if read(j) == MARKED]
     if reading.head is None:
-        assert found == [0][: int(value)]
+        assert actual == [0][: int(value)]
     else:
-        assert [spoken(text[j], numbers)[1] + reading.more for j in found] == ([value] if value else [])
+        assert [spoken(text[j], numbers)[1] + reading.more for j in actual] == ([value] if value else [])
     assert (read(None) == NOTHING) == (not value)
 
 
@@ -134,12 +134,12 @@ def test_which_numbers_are_asked_for() -> None:
     """The positions of the sequence; thresholds from 0 on, but for one that is a token."""
     assert [RIGHT[f"more than {what}"].reading.least for what in ("a number", "itself")] == [0, 1]
     positions = RIGHT["a position"]
-    (place,) = (place for place in positions.texts.places if place.behind is not None)
+    (state,) = (state for state in positions.texts.states if state.behind is not None)
     reading, asked = positions.reading, Word(PLAIN, NUMERALS[0])
     assert reading.least == 1
     for length, number in itertools.product(range(1, 9), range(1, 12)):
         text = [Word("<s>"), *[Word(PLAIN, OTHER)] * length, Word("?"), asked]
-        assert reading.may_stand(place, asked, seen_behind(reading, text, number)) == (number <= length)
+        assert reading.may_stand(state, asked, seen_behind(reading, text, number)) == (number <= length)
 
 
 def test_patterns_that_find_the_same() -> None:
@@ -174,11 +174,11 @@ def rewritten(name: str, old: str, new: str) -> Comparison:
     right, reading = RIGHT[name], RIGHT[name].reading
     (word,) = {said.name for said in reading.search if old in said.name}
     search = [said._replace(name=said.name.replace(old, new)) for said in reading.search]
-    places = (
-        replace(place, word=place.word.replace(old, new)) if place.word == word else place
-        for place in right.texts.places
+    states = (
+        replace(state, word=state.word.replace(old, new)) if state.word == word else state
+        for state in right.texts.states
     )
-    return replace(right, texts=replace(right.texts, places=tuple(places)), reading=another(name, search=search))
+    return replace(right, texts=replace(right.texts, states=tuple(states)), reading=another(name, search=search))
 
 
 def reread(name: str, change: Callable[[Term], Term]) -> Comparison:
@@ -246,9 +246,9 @@ WRONG = {
 def test_what_is_told_to_differ_differs(what: str) -> None:
     """With numbers in place of letters, `re` finds another word in that text than the term reads."""
     wrong = WRONG[what]()
-    found = wrong.difference()
-    assert found
-    assert any(differ(wrong, found, numerals) for numerals in (("1", "2", "3"), ("12", "11", "21")))
+    actual = wrong.difference()
+    assert actual
+    assert any(differ(wrong, actual, numerals) for numerals in (("1", "2", "3"), ("12", "11", "21")))
 
 
 TOO_WIDE = {
@@ -304,6 +304,6 @@ def test_texts_that_cannot_be_compared() -> None:
     right = RIGHT["a cell"]
     with pytest.raises(ValueError, match="no text goes on with the search"):
         replace(right, spelled=SPELLED, reading=RIGHT[RECORD].reading)
-    places = (*right.texts.places, Place(State(""), 1, 1, (), "x1"))
+    states = (*right.texts.states, State(Label(""), 1, 1, (), "x1"))
     with pytest.raises(ValueError, match="a word of the texts has digits"):
-        replace(right, texts=replace(right.texts, places=places))
+        replace(right, texts=replace(right.texts, states=states))

@@ -25,9 +25,9 @@ from verify.algebra.polynomial import is_whole
 from verify.algebra.quotients import Unanswered
 from verify.algebra.symbolic import Symbolic, common_divisor, is_never_whole, nearest, span
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import Judge, Survey, rounding, survey, whole
-from verify.certificates.building import build, language_of
+from verify.certificates.building import automaton_of, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.registry import find_subject
@@ -50,15 +50,15 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
 
     def both(walk: Walk) -> tuple[Model, Any, str]:
         growing = replace(subject, n=n_of(walk))
-        model, language = build(growing)
-        return model, explained(growing, model, language), judge(model, language).verdict
+        model, automaton = build(growing)
+        return model, explained(growing, model, automaton), judge(model, automaton).verdict
 
-    walk, (model, found, verdict) = walk_of(n, both)
+    walk, (model, actual, verdict) = walk_of(n, both)
     one = replace(subject, n=n)
     own = explained(one, *build(one))
     assert weights(model, n) == weights(build(one)[0], n)
-    assert found["verdict"] == own["verdict"] == verdict == CERTIFIED
-    assert found["answers"] == own["answers"] == own["task"]
+    assert actual["verdict"] == own["verdict"] == verdict == CERTIFIED
+    assert actual["answers"] == own["answers"] == own["task"]
     values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
     assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
@@ -69,7 +69,7 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
 def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
     one = find_subject("istree", n, model="rag")
 
-    def pieces(subject: Subject) -> Language:
+    def pieces(subject: Subject) -> TokenAutomaton:
         return subject.dossier.compared_texts(subject, build(subject)[1])
 
     _, texts = walk_of(n, lambda walk: pieces(replace(one, n=n_of(walk))))
@@ -78,9 +78,9 @@ def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
 
 @pytest.mark.parametrize("name", ["index", "recall"])
 def test_all_cases_are_one_theorem(name: str) -> None:
-    found = explanations(find_subject(name, 2**64, model="rag", last=ENDLESS))
-    assert (found["verdict"], found["n"], len(found["intervals"])) == (CERTIFIED, [str(2**64), None], 1)
-    theorem = found["above"]["theorem"]
+    actual = explanations(find_subject(name, 2**64, model="rag", last=ENDLESS))
+    assert (actual["verdict"], actual["n"], len(actual["intervals"])) == (CERTIFIED, [str(2**64), None], 1)
+    theorem = actual["above"]["theorem"]
     for n in (2**63, 2**64 + 1, 2**200 - 3):
         values = values_at(n)
         assert all(holds(theorem["inequalities"][i], values) for i in shown_at(theorem, n))
@@ -112,7 +112,7 @@ def test_a_changed_weight_is_certified_of_a_case_only_if_it_is_of_each_n(
     subject: Subject, change: str, n: int, data: st.DataObject
 ) -> None:
     one = replace(subject, n=n)
-    own, language = build(one)
+    own, automaton = build(one)
     which = data.draw(st.integers(0, sum(1 for layer in own.layers for _ in layer.weights()) - 1))
 
     def verdict(walk: Walk) -> str:
@@ -126,7 +126,7 @@ def test_a_changed_weight_is_certified_of_a_case_only_if_it_is_of_each_n(
         found = UNKNOWN
     event(found)
     if found == CERTIFIED:
-        assert explained(one, every_weight(own, CHANGES[change], which), language)["verdict"] == CERTIFIED
+        assert explained(one, every_weight(own, CHANGES[change], which), automaton)["verdict"] == CERTIFIED
 
 
 def with_scores(model: Model, n: Any, factor: Callable[[Any], Any]) -> Model:
@@ -148,18 +148,18 @@ FACTORS: dict[str, tuple[Callable[[Any], Any], list[bool]]] = {
 def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
     factor, expected = FACTORS[name]
 
-    def scaled(subject: Subject, model: Model, language: Language) -> Any:
-        return as_defined(subject, with_scores(model, subject.n, factor), language)
+    def scaled(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
+        return as_defined(subject, with_scores(model, subject.n, factor), automaton)
 
-    found = Survey(find_subject("recall", LEAST), (scaled,))
-    found.run()
-    ends = [replace(found.subject, n=n) for n in (2**64, 2**100, 2**1000)]
+    actual = Survey(find_subject("recall", LEAST), (scaled,))
+    actual.run()
+    ends = [replace(actual.subject, n=n) for n in (2**64, 2**100, 2**1000)]
     assert [scaled(one, *build(one))["verdict"] == CERTIFIED for one in ends] == expected
-    assert (found.about["verdict"] == CERTIFIED) == all(expected)
-    assert (found.theorem is not None) == all(expected)
+    assert (actual.about["verdict"] == CERTIFIED) == all(expected)
+    assert (actual.theorem is not None) == all(expected)
 
 
-def refusing(subject: Subject, model: Model, language: Language) -> Any:
+def refusing(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
     return {"verdict": "refused", "where": "here", "what": "it is asked for", "assumed_invariants": []}
 
 
@@ -174,13 +174,13 @@ def test_one_walk_is_certified_only_if_all_that_is_asked_of_it_is(judges: tuple[
 
 
 def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
-    def assuming(subject: Subject, model: Model, language: Language) -> Any:
-        return {**as_defined(subject, model, language), "assumed_invariants": ["of runs"]}
+    def assuming(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
+        return {**as_defined(subject, model, automaton), "assumed_invariants": ["of runs"]}
 
-    found = Survey(find_subject("recall", LEAST, model="rag"), (rounding, assuming))
-    found.run()
-    assert {case["program_sha256"] for case in found.cases} == {found.cases[0]["program_sha256"]}
-    assert all(case["assumed_invariants"] == ["of runs"] for case in found.cases)
+    actual = Survey(find_subject("recall", LEAST, model="rag"), (rounding, assuming))
+    actual.run()
+    assert {case["program_sha256"] for case in actual.cases} == {actual.cases[0]["program_sha256"]}
+    assert all(case["assumed_invariants"] == ["of runs"] for case in actual.cases)
 
 
 NUMBERS: list[Callable[[Any], Any]] = [
@@ -248,7 +248,7 @@ def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
     def asked(walk: Walk) -> Any:
         size = n_of(walk)
         symbolic = changed(term, lambda c: LARGE[int(c)](size) if c in LARGE else c)
-        facts = Facts.everywhere(language_of(find_subject("counting", size)))
+        facts = Facts.everywhere(automaton_of(find_subject("counting", size)))
         return symbolic, Normalizer(facts).term(symbolic), facts.bounds(symbolic)
 
     try:

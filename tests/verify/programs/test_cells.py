@@ -16,13 +16,13 @@ from verify import explain
 from verify.algebra.domains import Integer
 from verify.algebra.symbolic import told_apart
 from verify.algebra.walks import Walk, n_of
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing import turning
-from verify.programs import ways
+from verify.programs import reachability
 from verify.programs.intervals import Interval, as_defined, intervals
 from verify.trusted.growth import root
 
@@ -74,19 +74,19 @@ PLACES = st.integers(2, 6).flatmap(
 def test_where_a_token_may_stand_far_back(
     after: list[set[int]], cells: int, near: set[int], far: set[int], data: st.DataObject
 ) -> None:
-    """All places that are found step by step are among those that are found where steps grow."""
-    places = [Place(State("start"), 1, 1, (), "s")]
-    places += [Place(State(f"{i}"), 2, 10**6, tuple(sorted(before)), f"{i}") for i, before in enumerate(after)]
-    texts = Language(tuple(places), frozenset(), (1, 1))
-    some = st.frozensets(st.sampled_from(range(len(places))), min_size=1)
+    """All states that are found step by step are among those that are found where steps grow."""
+    states = [State(Label("start"), 1, 1, (), "s")]
+    states += [State(Label(f"{i}"), 2, 10**6, tuple(sorted(before)), f"{i}") for i, before in enumerate(after)]
+    texts = TokenAutomaton(tuple(states), frozenset(), (1, 1))
+    some = st.frozensets(st.sampled_from(range(len(states))), min_size=1)
     allowed = {step: data.draw(some) for step in near}, {step: data.draw(some) for step in far}
     begin, before = data.draw(some), data.draw(st.sampled_from(sorted(far)))
     ranges = [Integer(1, 1), *[Integer(2, 10**6)] * len(after)]
 
     def found(m: Any) -> frozenset[int]:
-        tokens = {told_apart(step): places.__contains__ for step, places in allowed[0].items()}
-        tokens |= {told_apart(m + step): places.__contains__ for step, places in allowed[1].items()}
-        return ways.standing(texts, ranges, begin, tokens, (1, 10**6), m + before)
+        tokens = {told_apart(step): states.__contains__ for step, states in allowed[0].items()}
+        tokens |= {told_apart(m + step): states.__contains__ for step, states in allowed[1].items()}
+        return reachability.standing(texts, ranges, begin, tokens, (1, 10**6), m + before)
 
     n = number_of(cells)
     _, wide = walk_of(n, lambda walk: found(2 * n_of(walk).bit_length() + cells % 2), BITS_OF_HALF)
@@ -96,9 +96,11 @@ def test_where_a_token_may_stand_far_back(
 def test_steps_that_may_be_few_are_not_followed() -> None:
     """Of 2^(B − 2) steps, which are fewer than are followed where B is 3."""
     bits = n_of(Walk(root(2, 0))).bit_length()
-    texts = Language((Place(State("a"), 1, 1, (), "a"), Place(State("b"), 2, 9, (0, 1), "b")), frozenset(), (1, 1))
+    texts = TokenAutomaton(
+        (State(Label("a"), 1, 1, (), "a"), State(Label("b"), 2, 9, (0, 1), "b")), frozenset(), (1, 1)
+    )
     with pytest.raises(TypeError):
-        ways.earlier(texts, frozenset([1]), bits)
+        reachability.earlier(texts, frozenset([1]), bits)
 
 
 def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +113,8 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
         return {"verdict": CERTIFIED}
 
     monkeypatch.setattr(module, "explained", told)
-    found = list(intervals(every()))
-    assert all(isinstance(one, Interval) and one.of == "cells" for one in found)
+    actual = list(intervals(every()))
+    assert all(isinstance(one, Interval) and one.of == "cells" for one in actual)
     assert seen == [(m, 16**m) for m in range(1, ALONE + 1)]
 
 

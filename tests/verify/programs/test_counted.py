@@ -16,7 +16,7 @@ from verify.programs.extraction import extract
 from verify.programs.facts import Facts
 from verify.programs.heads import MOST_FACTOR, MOST_MULTIPLE, _of_bit
 from verify.programs.normal import Normalizer
-from verify.programs.text import Teller
+from verify.programs.text import TermPrinter
 
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
 A, NOT_A, SAME = 'select(word("a")).count()', 'select(~word("a")).count()', "select(number, number).count()"
@@ -32,7 +32,7 @@ def normal_of(prompt: str) -> tuple[Normalizer, list[Input]]:
     compiled = Compiled(Written('"yes"', prompt).program, 4)
     texts = every_text(compiled.program.texts, 4)
     spoken = ([("", int(word)) if word.isdecimal() else (word, 0) for word in words] for words in texts)
-    return Normalizer(Facts.everywhere(compiled.language)), [Input([("<s>", 0), *tokens]) for tokens in spoken]
+    return Normalizer(Facts.everywhere(compiled.automaton)), [Input([("<s>", 0), *tokens]) for tokens in spoken]
 
 
 NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
@@ -86,11 +86,11 @@ NORMALS = {prompt: normal_of(prompt) for prompt in (AB, NUMBERS)}
 def test_a_normal_form_is_what_it_was(prompt: str, says: str) -> None:
     normal, texts = NORMALS[prompt]
     term = term_of(says)
-    for place in range(len(normal.facts.language.places)):
-        form = Normalizer(normal.facts.at(frozenset([place]))).term(term)
+    for state in range(len(normal.facts.automaton.states)):
+        form = Normalizer(normal.facts.at(frozenset([state]))).term(term)
         for text in texts:
             for k in range(1, len(text.tokens) + 1):
-                here = normal.facts.language.places[place]
+                here = normal.facts.automaton.states[state]
                 name, _ = text.tokens[k - 1]
                 if name == here.word and text.value(term, k) != text.value(form, k):
                     pytest.fail(f"{says} at {k} of {text.tokens}: {text.value(term, k)} is {text.value(form, k)}")
@@ -141,25 +141,25 @@ def test_what_may_differ_has_two_forms(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("place", [2, 3, 4])
-def test_at_a_known_position_it_is_a_number(place: int) -> None:
+def test_at_a_known_position_it_is_a_number(state: int) -> None:
     """In counts of all, in what is read some steps back, and in a count, of which there are k − 1 at most."""
-    normal = NORMALS[AB][0].knowing(POSITION, Fraction(place), Fraction(place))
-    assert normal.term(term_of("select(1).count()")) == as_term(place - 1)
-    assert normal.term(term_of("position.at(position - 1)")) == as_term(place - 1)
+    normal = NORMALS[AB][0].knowing(POSITION, Fraction(state), Fraction(state))
+    assert normal.term(term_of("select(1).count()")) == as_term(state - 1)
+    assert normal.term(term_of("position.at(position - 1)")) == as_term(state - 1)
     assert normal.term(term_of('word("a").at(position - 1)')) == normal.term(term_of('word("a").back(1)'))
-    assert normal.facts.bounds(normal.term(term_of(A))) == (0, place - 1)
-    assert normal.facts.bounds(normal.term(term_of("running_sum(position)")))[1] <= place * place
+    assert normal.facts.bounds(normal.term(term_of(A))) == (0, state - 1)
+    assert normal.facts.bounds(normal.term(term_of("running_sum(position)")))[1] <= state * state
 
 
 def mismatch(weights: Compiled, due: Compiled) -> str:
     """Where one program's weights are not seen to say what the other program does."""
-    read = extract(weights.model, weights.language)
-    for i, place in enumerate(weights.language.places):
-        if place.state in weights.language.answers:
+    read = extract(weights.model, weights.automaton)
+    for i, state in enumerate(weights.automaton.states):
+        if state.label in weights.automaton.answers:
             normal = Normalizer(read.facts.ending(i))
             registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
             if found := first_mismatch(weights.model, registers, due.compiler.answer, normal):
-                return found.text(Teller(), normal)
+                return found.text(TermPrinter(), normal)
     return ""
 
 
@@ -214,11 +214,11 @@ def test_a_bit_is_compared_with_what_its_slope_says(cost: Fraction, factor: int,
     bit, y = as_term(POSITION), as_term(NumberOf()) * factor + offset
     slope = (y * 2 - 1) * cost
     facts = NORMALS[NUMBERS][0].facts
-    found = _of_bit(bit, slope, facts)
-    assert found is not None
-    assert found[0] > 0
-    assert (found[2] * 2 - 1) * found[0] == slope
-    assert facts.is_integer(found[2])
+    actual = _of_bit(bit, slope, facts)
+    assert actual is not None
+    assert actual[0] > 0
+    assert (actual[2] * 2 - 1) * actual[0] == slope
+    assert facts.is_integer(actual[2])
     assert _of_bit(bit, slope + cost * Fraction(1, 840), facts) is None  # y would be no integer
 
 
@@ -229,14 +229,14 @@ def test_a_multiple_of_a_bit_is_compared_with_what_its_slope_says(times: int, of
     bit, y = as_term(POSITION), as_term(NumberOf()) + offset
     slope = (y * 2 * times - times * times) * 8
     facts = NORMALS[NUMBERS][0].facts
-    found = _of_bit(bit, slope, facts)
-    if found is None:
+    actual = _of_bit(bit, slope, facts)
+    if actual is None:
         assert times > MOST_MULTIPLE
         return
-    ((_, m),) = found[1].items
-    assert (found[2] * 2 * m - m * m) * found[0] == slope
-    assert found[0] > 0
-    assert facts.is_integer(found[2])
+    ((_, m),) = actual[1].items
+    assert (actual[2] * 2 * m - m * m) * actual[0] == slope
+    assert actual[0] > 0
+    assert facts.is_integer(actual[2])
 
 
 def test_neighbours_differ() -> None:

@@ -22,8 +22,8 @@ from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.automata.language import State
-from verify.certificates.building import build, families_of, language_of, model_of, wired_of
+from verify.automata.token_automaton import Label
+from verify.certificates.building import automaton_of, build, families_of, model_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -65,31 +65,31 @@ def test_both_architectures_are_one_program(name: str) -> None:
 )
 def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: str, finding: str) -> None:
     subject = find_subject(name, N, model=model, printed=(finding,))
-    weights, language = build(subject)
-    found = compared(subject, weights, language, extract(weights, language))
+    weights, automaton = build(subject)
+    actual = compared(subject, weights, automaton, extract(weights, automaton))
     if (name, finding) in ROUNDING_ALONE:
-        assert found["verdict"] == CERTIFIED
+        assert actual["verdict"] == CERTIFIED
     else:
-        assert found["verdict"] != CERTIFIED
-        assert found["what"]
+        assert actual["verdict"] != CERTIFIED
+        assert actual["what"]
 
 
 @cache
 def asked(name: str) -> list[Question]:
-    found = list((one := find_subject(name, N)).dossier.tried(one))
-    return random.Random(name).sample(found, min(4, len(found)))
+    result = list((one := find_subject(name, N)).dossier.tried(one))
+    return random.Random(name).sample(result, min(4, len(result)))
 
 
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, model: str) -> None:
     subject = find_subject(name, N, model=model)
-    wired, language = wired_of(subject), language_of(subject)
+    wired, automaton = wired_of(subject), automaton_of(subject)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
     for place, change in random.Random(f"{name} {model}").sample(every, 4):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if compared(subject, weights, language, extract(weights, language))["verdict"] == CERTIFIED:
+        if compared(subject, weights, automaton, extract(weights, automaton))["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             for question in asked(name):
@@ -101,7 +101,7 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
 def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: TokenLayout) -> None:
     n, draw = 4, random.Random("istree lean")
     subject = find_subject("istree", n, lean=True, layout=layout.name)
-    wired, language = wired_of(subject), language_of(subject)
+    wired, automaton = wired_of(subject), automaton_of(subject)
     graphs = [graph for graph in every_input(n, (3,)) if draw.random() < (0.02 if layout is PAPER else 0.005)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
@@ -109,7 +109,7 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+        if explained(subject, weights, automaton)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             for graph in graphs:
@@ -125,14 +125,14 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     ids=["at once", "steps"],
 )
 def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(subject.dossier), "definition", lambda dossier, subject, state: None)
+    monkeypatch.setattr(type(subject.dossier), "definition", lambda dossier, subject, label: None)
     assert explanation(subject)["verdict"] == UNKNOWN
 
 
 def test_every_prompt_is_among_the_inputs() -> None:
-    """And n edges or more end at a place of their own."""
+    """And n edges or more end at a state of their own."""
     n, word = 4, {"~": "~", "<s>": "<s>"}
-    language = searched(language_of(find_subject("istree", n)), n, longer=True)
+    automaton = searched(automaton_of(find_subject("istree", n)), n, longer=True)
     for edges in range(n * (n - 1) // 2 + 1):
         for a, b in ((1, n), (n, 1)):
             prompt = ["<s>", *([str(a), "~", str(b)] * edges)]
@@ -140,21 +140,21 @@ def test_every_prompt_is_among_the_inputs() -> None:
             for k, token in enumerate(prompt, start=1):
                 at = {
                     i
-                    for i, place in enumerate(language.places)
-                    if (at & set(place.after) if k > 1 else not place.after)
-                    and place.word == word.get(token, "")
-                    and language.positions(place).low <= k <= language.positions(place).high
-                    and (place.word or 1 <= int(token) <= language.range(place.numbers[1])[1])
+                    for i, state in enumerate(automaton.states)
+                    if (at & set(state.after) if k > 1 else not state.after)
+                    and state.word == word.get(token, "")
+                    and automaton.positions(state).low <= k <= automaton.positions(state).high
+                    and (state.word or 1 <= int(token) <= automaton.range(state.numbers[1])[1])
                 }
-            ends = {language.places[i].state for i in at}
-            assert ends == {replace(SECOND, case=MORE * (edges >= n)) if edges else State("<s>")}
+            ends = {automaton.states[i].label for i in at}
+            assert ends == {replace(SECOND, case=MORE * (edges >= n)) if edges else Label("<s>")}
 
 
 @pytest.mark.parametrize("changed", ["key", "count"])
 def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
     subject = find_subject("istree", 4)
-    model, language = build(subject)
-    program = extract(model, subject.dossier.compared_texts(subject, language), naming=True)
+    model, automaton = build(subject)
+    program = extract(model, subject.dossier.compared_texts(subject, automaton), naming=True)
     (group,) = program.facts.groups
     assert _is_defined(group, subject, program)
     assert not _is_defined(replace(group, **{changed: program.stages[0].registers[0]}), subject, program)
@@ -163,20 +163,20 @@ def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
 def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
     subject = find_subject("istree", 4)
     model = model_of(replace(subject, printed=("edge-count",)))
-    found = explained(subject, model, language_of(subject))
-    assert (found["verdict"], found["where"]) == (UNKNOWN, "the answer at second endpoint")
-    assert set(found["task"]) - set(found["answers"]) == {str(SECOND), str(replace(SECOND, case=MORE))}
+    actual = explained(subject, model, automaton_of(subject))
+    assert (actual["verdict"], actual["where"]) == (UNKNOWN, "the answer at second endpoint")
+    assert set(actual["task"]) - set(actual["answers"]) == {str(SECOND), str(replace(SECOND, case=MORE))}
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no edge leads to −1, the root's father, and the first thought is the root."""
     subject = find_subject("istree", 4, lean=True, layout="eos")
-    model, language = build(subject)
-    language = searched(language, subject.n)
-    program = extract(model, language, naming=True)
-    same = dict[State, int]()
-    for i, place in enumerate(language.places):
-        if (due := subject.dossier.definition(subject, place.state)) is not None:
+    model, automaton = build(subject)
+    automaton = searched(automaton, subject.n)
+    program = extract(model, automaton, naming=True)
+    same = dict[Label, int]()
+    for i, state in enumerate(automaton.states):
+        if (due := subject.dossier.definition(subject, state.label)) is not None:
             normal = Normalizer(program.facts.ending(i))
             here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
@@ -184,12 +184,12 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
                 first_mismatch(model, here, wrong, normal) is None
                 for wrong in with_one_wrong_word(due, ("TRUE", "FALSE"))
             ]
-            same[place.state] = sum(found)
+            same[state.label] = sum(found)
     assert same == {
-        State("[EOS]", IN_PROMPT): 0,
+        Label("[EOS]", IN_PROMPT): 0,
         FIRST_THOUGHT: 5,
         THOUGHT: 1,
-        State("[EOS]", IN_THOUGHT): 0,
+        Label("[EOS]", IN_THOUGHT): 0,
     }
 
 

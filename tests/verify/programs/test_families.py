@@ -32,7 +32,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs.decisions import _contradicts, _with
 from verify.programs.facts import Facts
 from verify.programs.forms import named
@@ -40,34 +40,34 @@ from verify.programs.normal import Normalizer
 
 FAMILIES = {"a": (-1, 1), "b": (0, 2)}
 LONGEST = 4
-LANGUAGE = Language(
+AUTOMATON = TokenAutomaton(
     (
-        Place(State("<s>"), 1, 1, (), "<s>"),
-        Place(State("a"), 2, LONGEST, (0, 1, 3), numbers=FAMILIES["a"], family="a"),
-        Place(State("b"), 2, LONGEST, (0, 1, 2), numbers=FAMILIES["b"], family="b"),
-        Place(State("x"), 3, LONGEST, (2,), "x"),
+        State(Label("<s>"), 1, 1, (), "<s>"),
+        State(Label("a"), 2, LONGEST, (0, 1, 3), numbers=FAMILIES["a"], family="a"),
+        State(Label("b"), 2, LONGEST, (0, 1, 2), numbers=FAMILIES["b"], family="b"),
+        State(Label("x"), 3, LONGEST, (2,), "x"),
     ),
-    frozenset([State("a"), State("b"), State("x")]),
+    frozenset([Label("a"), Label("b"), Label("x")]),
     (1, 1),
 )
-NORMAL = Normalizer(Facts.everywhere(LANGUAGE))
+NORMAL = Normalizer(Facts.everywhere(AUTOMATON))
 NUMBERS = [as_term(NumberOf(family)) for family in FAMILIES]
 TOKENS = [*NUMBERS, *map(as_term, (IsNumber("a"), IsNumber("b"), IsWord("x"), IsWord("<s>"), FIRST))]
 
 
 @cache
 def texts() -> list[tuple[Input, int]]:
-    """Each with the place of its last token."""
+    """Each with the state of its last token."""
     return [(Input(tokens, frozenset(FAMILIES)), i) for tokens, i in _texts([("<s>", 0)], 0)]
 
 
 def _texts(tokens: list[tuple[str, int]], last: int) -> Iterator[tuple[list[tuple[str, int]], int]]:
     yield tokens, last
-    for i, place in enumerate(LANGUAGE.places):
-        if last in place.after and len(tokens) < LONGEST and len(tokens) + 1 >= LANGUAGE.range(place.low)[0]:
-            low, high = (LANGUAGE.range(end)[0] for end in place.numbers)
-            for number in (0,) if place.word else range(low, high + 1):
-                yield from _texts([*tokens, (place.word or place.family, number)], i)
+    for i, state in enumerate(AUTOMATON.states):
+        if last in state.after and len(tokens) < LONGEST and len(tokens) + 1 >= AUTOMATON.range(state.low)[0]:
+            low, high = (AUTOMATON.range(end)[0] for end in state.numbers)
+            for number in (0,) if state.word else range(low, high + 1):
+                yield from _texts([*tokens, (state.word or state.family, number)], i)
 
 
 def back(value: Term, steps: int) -> Term:
@@ -114,14 +114,14 @@ PREVIOUS_IS_0 = as_term(Equal(back(NUMBERS[0], 1), Fraction(0)))
 )  # a token is one of these; two before the second there is none
 @given(ANY)
 def test_normal_forms_and_bounds(value: Term) -> None:
-    """Everywhere, and at the place where a text ends."""
-    found, ends = NORMAL.term(value), NORMAL.facts.bounds(value)
-    at = [NORMAL.facts.ending(i) for i in range(len(LANGUAGE.places))]
+    """Everywhere, and at the state where a text ends."""
+    actual, ends = NORMAL.term(value), NORMAL.facts.bounds(value)
+    at = [NORMAL.facts.ending(i) for i in range(len(AUTOMATON.states))]
     there = [(Normalizer(facts).term(value), facts.bounds(value)) for facts in at]
     for text, i in texts():
         k = len(text.tokens)
         right = text.value(value, k)
-        assert text.value(found, k) == right
+        assert text.value(actual, k) == right
         assert ends[0] <= right <= ends[1]
         assert text.value(there[i][0], k) == right
         assert there[i][1][0] <= right <= there[i][1][1]
@@ -129,9 +129,9 @@ def test_normal_forms_and_bounds(value: Term) -> None:
 
 @given(st.lists(st.tuples(ANY | COMPARED, st.integers(-1, 1)), min_size=1, max_size=3), ANY)
 def test_what_holds_in_a_case(compared: list[tuple[Term, int]], value: Term) -> None:
-    """At each place: texts of the case are not said to contradict each other, and what is said of them is true."""
+    """At each state: texts of the case are not said to contradict each other, and what is said of them is true."""
     bits = [as_term(Equal(of, Fraction(v))) if i % 2 else as_term(Above(of - v)) for i, (of, v) in enumerate(compared)]
-    for i, hold in itertools.product(range(len(LANGUAGE.places)), itertools.product((True, False), repeat=len(bits))):
+    for i, hold in itertools.product(range(len(AUTOMATON.states)), itertools.product((True, False), repeat=len(bits))):
         normal = Normalizer(NORMAL.facts.ending(i))
         for bit, holds in zip(bits, hold, strict=True):
             normal = _with(normal, normal.term(bit), holds)
@@ -142,10 +142,10 @@ def test_what_holds_in_a_case(compared: list[tuple[Term, int]], value: Term) -> 
         ]
         assert not (of_case and _contradicts(normal))
         if of_case:
-            found, (low, high) = normal.term(value), normal.facts.bounds(value)
+            actual, (low, high) = normal.term(value), normal.facts.bounds(value)
             for text in of_case:
                 right = text.value(value, len(text.tokens))
-                assert text.value(found, len(text.tokens)) == right
+                assert text.value(actual, len(text.tokens)) == right
                 assert low <= right <= high
 
 

@@ -17,16 +17,16 @@ from constructions.istree.hybrid import PLACE, VERTEX
 from constructions.language.interpreter import ANYTHING, Input, Spoken
 from constructions.language.terms import ZERO, Answer
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.automata.language import Apart, State
+from verify.automata.token_automaton import Apart, Label
 from verify.certificates import mutants
-from verify.certificates.building import build, families_of, language_of, wired_of
+from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
 from verify.dossiers.istree.frames import OWN, definition
 from verify.dossiers.istree.texts import FIRST_FRAME, SECOND
-from verify.dossiers.istree.walks_in_frames import FAMILIES, states, tokens_of
+from verify.dossiers.istree.walks_in_frames import FAMILIES, labels, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
@@ -50,10 +50,10 @@ def test_the_program_is_the_search(n: int) -> None:
 
 
 def test_every_n() -> None:
-    found = list(intervals(replace(SMALL, n=50, last=52)))
-    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(50, 53))
-    assert all(interval.document["verdict"] == CERTIFIED for interval in found)
-    assert any(i.high - i.low >= 1 for i in found)
+    actual = list(intervals(replace(SMALL, n=50, last=52)))
+    assert [n for i in actual for n in range(i.low, i.high + 1)] == list(range(50, 53))
+    assert all(interval.document["verdict"] == CERTIFIED for interval in actual)
+    assert any(i.high - i.low >= 1 for i in actual)
 
 
 @pytest.mark.parametrize("finding", hybrid.FINDING_IDS)
@@ -90,7 +90,7 @@ def texts() -> Iterator[list[int]]:
         prompt, right = tokens_around(graph)
         yield [*prompt, *right[:-1]]
     for _ in range(7):
-        yield walk(language_of(SMALL), wired, families_of(SMALL), rng)[:70]
+        yield walk(automaton_of(SMALL), wired, families_of(SMALL), rng)[:70]
 
 
 def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
@@ -99,33 +99,33 @@ def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
     return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.expected_sequence(graph))
 
 
-def states_of(tokens: Sequence[Spoken]) -> list[State]:
+def labels_of(tokens: Sequence[Spoken]) -> list[Label]:
     """Their states: those of the search are behind the vertex before the first position."""
     search = next((i for i, (family, _) in enumerate(tokens) if family == PLACE), len(tokens) + 1) - 1
-    edges = itertools.cycle((State("first endpoint"), State("~"), SECOND))
+    edges = itertools.cycle((Label("first endpoint"), Label("~"), SECOND))
     said = [f"@{number}" if family == PLACE else family for family, number in tokens[search:]]
-    return [State(PAPER.start), *itertools.islice(edges, min(search, len(tokens)) - 1), *states(said)]
+    return [Label(PAPER.start), *itertools.islice(edges, min(search, len(tokens)) - 1), *labels(said)]
 
 
 @cache
-def due_at(state: State) -> Answer | None:
-    return definition(SMALL.n, state)
+def due_at(label: Label) -> Answer | None:
+    return definition(SMALL.n, label)
 
 
 def test_terms_and_words_of_an_exact_run() -> None:
-    """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
-    wired, found, language = wired_of(SMALL), program(), language_of(SMALL)
+    """At each position: the terms, as they are and as told at its state, are the registers; the defined word is what is said."""
+    wired, found, automaton = wired_of(SMALL), program(), automaton_of(SMALL)
     names = [wired.registers.index(name) for name in found.names]
-    number = {place.state: i for i, place in enumerate(language.places)}
-    normals = [Normalizer(found.facts.ending(i)) for i in range(len(language.places))]
-    told = cache(lambda place, term: normals[place].term(term))  # the same at each position of a place
+    number = {state.label: i for i, state in enumerate(automaton.states)}
+    normals = [Normalizer(found.facts.ending(i)) for i in range(len(automaton.states))]
+    told = cache(lambda state, term: normals[state].term(term))  # the same at each position of a state
     due_words = left_open = 0
     for tokens in texts():
         history, following = IdealModel(wired.model).run(tokens)
         words = tokens_of([wired.vocabulary[token] for token in tokens])
         read = Input(words, FAMILIES)
-        for k, state in enumerate(states_of(words), start=1):
-            due = due_at(state)
+        for k, label in enumerate(labels_of(words), start=1):
+            due = due_at(label)
             if due is not None and read.said(due, k) != ANYTHING:
                 due_words += 1
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
@@ -134,7 +134,7 @@ def test_terms_and_words_of_an_exact_run() -> None:
                 for i in range(len(names)):
                     term, value = stage.registers.get(i, ZERO), history[k - 1][layer][names[i]]
                     assert read.value(term, k) == value
-                    assert read.value(told(number[state], term), k) == value
+                    assert read.value(told(number[label], term), k) == value
     assert due_words > 300
     assert left_open > 30
 
@@ -146,13 +146,13 @@ def test_the_defined_words_are_those_of_larger_searches(graph: Graph) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> None:
-    wired, language, rng = wired_of(SMALL), language_of(SMALL), random.Random("frames")
+    wired, automaton, rng = wired_of(SMALL), automaton_of(SMALL), random.Random("frames")
     every = [(place, change) for place in mutants.places(wired.model) for change in CHANGES]
     kept = 0
     for place, change in rng.sample(every, 3):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SMALL))
-        if explained(SMALL, weights, language)["verdict"] == CERTIFIED:
+        if explained(SMALL, weights, automaton)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             for graph in GRAPHS:
@@ -163,10 +163,10 @@ def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no prompt ends at its start, and no vertex has a father, or is the last one, before all frames."""
-    (model, language), found = build(SMALL), program()
-    same = dict[State, int]()
-    for i, place in enumerate(language.places):
-        due, normal = due_at(place.state), Normalizer(found.facts.ending(i))
+    (model, automaton), found = build(SMALL), program()
+    same = dict[Label, int]()
+    for i, state in enumerate(automaton.states):
+        due, normal = due_at(state.label), Normalizer(found.facts.ending(i))
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
@@ -175,5 +175,5 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
                 for wrong in with_one_wrong_word(due, ("-", ">"), (VERTEX, PLACE))
             ]
             if any(told):
-                same[place.state] = sum(told)
-    assert same == {State("<s>"): 2, replace(FIRST_FRAME, number=3): 2}
+                same[state.label] = sum(told)
+    assert same == {Label("<s>"): 2, replace(FIRST_FRAME, number=3): 2}

@@ -33,25 +33,25 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs import implied
 from verify.programs.facts import Facts
 from verify.programs.forms import named
 from verify.programs.normal import Normalizer
 
 START = "<s>"
-LANGUAGE = Language(
+AUTOMATON = TokenAutomaton(
     (
-        Place(State(START), 1, 1, (), START),
-        Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 2)),
-        Place(State("x"), 2, 4, (0, 1), "x"),
-        Place(State("?"), 3, 5, (1, 2), "?"),
-        Place(State("asked"), 4, 6, (3,), numbers=(0, 1), family="asked"),
+        State(Label(START), 1, 1, (), START),
+        State(Label("number"), 2, 4, (0, 1, 2), numbers=(1, 2)),
+        State(Label("x"), 2, 4, (0, 1), "x"),
+        State(Label("?"), 3, 5, (1, 2), "?"),
+        State(Label("asked"), 4, 6, (3,), numbers=(0, 1), family="asked"),
     ),
-    frozenset([State("asked")]),
+    frozenset([Label("asked")]),
     (4, 4),
 )
-FACTS = Facts.everywhere(LANGUAGE)
+FACTS = Facts.everywhere(AUTOMATON)
 NUMBERS = frozenset(["", "asked"])
 K = as_term(POSITION)
 BITS = (IsWord("x"), IsWord("?"), IsNumber(), IsNumber("asked"), IsWord(START))
@@ -65,14 +65,14 @@ def read(value: Term | Atom, steps: int) -> Read:
 def runs() -> Sequence[Input]:
     """Every text up to each of its positions."""
 
-    def behind(tokens: tuple[Spoken, ...], place: int) -> Iterator[Input]:
-        here = LANGUAGE.places[place]
+    def behind(tokens: tuple[Spoken, ...], state: int) -> Iterator[Input]:
+        here = AUTOMATON.states[state]
         low, high = here.numbers
         for token in [(here.word, 0)] if here.word else [(here.family, v) for v in range(low, high + 1)]:
             longer = (*tokens, token)
             yield Input(longer, NUMBERS)
-            for i, one in enumerate(LANGUAGE.places):
-                if place in one.after and one.low <= len(longer) + 1 <= one.high:
+            for i, one in enumerate(AUTOMATON.states):
+                if state in one.after and one.low <= len(longer) + 1 <= one.high:
                     yield from behind(longer, i)
 
     return list(behind((), 0))
@@ -113,22 +113,22 @@ FACTORS: list[Atom] = [
 def test_where_factors_stand(places: Sequence[int], most: int) -> None:
     """What is said of the tokens and of k is so wherever no factor is 0; if that is nowhere, it is said."""
     facts = FACTS.at(frozenset(places))
-    here = frozenset(i for i, run in enumerate(runs()) if any(is_at(run, place) for place in places))
+    here = frozenset(i for i, run in enumerate(runs()) if any(is_at(run, state) for state in places))
     for factors in itertools.chain.from_iterable(
         itertools.combinations(FACTORS, count) for count in range(1, most + 1)
     ):
         left = here.intersection(*map(holding, factors))
-        found = implied.standing(factors, facts)
-        assert (found is None) == (not left), factors
-        if found is not None:
-            back, (low, high) = found
+        actual = implied.standing(factors, facts)
+        assert (actual is None) == (not left), factors
+        if actual is not None:
+            back, (low, high) = actual
             for run in map(runs().__getitem__, left):
                 assert low <= len(run.tokens) <= high
                 assert all(stands(token, run, steps) for steps, token in back.items())
 
 
-def is_at(run: Input, place: int) -> bool:
-    here, (name, _) = LANGUAGE.places[place], run.tokens[-1]
+def is_at(run: Input, state: int) -> bool:
+    here, (name, _) = AUTOMATON.states[state], run.tokens[-1]
     return name == (here.word or here.family)
 
 
@@ -190,20 +190,20 @@ ASKED = [ZERO, ONE, OF_NUMBER, OF_ASKED, OF_NUMBER + 1]
 def matched(key: Term, query: Term) -> frozenset[int]:
     """By number, the runs that end with a position that is a match of a later one, or of itself."""
     numbers = {run.tokens: i for i, run in enumerate(runs())}
-    found = set[int]()
+    result = set[int]()
     for run in runs():
         wanted = run.value(query, len(run.tokens))
-        found |= {numbers[run.tokens[:j]] for j in range(2, len(run.tokens) + 1) if run.value(key, j) == wanted}
-    return frozenset(found)
+        result |= {numbers[run.tokens[:j]] for j in range(2, len(run.tokens) + 1) if run.value(key, j) == wanted}
+    return frozenset(result)
 
 
 def test_how_many_match_where_nothing_can() -> None:
-    """A place that stands behind `?` alone has none behind it, and the first one none at all."""
-    for places, bit in itertools.product(
+    """A state that stands behind `?` alone has none behind it, and the first one none at all."""
+    for states, bit in itertools.product(
         ([0], [1], [2], [3], [4], [1, 2]), (X, QUESTION, NUMBER, as_term(IsNumber("asked")))
     ):
-        facts, count = FACTS.at(frozenset(places)), as_term(Count(Matching(((bit, ONE),))))
-        counts = [x for i, x in enumerate(values(count)) if any(is_at(runs()[i], place) for place in places)]
+        facts, count = FACTS.at(frozenset(states)), as_term(Count(Matching(((bit, ONE),))))
+        counts = [x for i, x in enumerate(values(count)) if any(is_at(runs()[i], state) for state in states)]
         low, high = facts.bounds(count)
         assert low <= min(counts) <= max(counts) <= high
         assert (Normalizer(facts).term(count) == ZERO) == (max(counts) == 0)
@@ -215,9 +215,9 @@ def test_what_is_read_at_a_match_is_zero() -> None:
         matching = Matching(((key, query), (named("name", other), ZERO)))
         there = matched(key, query) & matched(other, ZERO)
         for asked in (X, key, other, X * other, other + key):
-            found = implied.is_zero(asked, matching, FACTS)
-            assert not found or there.isdisjoint(holding(asked)), (asked, matching)
-            told[found] += 1
+            actual = implied.is_zero(asked, matching, FACTS)
+            assert not actual or there.isdisjoint(holding(asked)), (asked, matching)
+            told[actual] += 1
     assert min(told.values()) >= 20
 
 
@@ -226,9 +226,9 @@ def test_what_is_read_at_a_match_is_at_least() -> None:
     for key, query in itertools.product(SUMS, ASKED):
         there = matched(key, query)
         for asked in (key, *SUMS[1:6], NUMBER - NUMBER * OF_NUMBER, NUMBER * 2 + NUMBER * OF_NUMBER * 3):
-            found = implied.least_match(asked, Matching(((key, query),)), FACTS)
-            assert all(values(asked)[i] >= found for i in there), (asked, key, query)
-            told[found > 0] += 1
+            actual = implied.least_match(asked, Matching(((key, query),)), FACTS)
+            assert all(values(asked)[i] >= actual for i in there), (asked, key, query)
+            told[actual > 0] += 1
     assert min(told.values()) >= 20
 
 
@@ -237,8 +237,8 @@ def test_what_is_read_at_a_match_may_be_negative(key: Term) -> None:
     """1[x = −1] was told to be 0, as what is read is 0 at least where it is a sum of products."""
     negative = Read(named("name", NUMBER - NUMBER * OF_NUMBER), Pick(Matching(((key, ONE),))))
     asked = as_term(Equal(as_term(negative), Fraction(-1)))
-    found = Normalizer(FACTS).term(asked)
-    assert values(found) == values(asked)
+    actual = Normalizer(FACTS).term(asked)
+    assert values(actual) == values(asked)
 
 
 # One factor, given another one
@@ -264,10 +264,10 @@ OTHERS = [
 def test_a_factor_where_an_equality_holds() -> None:
     told = 0
     for equal, other in itertools.product(GIVEN, OTHERS):
-        found = implied.under(equal, other)
-        if found is not None:
+        actual = implied.under(equal, other)
+        if actual is not None:
             told += 1
-            assert all(values(other)[i] == found for i in holding(equal)), (equal, other)
+            assert all(values(other)[i] == actual for i in holding(equal)), (equal, other)
     assert told > 100
 
 
@@ -299,7 +299,7 @@ def test_nothing_matches(key: Term) -> None:
     ]
     changed = 0
     for term in terms:
-        found = implied.without(term, matching, START)
-        changed += found != term
-        assert all(values(found)[i] == x for i, x in enumerate(values(term)) if not values(count)[i]), term
+        actual = implied.without(term, matching, START)
+        changed += actual != term
+        assert all(values(actual)[i] == x for i, x in enumerate(values(term)) if not values(count)[i]), term
     assert changed > 10

@@ -23,7 +23,7 @@ from tests.verify.programs.test_terms import ATOMS, sums
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, atom, constant, is_whole
 from verify.algebra.symbolic import is_never_whole, is_sized
-from verify.certificates.building import families_of, language_of, model_of, sized, wired_of
+from verify.certificates.building import automaton_of, families_of, model_of, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -45,10 +45,10 @@ WIDE = (("index", "transformer"), ("recall", "transformer"))
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_every_n_is_in_one_interval_that_says_what_this_n_says(name: str, model: str) -> None:
     least = 4 if (name, model) in WIDE else 11
-    found = list(intervals(find_subject(name, least, model=model, last=LARGEST)))
-    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(least, LARGEST + 1))
-    assert any(i.high - i.low >= 2 for i in found)
-    for interval in found:
+    actual = list(intervals(find_subject(name, least, model=model, last=LARGEST)))
+    assert [n for i in actual for n in range(i.low, i.high + 1)] == list(range(least, LARGEST + 1))
+    assert any(i.high - i.low >= 2 for i in actual)
+    for interval in actual:
         assert interval.document["verdict"] == CERTIFIED
         if interval.low < interval.high:
             own = explanation(find_subject(name, interval.high, model=model))
@@ -57,17 +57,17 @@ def test_every_n_is_in_one_interval_that_says_what_this_n_says(name: str, model:
 
 def test_an_interval_ends_where_the_weights_do() -> None:
     """Those of recall are numbers. At n = 16 another p is needed, and the weights stay; at 29 they do not."""
-    found = list(intervals(find_subject("recall", 13, last=60)))
-    assert [(i.low, i.high) for i in found] == [(13, 28), (29, 60)]
-    for interval in found:
+    actual = list(intervals(find_subject("recall", 13, last=60)))
+    assert [(i.low, i.high) for i in actual] == [(13, 28), (29, 60)]
+    for interval in actual:
         assert not first_difference(*(model_of(find_subject("recall", n)) for n in (interval.low, interval.high)))
     assert first_difference(*(model_of(find_subject("recall", n)) for n in (28, 29)))
 
 
 def test_what_an_input_refutes_is_refused_of_its_n_alone() -> None:
     subject = find_subject("counting", 8, printed=("count-query",))
-    (found,) = pieces(subject, model_of(subject), 8, 12)
-    assert (found.low, found.high, found.document["verdict"]) == (8, 8, REFUSED)
+    (actual,) = pieces(subject, model_of(subject), 8, 12)
+    assert (actual.low, actual.high, actual.document["verdict"]) == (8, 8, REFUSED)
 
 
 def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
@@ -94,7 +94,7 @@ def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(na
         weights = {n: as_model(replace(subject, n=n), wired[n], changed[n]) for n in wired}
         for n, holds in verdicts(subject, weights[8], high).items():
             one = replace(subject, n=n)
-            assert (explained(one, weights[n], language_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
+            assert (explained(one, weights[n], automaton_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
             for question in draw.sample(list(one.dossier.tried(one)), 2 * holds):
                 assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)
 
@@ -109,7 +109,7 @@ def test_what_only_large_n_break_is_certified_up_to_there() -> None:
     assert not told[first_wrong]
     for n in (first_wrong - 1, first_wrong):
         one = replace(subject, n=n)
-        own = explained(one, at_one(model, one), language_of(one))
+        own = explained(one, at_one(model, one), automaton_of(one))
         assert (own["verdict"] == CERTIFIED) == told[n] == (n < first_wrong)
 
 
@@ -127,7 +127,7 @@ def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: 
         refused += not all(told.values())
         for n in (n for n, holds in told.items() if holds):
             one = replace(subject, n=n)
-            assert explained(one, at_one(changed, one), language_of(one))["verdict"] == CERTIFIED, (which, n)
+            assert explained(one, at_one(changed, one), automaton_of(one))["verdict"] == CERTIFIED, (which, n)
     assert refused
 
 
@@ -150,7 +150,7 @@ POLYNOMIALS = st.lists(st.fractions(-4, 4, max_denominator=2), min_size=1, max_s
 @given(POLYNOMIALS, POLYNOMIALS, st.integers(4, 9))
 def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], low: int) -> None:
     n = symbol(low, 12)
-    one, other = (sum((n**i * c for i, c in enumerate(found)), n * 0) for found in (top, under))
+    one, other = (sum((n**i * c for i, c in enumerate(actual)), n * 0) for actual in (top, under))
     if not other:
         return
     quotient, floors = one / other, dict[Any, Any].fromkeys((math.floor, math.ceil))
@@ -162,7 +162,7 @@ def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], lo
         assert value == at(told[2], m)
         assert not told[0] or value.denominator == 1
         assert not told[1] or value.denominator > 1
-        assert all(found is None or at(found, m) == way(value) for way, found in floors.items())
+        assert all(actual is None or at(actual, m) == way(value) for way, actual in floors.items())
 
 
 def at(value: Any, n: int) -> Fraction:
@@ -203,7 +203,7 @@ def prompts(draw: st.DrawFn) -> tuple[int, list[str]]:
 def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, list[str]]]) -> None:
     n = symbol(4, LAST)
     symbolic = changed(value, lambda c: NUMBERS[int(c)](n) if c in NUMBERS else c)
-    facts = Facts.everywhere(language_of(find_subject("counting", n)))
+    facts = Facts.everywhere(automaton_of(find_subject("counting", n)))
     normal, ends = Normalizer(facts).term(symbolic), facts.bounds(symbolic)
     event(f"up to {n.oracle.high}")
     for size, words in texts:

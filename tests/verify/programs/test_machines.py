@@ -18,7 +18,7 @@ from constructions.language.terms import ONE, Count, IsNumber, IsWord, Matching,
 from tests.verify.programs.wrong import with_one_wrong_word
 from tests.verify.subjects import of_machine
 from verify.algebra.polynomial import atom, constant
-from verify.certificates.building import build, families_of, language_of, wired_of
+from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -35,7 +35,7 @@ from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.rounding.model import Numbers, described
-from verify.runs.turing_runs import places_of, tokens_of
+from verify.runs.turing_runs import states_of, tokens_of
 
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
 
@@ -63,10 +63,10 @@ def test_the_program_of_any_machine(machine: str, n: int, length: int) -> None:
 
 
 def test_every_n() -> None:
-    found = list(intervals(replace(subject_of("bb2", 8, "10"), last=12)))
-    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(8, 13))
-    assert all(interval.document["verdict"] == CERTIFIED for interval in found)
-    assert any(i.high - i.low >= 2 for i in found)
+    actual = list(intervals(replace(subject_of("bb2", 8, "10"), last=12)))
+    assert [n for i in actual for n in range(i.low, i.high + 1)] == list(range(8, 13))
+    assert all(interval.document["verdict"] == CERTIFIED for interval in actual)
+    assert any(i.high - i.low >= 2 for i in actual)
 
 
 # Runs
@@ -74,25 +74,25 @@ def test_every_n() -> None:
 
 @cache
 def program(subject: Subject) -> Program:
-    model, language = build(subject)
-    return extract(model, copied(language, len(subject.dossier.tape)), naming=True)
+    model, automaton = build(subject)
+    return extract(model, copied(automaton, len(subject.dossier.tape)), naming=True)
 
 
 def texts(subject: Subject) -> Iterator[list[int]]:
     """The machine's own run, and texts with any numbers."""
     wired, rng = wired_of(subject), random.Random(0)
-    language = copied(language_of(subject), len(subject.dossier.tape))
+    automaton = copied(automaton_of(subject), len(subject.dossier.tape))
     request = subject.dossier.solver.request(wired, subject.n)
     yield [*request.prompt, *map(int, request.guess)][:-1]
     for _ in range(3):
-        yield walk(language, wired, families_of(subject), rng)
+        yield walk(automaton, wired, families_of(subject), rng)
 
 
 @cache
-def told(subject: Subject, place: int) -> list[dict[int, tuple[Term, Fraction, Fraction]]]:
-    """What the registers hold that are not 0, and bounds of that, at a place."""
+def told(subject: Subject, state: int) -> list[dict[int, tuple[Term, Fraction, Fraction]]]:
+    """What the registers hold that are not 0, and bounds of that, at a state."""
     found = program(subject)
-    normal = Normalizer(found.facts.ending(place))
+    normal = Normalizer(found.facts.ending(state))
     return [
         {i: (normal.term(value), *normal.facts.bounds(value)) for i, value in stage.registers.items()}
         for stage in found.stages
@@ -101,17 +101,17 @@ def told(subject: Subject, place: int) -> list[dict[int, tuple[Term, Fraction, F
 
 @pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.dossier.machine}")
 def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
-    """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
+    """At each position: the terms, as they are and as told at its state, are the registers; the defined word is what is said."""
     wired, found = wired_of(subject), program(subject)
-    language = found.facts.language
+    automaton = found.facts.automaton
     names = [wired.registers.index(name) for name in found.names]
     for tokens in texts(subject):
         history, following = IdealModel(wired.model).run(tokens)
         words = tokens_of(wired.vocabulary[token] for token in tokens)
         read = Input(words, FAMILIES)
-        for k, place in enumerate(places_of(language, words), start=1):
-            here = told(subject, language.places.index(place))
-            due = subject.dossier.definition(subject, place.state)
+        for k, state in enumerate(states_of(automaton, words), start=1):
+            here = told(subject, automaton.states.index(state))
+            due = subject.dossier.definition(subject, state.label)
             if due is not None:
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
             for layer, stage in enumerate(found.stages):
@@ -123,13 +123,13 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
     subject = SMALL[0]
-    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.dossier.machine)
+    wired, automaton, rng = wired_of(subject), automaton_of(subject), random.Random(subject.dossier.machine)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
     for place, change in rng.sample(every, 8):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+        if explained(subject, weights, automaton)["verdict"] == CERTIFIED:
             kept += 1
             before, behind = IdealModel(wired.model), IdealModel(changed)
             for tokens in texts(subject):
@@ -148,13 +148,13 @@ def test_a_print_is_not_the_machine(finding: str) -> None:
 def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -> None:
     """But in a case that is met nowhere."""
     (model, _), found = build(subject), program(subject)
-    for i, place in enumerate(found.facts.language.places):
-        due, normal = subject.dossier.definition(subject, place.state), Normalizer(found.facts.ending(i))
+    for i, state in enumerate(found.facts.automaton.states):
+        due, normal = subject.dossier.definition(subject, state.label), Normalizer(found.facts.ending(i))
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
             for wrong in with_one_wrong_word(normal_answer(due, normal), ("→", "←"), ("symbol", "state")):
-                assert first_mismatch(model, here, wrong, normal) is not None, (place.state, wrong)
+                assert first_mismatch(model, here, wrong, normal) is not None, (state.label, wrong)
 
 
 # Rules
@@ -165,26 +165,26 @@ def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -
 def test_how_many_positions_match_at_most(n: int, length: int) -> None:
     """Of directions as many as there are steps, and of other words as many as one text has."""
     subject = subject_of("bb2", n, "1" * length)
-    facts, wired = Facts.everywhere(language_of(subject)), wired_of(subject)
+    facts, wired = Facts.everywhere(automaton_of(subject)), wired_of(subject)
     counts = [Count(Matching(((as_term(bit), ONE),))) for bit in (IsWord("→"), IsNumber("cell"), IsNumber("symbol"))]
     most = [facts.bounds(as_term(count))[1] for count in counts]
     assert most == [n, 2 * n, n + length]
     for tokens in texts(subject):
         words = tokens_of(wired.vocabulary[token] for token in tokens)
         read = Input(words, FAMILIES)
-        for k, place in enumerate(places_of(facts.language, words), start=1):
+        for k, state in enumerate(states_of(facts.automaton, words), start=1):
             for count in counts:
-                low, high = facts.ending(facts.language.places.index(place)).bounds(as_term(count))
+                low, high = facts.ending(facts.automaton.states.index(state)).bounds(as_term(count))
                 assert low <= read.value(as_term(count), k) <= high
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 0), (3, 3), (0, 1), (-1, 0), (2, 3)])
 def test_one_or_two_numbers_are_said_without_a_square(low: int, high: int) -> None:
     """The embedding's square is a line on two numbers. The largest logit is by its value at each of them."""
-    normal = Normalizer(Facts.everywhere(language_of(subject_of("bb2", 1))))
+    normal = Normalizer(Facts.everywhere(automaton_of(subject_of("bb2", 1))))
     base, rows = build(subject_of("bb2", 1))[0], {0: constant(1), 1: atom("v")}
     model = replace(base, families={"": Numbers(low, high, rows)}, specials={})
     for shared, slope in itertools.product((0, 2), range(-7, 8, 2)):
         logits = {v: shared + slope * v for v in range(low, high + 1)}
-        found = answer_of(model, {0: as_term(shared), 1: as_term(slope)}, normal)
-        assert found == SayNumber(as_term(max(logits, key=logits.__getitem__)))
+        actual = answer_of(model, {0: as_term(shared), 1: as_term(slope)}, normal)
+        assert actual == SayNumber(as_term(max(logits, key=logits.__getitem__)))

@@ -34,7 +34,7 @@ from constructions.language.terms import (
 from constructions.retrieval.task import ASK, START
 from tests.language.compiled import Compiled
 from tests.language.programs import Written
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs import shares
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
@@ -42,13 +42,13 @@ from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.units import merged
 
-SPOKEN = Language(
+SPOKEN = TokenAutomaton(
     (
-        Place(State(START), 1, 1, (), START),
-        Place(State("number"), 2, 4, (0, 1, 2), numbers=(1, 3)),
-        Place(State("?"), 2, 4, (0, 1, 2), ASK),
+        State(Label(START), 1, 1, (), START),
+        State(Label("number"), 2, 4, (0, 1, 2), numbers=(1, 3)),
+        State(Label("?"), 2, 4, (0, 1, 2), ASK),
     ),
-    frozenset([State("number"), State("?")]),
+    frozenset([Label("number"), Label("?")]),
     (4, 4),
 )
 TEXTS = [
@@ -87,12 +87,12 @@ quotients = st.builds(
 @given(quotients)
 def test_a_quotient_is_that_of_two_integers(x: Term) -> None:
     x = NORMAL.term(x)
-    found = shares.quotient_of(x, NORMAL)
+    actual = shares.quotient_of(x, NORMAL)
     shared = {a for monomial, _ in x.items for a in monomial if isinstance(a, Reciprocal)}
-    event(f"{len(shared)} under it, {found is not None}")
-    assert (found is not None) == bool(shared)
-    if found is not None:
-        top, largest = found
+    event(f"{len(shared)} under it, {actual is not None}")
+    assert (actual is not None) == bool(shared)
+    if actual is not None:
+        top, largest = actual
         for value, above in zip(values(x), values(top), strict=True):
             assert above.denominator == 1
             assert (value > 0) == (above > 0)
@@ -125,9 +125,9 @@ def test_a_difference_of_shares_is_compared_with_0_alone() -> None:
         patched.setattr(shares, "most", lambda a, normal: 4)
         for at in (1, -1):
             units = [(Fraction(16), Fraction(-at)), (Fraction(-16), Fraction(-at) - Fraction(1, 16))]
-            found = shares.step(difference, units, NORMAL)
+            actual = shares.step(difference, units, NORMAL)
             due = sum((as_term(Positive(difference + b)) * c for c, b in units), ZERO)
-            assert found is None or values(found) == values(due)
+            assert actual is None or values(actual) == values(due)
 
 
 corners = st.sampled_from(
@@ -144,11 +144,11 @@ def test_units_over_a_quotient_are_a_step(x: Term, units: list[tuple[Fraction, F
     x = x - x.constant
     if level:
         units = [*units, (-sum((c for c, _ in units), Fraction(0)), units[0][1])]
-    found = shares.step(x, units, NORMAL)
-    event(f"told: {found is not None}")
-    if found is not None:
+    actual = shares.step(x, units, NORMAL)
+    event(f"told: {actual is not None}")
+    if actual is not None:
         due = sum((as_term(Positive(x + b)) * c for c, b in units), ZERO)
-        assert values(found) == values(due)
+        assert values(actual) == values(due)
         assert sum(c for c, _ in units) == 0
 
 
@@ -171,10 +171,10 @@ def test_units_that_are_wired_are_told(x: Term, at: int, units: list[tuple[int, 
     x = NORMAL.term(x)
     for steep, is_told in ((4, True), (5, True), (Fraction(7, 2), False)):
         scaled = [(Fraction(c) * steep, Fraction(b) / steep - at) for c, b in units]
-        found = shares.step(x, scaled, NORMAL)
-        assert (found is not None) == is_told
-        if found is not None:
-            assert values(found) == values(sum((as_term(Positive(x + b)) * c for c, b in scaled), ZERO))
+        actual = shares.step(x, scaled, NORMAL)
+        assert (actual is not None) == is_told
+        if actual is not None:
+            assert values(actual) == values(sum((as_term(Positive(x + b)) * c for c, b in scaled), ZERO))
 
 
 def test_a_mean_over_all_positions_is_a_sum_over_them() -> None:
@@ -222,14 +222,14 @@ def test_units_over_two_bits_are_what_they_are_compared_as() -> None:
     """However it is written: a step of two units is a comparison."""
     a, b = as_term(Read(IS_ASK, Back(1))), as_term(Equal(NUMBER, Fraction(2)))
     for x in (a + b - 1, a * 2 + b - 2, a - b):
-        units = NORMAL.settled(as_term(Positive(x)) - as_term(Positive(x - 1)))
+        units = NORMAL.normalised(as_term(Positive(x)) - as_term(Positive(x - 1)))
         assert NORMAL.term(merged(units, NORMAL)) == NORMAL.term(as_term(Above(x)))
 
 
 @pytest.mark.parametrize("prompt", ["some(numbers(0, 5))", 'some(words("a", "b"))', 'some(numbers()), "?"'])
 def test_what_all_tokens_embed_is_a_constant(prompt: str) -> None:
     compiled = Compiled(Written('"x"', prompt).program, 3)
-    terms = extract(compiled.model, compiled.language).stages[0].registers
+    terms = extract(compiled.model, compiled.automaton).stages[0].registers
     one = compiled.model.registers.index("one")
     assert terms[one] == ONE
     for token, word in enumerate(compiled.wired.vocabulary):
@@ -265,7 +265,7 @@ def test_a_case_of_several_bits_is_taken_apart(condition: str, swap: bool) -> No
     compiled = made("yes", "no")
     assert compiled.mismatches == []
     other = made("no", "yes") if swap else made("yes", "yes")
-    read = extract(compiled.model, compiled.language)
+    read = extract(compiled.model, compiled.automaton)
     normal = Normalizer(read.facts.ending(1))
     registers = {r: normal.term(value) for r, value in read.stages[-1].registers.items()}
     assert first_mismatch(compiled.model, registers, compiled.compiler.answer, normal) is None

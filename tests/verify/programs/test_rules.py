@@ -36,8 +36,8 @@ from constructions.language.terms import (
     term,
 )
 from constructions.retrieval.task import ASK, START
-from verify.automata.language import Language, Place, State
-from verify.certificates.building import language_of
+from verify.automata.token_automaton import Label, State, TokenAutomaton
+from verify.certificates.building import automaton_of
 from verify.dossiers.registry import find_subject
 from verify.programs import shares
 from verify.programs.decisions import _under, _with
@@ -51,7 +51,7 @@ K, NUMBER = as_term(POSITION), as_term(NumberOf())
 BEFORE = as_term(Read(NUMBER, Back(1)))
 IS_NUMBER = as_term(IsNumber())
 MARKS = as_term(Count(Matching(((as_term(IsWord(ASK)), ONE),))))
-NORMAL = Normalizer(Facts.everywhere(language_of(find_subject("index", MOST))))
+NORMAL = Normalizer(Facts.everywhere(automaton_of(find_subject("index", MOST))))
 DIFFERENCE = as_term(Reciprocal(NUMBER)) - as_term(Read(as_term(Reciprocal(NUMBER)), Back(1)))
 WEIGHTS = st.integers(-3, 3).map(Fraction)
 
@@ -70,18 +70,18 @@ def values(term: Term) -> list[int | Fraction]:
 
 
 def test_unit_fractions_are_compared_by_their_denominators() -> None:
-    found = shares.larger(DIFFERENCE, NORMAL)
-    assert found is not None
-    assert values(found) == values(as_term(Above(DIFFERENCE)))
+    actual = shares.larger(DIFFERENCE, NORMAL)
+    assert actual is not None
+    assert values(actual) == values(as_term(Above(DIFFERENCE)))
 
 
 def test_zero_is_a_unit_fraction_that_is_larger_than_none() -> None:
     """Denominator 0: at position 1 nothing stands before."""
-    found = shares.larger(DIFFERENCE, NORMAL)
-    assert found is not None
+    actual = shares.larger(DIFFERENCE, NORMAL)
+    assert actual is not None
     for u, v in itertools.product(range(4), repeat=2):
         larger = (Fraction(1, u) if u else 0) > (Fraction(1, v) if v else 0)
-        assert Input([("", v), ("", u)]).value(found, 2) == larger
+        assert Input([("", v), ("", u)]).value(actual, 2) == larger
 
 
 @given(
@@ -99,9 +99,9 @@ def test_units_over_a_difference_of_unit_fractions_are_a_step(
         units.append((-sum((c for c, _ in units), Fraction(0)), Fraction(0)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(shares, "most", lambda a, normal: MOST)
-        found = shares.step(DIFFERENCE, units, NORMAL)
-    if found is not None:
-        assert values(found) == values(sum((as_term(Positive(DIFFERENCE + b)) * c for c, b in units), ZERO))
+        actual = shares.step(DIFFERENCE, units, NORMAL)
+    if actual is not None:
+        assert values(actual) == values(sum((as_term(Positive(DIFFERENCE + b)) * c for c, b in units), ZERO))
 
 
 def test_the_step_that_is_wired_is_told() -> None:
@@ -112,7 +112,7 @@ def test_the_step_that_is_wired_is_told() -> None:
             shares.step(DIFFERENCE, [(Fraction(1), b), (Fraction(-1), b - scale * least)], NORMAL)
             for b, scale in ((Fraction(0), 1), (least, 1), (Fraction(0), 2))
         ]
-    assert [found is None for found in steps] == [False, False, True]
+    assert [actual is None for actual in steps] == [False, False, True]
 
 
 @pytest.mark.parametrize("start", [2, 4, 7])
@@ -180,11 +180,11 @@ def test_a_case_bounds_each_of_two_numbers_by_the_other(slopes: tuple[int, int],
     ranges = [range(int(low), int(high) + 1) for low, high in map(NORMAL.facts.bounds, (NUMBER, BEFORE))]
     left = [xy for xy in itertools.product(*ranges) if (slopes[0] * xy[0] + slopes[1] * xy[1] + offset > 0) == holds]
     facts = _with(NORMAL, as_term(above), holds).facts
-    for value, slope, found in zip((NUMBER, BEFORE), slopes, zip(*left, strict=True), strict=bool(left)):
+    for value, slope, actual in zip((NUMBER, BEFORE), slopes, zip(*left, strict=True), strict=bool(left)):
         low, high = facts.bounds(value)
-        assert low <= min(found) <= max(found) <= high
+        assert low <= min(actual) <= max(actual) <= high
         if abs(slope) == 1:
-            assert (low, high) == (min(found), max(found))
+            assert (low, high) == (min(actual), max(actual))
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -257,10 +257,10 @@ def test_a_line_with_exceptions_is_bounded_by_its_values(
     facts = NORMAL.facts.knowing(x, Fraction(low), Fraction(high))
     value = sum((as_term(Equal(NUMBER, Fraction(v))) * c for v, c in more.items()), NUMBER * slope)
     least, most = facts.bounds(value)
-    found = [slope * i + more.get(i, 0) for i in range(low, high + 1)]
-    assert least <= min(found) <= max(found) <= most
+    actual = [slope * i + more.get(i, 0) for i in range(low, high + 1)]
+    assert least <= min(actual) <= max(actual) <= most
     if slope:
-        assert (least, most) == (min(found), max(found))
+        assert (least, most) == (min(actual), max(actual))
 
 
 @pytest.mark.parametrize("offset", [Fraction(i, 12) for i in (-6, 0, 3, 4, 5, 6, 12)])
@@ -308,10 +308,10 @@ def test_position_1_wins_alone_above_all_matches(default: Fraction, told: type |
     """Without a preference a match has 0, and what does not match has less."""
     first = as_term(Equal(K, Fraction(1))), BEFORE * BEFORE * 4 + as_term(default)
     rows = (NUMBER * NUMBER, as_term(-4)), (NUMBER, BEFORE * 8), first
-    found = winners(by_key(rows), NORMAL)
-    assert (None if found is None else type(found)) == told
-    for text in texts() if isinstance(found, Nearest) else ():
-        assert all(text.chosen(found, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
+    actual = winners(by_key(rows), NORMAL)
+    assert (None if actual is None else type(actual)) == told
+    for text in texts() if isinstance(actual, Nearest) else ():
+        assert all(text.chosen(actual, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
 
 
 @pytest.mark.parametrize(("default", "told"), [(1, Nearest(ONE)), (-1, None)])
@@ -326,13 +326,13 @@ def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: 
     """−S(x − y/m)² is −S/m²·(m·x − y)²; with a seventh added, m would have to be 7 times as large."""
     query = (BEFORE + as_term(offset)) * Fraction(1, times)
     first = as_term(Equal(K, Fraction(1))), query * query * 4
-    found = winners(by_key(((NUMBER * NUMBER, as_term(-4)), (NUMBER, query * 8), first)), NORMAL)
+    actual = winners(by_key(((NUMBER * NUMBER, as_term(-4)), (NUMBER, query * 8), first)), NORMAL)
     told = times <= MOST_FACTOR if offset.denominator == 1 else times == 1
     if not told:
-        assert found is None
+        assert actual is None
         return
     m = times * offset.denominator
-    assert found == Tied(Matching(((NUMBER * m, (BEFORE + as_term(offset)) * offset.denominator),)))
+    assert actual == Tied(Matching(((NUMBER * m, (BEFORE + as_term(offset)) * offset.denominator),)))
 
 
 # What is given of k, and of what is read back
@@ -340,13 +340,13 @@ def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: 
 
 @pytest.mark.parametrize("place", range(1, 6))
 @pytest.mark.parametrize("steps", range(1, 6))
-def test_what_is_read_back_from_a_position_that_is_known(place: int, steps: int) -> None:
-    facts = NORMAL.facts.knowing(*K.atoms, Fraction(place), Fraction(place))
+def test_what_is_read_back_from_a_position_that_is_known(state: int, steps: int) -> None:
+    facts = NORMAL.facts.knowing(*K.atoms, Fraction(state), Fraction(state))
     for value in (NUMBER + 1, IS_NUMBER, K, as_term(IsWord(START))):
         low, high = facts.bounds(as_term(Read(value, Back(steps))))
-        found = {text.value(as_term(Read(value, Back(steps))), place) for text in texts() if place <= len(text.tokens)}
-        assert low <= min(found) <= max(found) <= high
-        if place <= steps + 1:
+        actual = {text.value(as_term(Read(value, Back(steps))), state) for text in texts() if state <= len(text.tokens)}
+        assert low <= min(actual) <= max(actual) <= high
+        if state <= steps + 1:
             assert low == high
 
 
@@ -358,11 +358,11 @@ def test_a_bit_that_is_read_back_bounds_what_it_compares(holds: bool, steps: int
     bit, number = as_term(Read(as_term(Above(NUMBER + offset)), Back(steps))), as_term(Read(NUMBER, Back(steps)))
     normal = _with(NORMAL, NORMAL.term(bit), holds)
     low, high = normal.facts.bounds(NORMAL.term(number))
-    found = [
+    actual = [
         text.value(number, k) for text in texts() for k in range(1, len(text.tokens) + 1) if text.value(bit, k) == holds
     ]
-    assert not found or low <= min(found) <= max(found) <= high
-    if holds and found and offset:
+    assert not actual or low <= min(actual) <= max(actual) <= high
+    if holds and actual and offset:
         assert low == 1 - offset
 
 
@@ -402,8 +402,8 @@ def test_a_sum_is_bounded_by_what_stands_at_each_position(low: int) -> None:
     for of in (NUMBER, NUMBER * -2 + 3, as_term(IsWord(START)), IS_NUMBER):
         facts = NORMAL.facts.knowing(position, Fraction(low), Fraction(low + 1))
         least, most = facts.bounds(as_term(Sum(of)))
-        found = {text.value(as_term(Sum(of)), k) for text in texts() for k in (low, low + 1) if k <= len(text.tokens)}
-        assert least <= min(found) <= max(found) <= most
+        actual = {text.value(as_term(Sum(of)), k) for text in texts() for k in (low, low + 1) if k <= len(text.tokens)}
+        assert least <= min(actual) <= max(actual) <= most
 
 
 def test_a_sum_of_what_is_nowhere_less_is_at_least_as_often_that() -> None:
@@ -415,9 +415,9 @@ def test_a_sum_of_what_is_nowhere_less_is_at_least_as_often_that() -> None:
 # Who wins, of scores of the rules' form with numbers that fit or do not
 
 
-SHORT = Language(
-    (Place(State(START), 1, 1, (), START), Place(State("number"), 2, 4, (0, 1), numbers=(1, 3))),
-    frozenset([State("number")]),
+SHORT = TokenAutomaton(
+    (State(Label(START), 1, 1, (), START), State(Label("number"), 2, 4, (0, 1), numbers=(1, 3))),
+    frozenset([Label("number")]),
     (4, 4),
 )
 PREFIXES = [

@@ -12,7 +12,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.verify.certificates.small import Registers, Unit, Weights, texts
 from verify.algebra.domains import Undecided
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
@@ -30,17 +30,19 @@ FREE = ("a", "b", "c", "d", "e", "f")  # what may be written
 BITS = ("n", "<s>", "x", "?", "first")
 
 
-def languages() -> st.SearchStrategy[Language]:
+def automata() -> st.SearchStrategy[TokenAutomaton]:
     """<s>, numbers and x in some order, and ? behind them or not."""
 
-    def language(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> Language:
-        start = Place(State("<s>"), 1, 1, (), "<s>")
-        number = Place(State("number"), 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 3))
-        mark = Place(State("x"), 2 + (0 not in begin), longest, begin, "x")
-        places = (start, number, mark, *([Place(State("?"), 3, longest + 1, (1, 2), "?")] if asked else []))
-        return Language(places, frozenset(place.state for place in places), (4, 4))
+    def automaton(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> TokenAutomaton:
+        start = State(Label("<s>"), 1, 1, (), "<s>")
+        number = State(Label("number"), 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 3))
+        mark = State(Label("x"), 2 + (0 not in begin), longest, begin, "x")
+        states = (start, number, mark, *([State(Label("?"), 3, longest + 1, (1, 2), "?")] if asked else []))
+        return TokenAutomaton(states, frozenset(state.label for state in states), (4, 4))
 
-    return st.builds(language, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(3, 4), st.booleans(), st.booleans())
+    return st.builds(
+        automaton, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(3, 4), st.booleans(), st.booleans()
+    )
 
 
 def _form(draw: st.DrawFn, names: tuple[str, ...], most: int = 2) -> Weights:
@@ -107,25 +109,25 @@ def models(draw: st.DrawFn) -> Wired:
         ({"<s>": 1.0}, 0.0, {}, 1.0, {"first": 1.0}),
         ({"k": 1.0}, 0.0, {"k": 1.0}, 0.0, {"k²": 1.0}),
     ]
-    found, readable, free = [OF.block(*once)], ("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²"), FREE
+    result, readable, free = [OF.block(*once)], ("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²"), FREE
     for _ in range(draw(st.integers(1, 3))):
         block, readable = draw(blocks(readable, free))
-        found.append(block)
+        result.append(block)
         free = free[2:]
-    return OF.model(WORDS, {"k": 1.0}, found, ARITHMETIC)
+    return OF.model(WORDS, {"k": 1.0}, result, ARITHMETIC)
 
 
-@given(models(), languages(), st.booleans())
+@given(models(), automata(), st.booleans())
 @settings(max_examples=25)
-def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, naming: bool) -> None:
+def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutomaton, naming: bool) -> None:
     weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 3)])
     try:
-        program = extract(weights, language, naming=naming)
+        program = extract(weights, automaton, naming=naming)
     except Undecided:
         event("undecided")
         return
-    ideal, places = IdealModel(wired.model), {place.state: i for i, place in enumerate(language.places)}
-    at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in places.items()}
+    ideal, states = IdealModel(wired.model), {state.label: i for i, state in enumerate(automaton.states)}
+    at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in states.items()}
     last = program.stages[-1].registers
     here = {name: {i: normal.term(value) for i, value in last.items()} for name, normal in at.items()}
     says = {}
@@ -134,17 +136,17 @@ def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, n
             says[name] = answer_of(weights, here[name], normal)
         except Undecided:
             event(f"no answer at {name}")
-    for text in texts(wired, language):
+    for text in texts(wired, automaton):
         tokens = [token for token, _ in text]
         history, following = ideal.run(tokens)
         words = [wired.vocabulary[token] for token in tokens]
         run = Input([("", int(word)) if word.isdecimal() else (word, 0) for word in words])
-        for k, (_, place) in enumerate(text, start=1):
+        for k, (_, state) in enumerate(text, start=1):
             for layer, stage in enumerate(program.stages):
                 for i, name in enumerate(OF):
                     told, exact = stage.registers.get(i, ZERO), history[k - 1][layer][i]
                     assert run.value(told, k) == exact, (words, k, stage.where, name, told.order)
             for i, name in enumerate(OF):
-                assert run.value(here[place].get(i, ZERO), k) == history[k - 1][-1][i], (words, k, place, name)
-            if place in says:
-                assert run.said(says[place], k) == wired.vocabulary[following[k - 1]], (words, k, place)
+                assert run.value(here[state].get(i, ZERO), k) == history[k - 1][-1][i], (words, k, state, name)
+            if state in says:
+                assert run.said(says[state], k) == wired.vocabulary[following[k - 1]], (words, k, state)

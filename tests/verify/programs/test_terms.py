@@ -41,8 +41,8 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.retrieval.task import ASK, START, Question
-from verify.automata.language import State
-from verify.certificates.building import build, families_of, language_of, wired_of
+from verify.automata.token_automaton import Label
+from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
@@ -54,7 +54,7 @@ from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.normal import Normalizer
 from verify.programs.output import _is_share, _sign
-from verify.programs.text import Teller
+from verify.programs.text import TermPrinter
 from verify.programs.witness import tokens_of
 
 N = 4
@@ -71,8 +71,8 @@ def program(subject: Subject) -> Program:
 
 
 def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]:
-    """Where a term is not the register of the exact run, here or as it is told at its place."""
-    found, wired, language = program(subject), wired_of(subject), language_of(subject)
+    """Where a term is not the register of the exact run, here or as it is told at its state."""
+    found, wired, automaton = program(subject), wired_of(subject), automaton_of(subject)
     ideal = IdealModel(wired.model)
     names = [wired.registers.index(name) for name in found.names]
     wrong = []
@@ -81,9 +81,9 @@ def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]
         history, _ = ideal.run(wired.tokens(words))
         told = Input(tokens_of(words))
         last = next(
-            i for i, p in enumerate(language.places) if p.state in language.answers and p.word in ("", words[-1])
+            i for i, p in enumerate(automaton.states) if p.label in automaton.answers and p.word in ("", words[-1])
         )
-        here = at_place(subject, last if words[-1] != "0" else len(language.places) - 1)
+        here = at_state(subject, last if words[-1] != "0" else len(automaton.states) - 1)
         for k, layer in itertools.product(range(1, len(words) + 1), range(len(found.stages))):
             for i, name in enumerate(found.names):
                 value = history[k - 1][layer][names[i]]
@@ -95,9 +95,9 @@ def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]
 
 
 @cache
-def at_place(subject: Subject, place: int) -> list[dict[int, Term]]:
+def at_state(subject: Subject, state: int) -> list[dict[int, Term]]:
     found = program(subject)
-    normal = Normalizer(found.facts.at(frozenset([place])))
+    normal = Normalizer(found.facts.at(frozenset([state])))
     return [{i: normal.term(value) for i, value in stage.registers.items()} for stage in found.stages]
 
 
@@ -153,30 +153,30 @@ LONG = Graph(N, ((2, 1), (3, 2), (2, 4), (4, 1), (1, 3)))
 def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
     """At every position, and as told at the prompt's end and in the search: there alone if a head's scores are in it elsewhere."""
     subject = find_subject("istree", N, layout=layout, lean=is_lean)
-    model, language = build(subject)
-    language = searched(language, N, longer=not is_lean)
-    found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
-    ideal, last = IdealModel(wired.model), {place.state: i for i, place in enumerate(language.places)}
-    at = {state: cache(Normalizer(found.facts.ending(i)).term) for state, i in last.items()}
+    model, automaton = build(subject)
+    automaton = searched(automaton, N, longer=not is_lean)
+    found, wired, words = extract(model, automaton, naming=True), wired_of(subject), LAYOUTS[layout]
+    ideal, last = IdealModel(wired.model), {state.label: i for i, state in enumerate(automaton.states)}
+    at = {label: cache(Normalizer(found.facts.ending(i)).term) for label, i in last.items()}
     for graph in [*GRAPHS[: 1 + (is_lean and layout == "paper")], *([] if is_lean else [LONG])]:
         prompt = words.prompt(graph)
         tokens = [words.vocabulary(N)[token] for token in [*prompt, *expected_answer(graph, words)[:-1]]]
         history, _ = ideal.run(wired.tokens(tokens))
         run = Input(tokens_of(tokens))
         for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
-            state = THOUGHT if k > len(prompt) + 1 else FIRST_THOUGHT
+            label = THOUGHT if k > len(prompt) + 1 else FIRST_THOUGHT
             if k == len(prompt) or tokens[k - 1] == words.end_of_prompt:
                 of = IN_PROMPT if k == len(prompt) else IN_THOUGHT
-                state = State(words.end_of_prompt, of) if words.end_of_prompt else SECOND
-                state = replace(state, case=MORE) if graph == LONG else state
-            here = at.get(state) if k >= len(prompt) else None
+                label = Label(words.end_of_prompt, of) if words.end_of_prompt else SECOND
+                label = replace(label, case=MORE) if graph == LONG else label
+            here = at.get(label) if k >= len(prompt) else None
             for i, name in enumerate(found.names):
                 term, value = stage.registers.get(i, as_term(0)), history[k - 1][layer][wired.registers.index(name)]
                 assert (at and unresolved(term) is not None) or run.value(term, k) == value, (k, stage.where, name)
-                assert here is None or run.value(here(term), k) == value, (k, state, stage.where, name)
+                assert here is None or run.value(here(term), k) == value, (k, label, stage.where, name)
 
 
-LANGUAGE = language_of(find_subject("counting", N))
+AUTOMATON = automaton_of(find_subject("counting", N))
 NUMBERS = st.integers(-3, 3).map(Fraction)
 QUARTERS = [Fraction(0), Fraction(1, 4), Fraction(-1, 4)]
 
@@ -236,11 +236,11 @@ def prompts(draw: st.DrawFn) -> list[str]:
 @settings(max_examples=25)
 @given(sums(ATOMS), prompts())
 def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
-    facts = Facts.everywhere(LANGUAGE)
+    facts = Facts.everywhere(AUTOMATON)
     normal, run = Normalizer(facts).term(value), Input(tokens_of(words))
     for k in range(1, len(words) + 1):
         assert run.value(normal, k) == run.value(value, k)
-    last = next(i for i, p in enumerate(LANGUAGE.places) if p.state == State("threshold", "0" * (words[-1] == "0")))
+    last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
     here = facts.at(frozenset([last]))
     k = len(words)
     assert run.value(Normalizer(here).term(value), k) == run.value(value, k)
@@ -251,22 +251,22 @@ def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
 
 @pytest.mark.parametrize("of", [as_term(NumberOf()) * 2 - 3, as_term(IsWord(START)), ONE], ids=str)
 def test_a_comb_and_its_bounds(of: Term) -> None:
-    facts, run = Facts.everywhere(LANGUAGE), Input(tokens_of([START, "4", "1", "4", "4", ASK, "4", "2"]))
+    facts, run = Facts.everywhere(AUTOMATON), Input(tokens_of([START, "4", "1", "4", "4", ASK, "4", "2"]))
     for steps, sign in [(1, -1), (2, 1), (2, -1), (3, 1), (3, -1)]:
         value = as_term(Comb(of, steps, sign))
         normal, (low, high) = Normalizer(facts).term(value), facts.bounds(Normalizer(facts).term(value))
-        found = [run.value(value, k) for k in range(1, 9)]
-        assert [run.value(normal, k) for k in range(1, 9)] == found
-        assert all(low <= x <= high for x in found)
+        actual = [run.value(value, k) for k in range(1, 9)]
+        assert [run.value(normal, k) for k in range(1, 9)] == actual
+        assert all(low <= x <= high for x in actual)
         if (of, sign) in [(ONE, -1), (as_term(IsWord(START)), 1)]:  # seen to be bits
-            assert {*found} == {0, 1} == {low, high}
+            assert {*actual} == {0, 1} == {low, high}
 
 
 def test_a_comb_in_words() -> None:
     number = as_term(NumberOf())
-    assert Teller().term(as_term(Comb(number, 1, -1))) == "Σ_{j = k, k − 1, …} (−1)^(k − j)·number[j]"
-    assert Teller().term(as_term(Comb(number, 2, -1))) == "Σ_{j = k, k − 2, …} (−1)^((k − j)/2)·number[j]"
-    assert Teller().term(as_term(Comb(number + 1, 2, 1))) == "Σ_{j = k, k − 2, …} (number[j] + 1)"
+    assert TermPrinter().term(as_term(Comb(number, 1, -1))) == "Σ_{j = k, k − 1, …} (−1)^(k − j)·number[j]"
+    assert TermPrinter().term(as_term(Comb(number, 2, -1))) == "Σ_{j = k, k − 2, …} (−1)^((k − j)/2)·number[j]"
+    assert TermPrinter().term(as_term(Comb(number + 1, 2, 1))) == "Σ_{j = k, k − 2, …} (number[j] + 1)"
 
 
 @st.composite
@@ -302,10 +302,10 @@ def scores(draw: st.DrawFn) -> Best:
 @settings(max_examples=25)
 @given(scores(), st.sampled_from([as_term(Equal(as_term(POSITION), Fraction(1))), as_term(NumberOf())]), prompts())
 def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
-    facts = Facts.everywhere(LANGUAGE)
+    facts = Facts.everywhere(AUTOMATON)
     read, run = as_term(Read(value, best)), Input(tokens_of(words))
     told = Normalizer(facts).term(read)
-    last = next(i for i, p in enumerate(LANGUAGE.places) if p.state == State("threshold", "0" * (words[-1] == "0")))
+    last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
     event("kept" if any(isinstance(getattr(a, "where", None), Best) for a in told.atoms) else "told")
     assert all(run.value(told, k) == run.value(read, k) for k in range(1, len(words) + 1))
     here = Normalizer(facts.at(frozenset([last]))).term(read)
@@ -315,7 +315,7 @@ def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
 
 def test_a_score_that_no_rule_tells_is_kept() -> None:
     k, number = as_term(POSITION), as_term(NumberOf())
-    normal = Normalizer(Facts.everywhere(LANGUAGE))
+    normal = Normalizer(Facts.everywhere(AUTOMATON))
     kept = normal.term(as_term(Read(number, Best(((number, k),)))))
     assert kept == as_term(Read(number, Best(((number, k),))))
     halfway = Best(((k * k, as_term(-2)), (k, number * 2 + 1)))  # nearest to (2·number + 1)/4
@@ -331,7 +331,7 @@ def test_position_1_wins_only_between_matches_and_mismatches(default: int, is_to
     k itself matches only in the second part: then no default is too low.
     """
     number, k = as_term(NumberOf()), as_term(POSITION)
-    facts = Facts.everywhere(LANGUAGE)
+    facts = Facts.everywhere(AUTOMATON)
     assert facts.positions == (1, 8)
     for asked, told in ((number + 1, is_told), (number, default <= -50)):
         rows = [(number * number, as_term(-400)), (number, asked * 800), (k * k, as_term(-1)), (k, as_term(2))]
@@ -340,7 +340,7 @@ def test_position_1_wins_only_between_matches_and_mismatches(default: int, is_to
 
 
 def test_a_sign_is_told_of_whole_numbers_and_less_than_one_besides() -> None:
-    number, normal = as_term(NumberOf()), Normalizer(Facts.everywhere(LANGUAGE))
+    number, normal = as_term(NumberOf()), Normalizer(Facts.everywhere(AUTOMATON))
     assert _sign(number - Fraction(3, 2), normal) == as_term(Above(number - 1))
     assert _sign(number * Fraction(2, 3) - 2, normal) is None  # 0 at 3, where number − 2 is 1
     assert _sign(number * Fraction(4, 3) - 4, normal) is None

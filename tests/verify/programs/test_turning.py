@@ -39,8 +39,8 @@ from tests.verify.programs.wrong import with_one_wrong_word
 from tests.verify.subjects import of_machine
 from verify.algebra.domains import Undecided
 from verify.algebra.interval import symbol
-from verify.automata.language import State
-from verify.certificates.building import build, families_of, language_of, wired_of
+from verify.automata.token_automaton import Label
+from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -57,7 +57,7 @@ from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.tables import extent
 from verify.rounding.model import described
-from verify.runs.turing_runs import digits_of, places_of
+from verify.runs.turing_runs import digits_of, states_of
 
 
 def subject_of(machine: str, cells: int, steps: int = 6, tape: str = "") -> Subject:
@@ -86,8 +86,8 @@ def test_the_program_of_any_machine(machine: str, cells: int) -> None:
 
 @cache
 def program(subject: Subject) -> Program:
-    model, language = build(subject)
-    return extract(model, subject.dossier.compared_texts(subject, language), naming=True)
+    model, automaton = build(subject)
+    return extract(model, subject.dossier.compared_texts(subject, automaton), naming=True)
 
 
 def run_of(subject: Subject) -> list[int]:
@@ -122,10 +122,10 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     names = [wired.registers.index(name) for name in found.names]
     history, following = IdealModel(wired.model).run(tokens[:-1])
     read = input_of(subject, tokens)
-    for k, place in enumerate(places_of(found.facts.language, read.tokens[:-1]), start=1):
+    for k, state in enumerate(states_of(found.facts.automaton, read.tokens[:-1]), start=1):
         due, at = (
-            subject.dossier.definition(subject, place.state),
-            found.facts.at(frozenset([found.facts.language.places.index(place)])),
+            subject.dossier.definition(subject, state.label),
+            found.facts.at(frozenset([found.facts.automaton.states.index(state)])),
         )
         if due is not None:
             assert following[k - 1] == tokens[k]
@@ -139,12 +139,12 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 def changed(subject: Subject, count: int) -> Iterator[tuple[object, dict[str, object], list[int]]]:
     """Some single weights changed: which, what is explained then, and what such a model says behind each word of the run."""
-    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.dossier.machine)
+    wired, automaton, rng = wired_of(subject), automaton_of(subject), random.Random(subject.dossier.machine)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     for place, change in rng.sample(every, count):
         weights = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         model = described(weights, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        yield (place, change), explained(subject, model, language), IdealModel(weights).run(run_of(subject)[:-1])[1]
+        yield (place, change), explained(subject, model, automaton), IdealModel(weights).run(run_of(subject)[:-1])[1]
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
@@ -173,11 +173,11 @@ def test_an_exported_model_and_its_cells(tmp_path: Path, capsys: pytest.CaptureF
 def test_many_cells_and_steps() -> None:
     """A cell so far back is read as any other; elsewhere rules follow up to 64 steps one by one."""
     subject = subject_of("1RA0LA", 66, 10**6)
-    found, (model, _) = program(subject), build(subject)
-    (i,) = (i for i, place in enumerate(found.facts.language.places) if place.state == State(TURN))
-    due, normal = subject.dossier.definition(subject, State(TURN)), Normalizer(found.facts.ending(i))
+    actual, (model, _) = program(subject), build(subject)
+    (i,) = (i for i, state in enumerate(actual.facts.automaton.states) if state.label == Label(TURN))
+    due, normal = subject.dossier.definition(subject, Label(TURN)), Normalizer(actual.facts.ending(i))
     assert due is not None
-    assert first_mismatch(model, found.stages[-1].registers, due, normal) is None
+    assert first_mismatch(model, actual.stages[-1].registers, due, normal) is None
 
 
 # What is refused
@@ -185,27 +185,27 @@ def test_many_cells_and_steps() -> None:
 
 def test_without_the_invariant_nothing_is_told() -> None:
     subject = SMALL[2]
-    model, language = build(subject)
-    found = explained(subject, model, replace(language, invariants=()))
-    assert (found["verdict"], found["where"]) == (UNKNOWN, "block 3, recurrence")
+    model, automaton = build(subject)
+    actual = explained(subject, model, replace(automaton, invariants=()))
+    assert (actual["verdict"], actual["where"]) == (UNKNOWN, "block 3, recurrence")
 
 
 def test_the_invariant_is_to_be_about_what_is_defined() -> None:
     subject = SMALL[2]
-    found = program(subject)
-    (passed,) = found.queues
-    assert _is_passed(passed, subject, found)
+    actual = program(subject)
+    (passed,) = actual.queues
+    assert _is_passed(passed, subject, actual)
     for wrong in (replace(passed, late=passed.early), replace(passed, early=ONE), replace(passed, late=ZERO)):
-        assert not _is_passed(wrong, subject, found)
+        assert not _is_passed(wrong, subject, actual)
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But in a case that is met nowhere: behind `:` no cell has halted."""
     subject = subject_of("1RA1LZ", 2)
     (model, _), found, same = build(subject), program(subject), 0
-    for state in (State(":"), State(LAST_TURN)):
-        (i,) = (i for i, place in enumerate(found.facts.language.places) if place.state == state)
-        due, normal = subject.dossier.definition(subject, state), Normalizer(found.facts.ending(i))
+    for label in (Label(":"), Label(LAST_TURN)):
+        (i,) = (i for i, state in enumerate(found.facts.automaton.states) if state.label == label)
+        due, normal = subject.dossier.definition(subject, label), Normalizer(found.facts.ending(i))
         assert due is not None
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         for wrong in with_one_wrong_word(normal_answer(due, normal), (HALT, ":"), ("cell", "head")):
@@ -217,23 +217,23 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 
 
 BB2 = subject_of("bb2", 3, 3)
-LANGUAGE = BB2.dossier.compared_texts(BB2, language_of(BB2))
+AUTOMATON = BB2.dossier.compared_texts(BB2, automaton_of(BB2))
 KINDS = ("blank", "cell", "head", "halted", "turn")
 
 
 @st.composite
 def texts(draw: st.DrawFn) -> list[tuple[int, Spoken]]:
-    """Any that the places allow, whatever a machine would write: places and tokens."""
-    found, places = [(0, ("<s>", 0))], LANGUAGE.places
+    """Any that the states allow, whatever a machine would write: states and tokens."""
+    result, states = [(0, ("<s>", 0))], AUTOMATON.states
     for k in range(2, draw(st.integers(2, 16))):
-        behind = [i for i, place in enumerate(places) if found[-1][0] in place.after]
-        allowed = [i for i in behind if (at := LANGUAGE.positions(places[i])).low <= k <= at.high]
+        behind = [i for i, state in enumerate(states) if result[-1][0] in state.after]
+        allowed = [i for i in behind if (at := AUTOMATON.positions(states[i])).low <= k <= at.high]
         if not allowed:
             break
         i = draw(st.sampled_from(allowed))
-        number = draw(st.integers(*map(int, places[i].numbers)))
-        found.append((i, (places[i].word, 0) if places[i].word else (places[i].family, number)))
-    return found
+        number = draw(st.integers(*map(int, states[i].numbers)))
+        result.append((i, (states[i].word, 0) if states[i].word else (states[i].family, number)))
+    return result
 
 
 def digit() -> st.SearchStrategy[Term]:
@@ -249,7 +249,7 @@ def table(value: Term) -> st.SearchStrategy[Term]:
     bends = st.lists(st.tuples(st.integers(-3, 8), st.integers(-2, 2)), min_size=1, max_size=3)
     of = bends.map(lambda bends: sum((as_term(Positive(value - b)) * c for b, c in bends), as_term(0)))
     equal = st.integers(0, 8).map(lambda v: as_term(Equal(value, Fraction(v))))
-    return (of | equal).map(lambda t: as_term(Named("t", Normalizer(Facts.everywhere(LANGUAGE)).term(t))))
+    return (of | equal).map(lambda t: as_term(Named("t", Normalizer(Facts.everywhere(AUTOMATON)).term(t))))
 
 
 def terms() -> st.SearchStrategy[Term]:
@@ -279,7 +279,7 @@ def units(value: Term) -> st.SearchStrategy[Term]:
 @settings(max_examples=150)
 @given(digit().flatmap(units), texts())
 def test_units_over_numbers_of_several_families(value: Term, text: list[tuple[int, Spoken]]) -> None:
-    normal, read = Normalizer(Facts.everywhere(LANGUAGE)), Input([token for _, token in text], frozenset(KINDS))
+    normal, read = Normalizer(Facts.everywhere(AUTOMATON)), Input([token for _, token in text], frozenset(KINDS))
     assert all(read.value(normal.term(value), k) == read.value(value, k) for k in range(1, len(text) + 1))
 
 
@@ -288,9 +288,9 @@ def test_units_over_numbers_of_several_families(value: Term, text: list[tuple[in
 def test_terms_of_any_text_by_what_is_given_of_its_tokens(
     value: Term, text: list[tuple[int, Spoken]], given: list[tuple[int, Atom]]
 ) -> None:
-    """The normal form is the term, and lies within its bounds; no place is left out at which a token stands."""
+    """The normal form is the term, and lies within its bounds; no state is left out at which a token stands."""
     k, read = len(text), Input([token for _, token in text], frozenset(KINDS))
-    normal = Normalizer(Facts.everywhere(LANGUAGE).ending(text[-1][0]))
+    normal = Normalizer(Facts.everywhere(AUTOMATON).ending(text[-1][0]))
     for steps, a in given:
         bit = normal.term(as_term(Read(as_term(a), Back(steps))) if steps else as_term(a))
         normal = _with(normal, bit, bool(read.value(bit, k)))
@@ -299,18 +299,18 @@ def test_terms_of_any_text_by_what_is_given_of_its_tokens(
     assert facts.bounds(value)[0] <= due <= facts.bounds(value)[1]
     assert not _contradicts(normal)
     for steps in range(k):
-        state = LANGUAGE.places[text[k - 1 - steps][0]].state
-        assert state in {facts.language.places[i].state for i in facts.places_back(steps)}
+        label = AUTOMATON.states[text[k - 1 - steps][0]].label
+        assert label in {facts.automaton.states[i].label for i in facts.states_back(steps)}
 
 
 def test_nothing_is_told_of_tokens_that_there_may_not_be() -> None:
     """At position 2 no token is 3 steps back, so that what is read there is 0 and says nothing of others."""
-    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.state == State("cell", case=BEFORE_HEAD))
-    facts = Facts.everywhere(LANGUAGE).ending(place)
+    (state,) = (i for i, p in enumerate(AUTOMATON.states) if p.label == Label("cell", case=BEFORE_HEAD))
+    facts = Facts.everywhere(AUTOMATON).ending(state)
     bit = Read(as_term(IsNumber("cell")), Back(3))
     known = facts.knowing(bit, Fraction(0), Fraction(0))
     assert facts.positions[0] == 2
-    assert "<s>" in {known.language.places[i].word for i in known.places_back(1)}
+    assert "<s>" in {known.automaton.states[i].word for i in known.states_back(1)}
     equal = Read(as_term(Equal(as_term(NumberOf("cell")), Fraction(0))), Back(3))
     assert Input([("<s>", 0), ("cell", 1)], frozenset(KINDS)).value(Normalizer(facts).term(as_term(equal)), 2) == 0
 
@@ -319,7 +319,7 @@ def test_nothing_is_told_of_tokens_that_there_may_not_be() -> None:
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_number_is_0_at_all_other_tokens(kind: str, number: int) -> None:
     read = Input([("<s>", 0), ("blank", 0), ("cell", 1), ("head", 3)], frozenset(KINDS))
-    normal, equal = Normalizer(Facts.everywhere(LANGUAGE)), Equal(as_term(NumberOf("cell")), Fraction(number))
+    normal, equal = Normalizer(Facts.everywhere(AUTOMATON)), Equal(as_term(NumberOf("cell")), Fraction(number))
     for product in (as_term(IsNumber(kind)) * as_term(equal), as_term(equal) * as_term(IsNumber("head"))):
         assert [read.value(normal.term(product), k) for k in range(1, 5)] == [
             read.value(product, k) for k in range(1, 5)
@@ -327,10 +327,10 @@ def test_a_number_is_0_at_all_other_tokens(kind: str, number: int) -> None:
 
 
 def test_what_stands_once_is_counted_once() -> None:
-    facts = Facts.everywhere(LANGUAGE)
+    facts = Facts.everywhere(AUTOMATON)
     halted = as_term(Count(Matching(((as_term(IsNumber(HALTED)), ONE),))))
-    ends = {place.state: facts.ending(i).bounds(halted) for i, place in enumerate(LANGUAGE.places)}
-    assert {ends[State(TURN)], ends[State(LAST_TURN)], ends[State("cell", case="right of the halted")]} == {
+    ends = {state.label: facts.ending(i).bounds(halted) for i, state in enumerate(AUTOMATON.states)}
+    assert {ends[Label(TURN)], ends[Label(LAST_TURN)], ends[Label("cell", case="right of the halted")]} == {
         (0, 0),
         (1, 1),
     }
@@ -342,7 +342,7 @@ def test_the_extent_is_of_all_texts(text: list[tuple[int, Spoken]]) -> None:
     """And of no more than what tokens side by side can be."""
     found = program(subject_of("bb2", 3, 3))
     entering = found.queues[0].early
-    assert extent(entering, LANGUAGE) == (0, 10)
+    assert extent(entering, AUTOMATON) == (0, 10)
     read = Input([token for _, token in text], frozenset(KINDS))
     assert all(0 <= read.value(entering, k) <= 10 for k in range(1, len(text) + 1))
 
@@ -358,8 +358,8 @@ def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() ->
     """Entering are digits up to 10; with 8 for 16 those behind the first may add up to more than 1."""
     subject = subject_of("bb2", 3, 3)
     found, (model, _) = program(subject), build(subject)
-    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.state == State(":"))
-    normal = Normalizer(found.facts.ending(place))
+    (state,) = (i for i, p in enumerate(AUTOMATON.states) if p.label == Label(":"))
+    normal = Normalizer(found.facts.ending(state))
     normal = normal.knowing(Read(as_term(NumberOf("head")), Back(3)), Fraction(3), Fraction(3))
     number, square = (found.names.index(name) for name in ("number", "number_squared"))
     silent = replace(model, specials=dict.fromkeys(model.specials, ((square, 1),)))
@@ -375,5 +375,5 @@ def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() ->
 
 def test_a_number_that_may_be_equal_at_some_n_is_counted() -> None:
     n = symbol(4, 6)
-    facts = Facts.everywhere(language_of(find_subject("counting", n)))
+    facts = Facts.everywhere(automaton_of(find_subject("counting", n)))
     assert Normalizer(facts).term(as_term(Count(Matching(((ONE, as_term(n * -1 + 5)),))))) != ZERO

@@ -27,8 +27,8 @@ from constructions.language.terms import (
 from constructions.models.search import END_SEARCH, FAILED
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.domains import Integer
-from verify.automata.language import Language, Place, State
-from verify.certificates.building import build, families_of, language_of, wired_of
+from verify.automata.token_automaton import Label, State, TokenAutomaton
+from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -51,16 +51,16 @@ SUBJECT = find_subject("istree", N, model="rag")
 
 
 @cache
-def program() -> tuple[Model, Language, Program]:
-    model, language = build(SUBJECT)
-    texts = SUBJECT.dossier.compared_texts(SUBJECT, language)
+def program() -> tuple[Model, TokenAutomaton, Program]:
+    model, automaton = build(SUBJECT)
+    texts = SUBJECT.dossier.compared_texts(SUBJECT, automaton)
     return model, texts, extract(model, texts, naming=True)
 
 
 @cache
-def both() -> tuple[Language, Language]:
-    """The texts, and again with a place for each way."""
-    return language_of(SUBJECT), by_way(language_of(SUBJECT))
+def both() -> tuple[TokenAutomaton, TokenAutomaton]:
+    """The texts, and again with a state for each way."""
+    return automaton_of(SUBJECT), by_way(automaton_of(SUBJECT))
 
 
 @cache
@@ -68,61 +68,61 @@ def normal_at(i: int) -> Normalizer:
     return Normalizer(program()[2].facts.ending(i))
 
 
-def due(state: State) -> Answer | None:
-    return turns.definition(N, state)
+def due(label: Label) -> Answer | None:
+    return turns.definition(N, label)
 
 
 @st.composite
-def ways(draw: st.DrawFn, language: Language) -> tuple[list[int], list[Spoken]]:
-    """Places of a text, and its tokens; numbers that stand twice are copied, any others drawn."""
-    following = [[i for i, p in enumerate(language.places) if j in p.after] for j in range(len(language.places))]
+def ways(draw: st.DrawFn, automaton: TokenAutomaton) -> tuple[list[int], list[Spoken]]:
+    """States of a text, and its tokens; numbers that stand twice are copied, any others drawn."""
+    following = [[i for i, p in enumerate(automaton.states) if j in p.after] for j in range(len(automaton.states))]
     length, choose = draw(st.integers(1, 90)), random.Random(draw(st.integers(0, 2**32)))
     here, at, tokens = 0, list[int](), list[Spoken]()
     while True:
-        place = language.places[here]
-        low, high = (language.range(end)[0] for end in place.numbers)
-        number = choose.randint(low, high) if not place.same else tokens[-place.same][1]
+        state = automaton.states[here]
+        low, high = (automaton.range(end)[0] for end in state.numbers)
+        number = choose.randint(low, high) if not state.same else tokens[-state.same][1]
         at.append(here)
-        tokens.append((place.word, 0) if place.word else (place.family, number))
+        tokens.append((state.word, 0) if state.word else (state.family, number))
         if not following[here] or len(at) == length:
             return at, tokens
         here = choose.choice(following[here])
 
 
-def stands(language: Language, tokens: list[Spoken]) -> bool:
-    """Whether some way through the places has these tokens."""
+def stands(automaton: TokenAutomaton, tokens: list[Spoken]) -> bool:
+    """Whether some way through the states has these tokens."""
     here = frozenset[int]()
-    return all(here := behind(language, here, tokens, k) for k in range(1, len(tokens) + 1))
+    return all(here := behind(automaton, here, tokens, k) for k in range(1, len(tokens) + 1))
 
 
 def test_each_piece_is_defined() -> None:
-    texts = by_way(language_of(SUBJECT))
-    pieces = {place.state.piece for place in texts.places if place.state.number}
+    texts = by_way(automaton_of(SUBJECT))
+    pieces = {state.label.piece for state in texts.states if state.label.number}
     heads = {
         piece for piece in pieces if piece.part == TURN and piece.which == rag.RECORD and piece.behind in PROMPT_ENDS
     }
     dead_ends = {piece for piece in pieces if piece.part == FATHER and piece.result == FAILED}
     assert (len(heads), len(dead_ends)) == (2, 2)
     assert pieces == {*turns.PIECES, *turns.RESULTS, *heads, *dead_ends}
-    undefined = [place for place in texts.places if due(place.state) is None]
-    assert {place.word for place in undefined} == {"", PAPER.joint, "FAILED", END_SEARCH}
-    assert {place.state for place in undefined if not place.word} == {State("first endpoint")}
+    undefined = [state for state in texts.states if due(state.label) is None]
+    assert {state.word for state in undefined} == {"", PAPER.joint, "FAILED", END_SEARCH}
+    assert {state.label for state in undefined if not state.word} == {Label("first endpoint")}
 
 
 @given(st.data())
-def test_a_place_for_each_way_leaves_the_texts_as_they_are(data: st.DataObject) -> None:
+def test_a_state_for_each_way_leaves_the_texts_as_they_are(data: st.DataObject) -> None:
     one, other = data.draw(st.permutations(both()))
     _, tokens = data.draw(ways(one))
     assert stands(other, tokens)
 
 
 @given(st.data())
-def test_a_term_at_its_place_is_what_it_is_everywhere(data: st.DataObject) -> None:
+def test_a_term_at_its_state_is_what_it_is_everywhere(data: st.DataObject) -> None:
     """On texts with numbers that stand twice, whatever else they say."""
     _, texts, found = program()
     at, tokens = data.draw(ways(texts))
     given_text, k = Input(tokens, frozenset([rag.VERTEX])), len(at)
-    positions = texts.positions(texts.places[at[-1]])
+    positions = texts.positions(texts.states[at[-1]])
     assert positions.low <= k <= positions.high
     for stage in found.stages:
         for value in stage.registers.values():
@@ -137,29 +137,29 @@ def test_searches_in_turns_of_larger_graphs_find_what_is_defined(graph: Graph) -
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     model, texts, found = program()
     refused = 0
-    for i, place in enumerate(texts.places):
-        if (right := due(place.state)) is None:
+    for i, state in enumerate(texts.states):
+        if (right := due(state.label)) is None:
             continue
         normal = normal_at(i)
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         assert first_mismatch(model, here, right, normal) is None
         for wrong in with_one_wrong_word(right, (PAPER.no, PAPER.yes), exchanged=True):
-            assert first_mismatch(model, here, wrong, normal) is not None, place.state
+            assert first_mismatch(model, here, wrong, normal) is not None, state.label
             refused += 1
-    assert refused > len(texts.places)
+    assert refused > len(texts.states)
 
 
 def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
     n, draw = 4, random.Random("istree rag")
     subject = find_subject("istree", n, model="rag")
-    wired, language = wired_of(subject), language_of(subject)
+    wired, automaton = wired_of(subject), automaton_of(subject)
     graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept, drawn = 0, draw.sample(every, 2)
     for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+        if explained(subject, weights, automaton)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             assert not any(wrong_words(ideal, wired.vocabulary, graph) for graph in graphs), (place, change)
@@ -186,23 +186,23 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_number_is_a_copy_only_if_all_texts_have_it_so() -> None:
-    start, two = Place(State("s"), 1, 1, (), "s"), (1, 2)
-    one, other = (Place(State(name, number=1), 2, 2, (0,), numbers=two, family="v") for name in ("one", "other"))
-    texts = Language(
-        (start, one, other, Place(State("both", number=1), 3, 3, (1, 2), numbers=two, family="v")), frozenset(), (4, 4)
+    start, two = State(Label("s"), 1, 1, (), "s"), (1, 2)
+    one, other = (State(Label(name, number=1), 2, 2, (0,), numbers=two, family="v") for name in ("one", "other"))
+    texts = TokenAutomaton(
+        (start, one, other, State(Label("both", number=1), 3, 3, (1, 2), numbers=two, family="v")), frozenset(), (4, 4)
     )
     number = as_term(NumberOf("v"))
     again, no_copy = SayNumber(number, "v"), SayNumber(number + 1, "v")
 
-    def same(at_one: Answer | None, at_other: Answer | None) -> Place:
-        return as_due(texts, 1, {one.state: at_one, other.state: at_other}.get).places[3]
+    def same(at_one: Answer | None, at_other: Answer | None) -> State:
+        return as_due(texts, 1, {one.label: at_one, other.label: at_other}.get).states[3]
 
     assert same(again, again).same == 1
     back = SayNumber(as_term(Read(number, Back(1))), "v")
     assert same(back, back).same == 2
     of_none = SayNumber(ONE, "w")
     for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy), (of_none, of_none)):
-        assert same(at_one, at_other) == texts.places[3]
+        assert same(at_one, at_other) == texts.states[3]
     assert same(SayNumber(ONE, "v"), SayNumber(ONE, "v")).numbers == (1, 1)
 
 
@@ -215,24 +215,24 @@ def test_nothing_is_counted_where_nothing_can_be() -> None:
 
 def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
     """Where a number of another family stands, this one has none."""
-    places = (
-        Place(State("s"), 1, 1, (), "s"),
-        Place(State("first"), 2, 2, (0,), numbers=(1, 2), family="w"),
-        Place(State("of none"), 3, 3, (1,), numbers=(0, 2), family="v", same=1),
-        Place(State("of the first"), 4, 4, (2,), numbers=(1, 2), family="w", same=2),
+    states = (
+        State(Label("s"), 1, 1, (), "s"),
+        State(Label("first"), 2, 2, (0,), numbers=(1, 2), family="w"),
+        State(Label("of none"), 3, 3, (1,), numbers=(0, 2), family="v", same=1),
+        State(Label("of the first"), 4, 4, (2,), numbers=(1, 2), family="w", same=2),
     )
-    facts = Facts.everywhere(Language(places, frozenset(), (4, 4)))
+    facts = Facts.everywhere(TokenAutomaton(states, frozenset(), (4, 4)))
     text, number = Input([("s", 0), ("w", 2), ("v", 0), ("w", 2)], frozenset("vw")), as_term(NumberOf("w"))
     told = [Normalizer(facts.at(frozenset([i]))).term(number) for i in range(4)]
     assert [text.value(term, k) for k, term in enumerate(told, start=1)] == [0, 2, 0, 2]
     assert told[3] == as_term(Read(number, Back(2)))
 
 
-def test_the_positions_of_a_way_are_among_those_of_its_place() -> None:
-    places = (
-        Place(State("s"), 1, 1, (), "s"),
-        Place(State("x"), 2, 4, (0, 1), "x"),
-        Place(State("each third"), 2, 8, (1,), "y", every=3),
+def test_the_positions_of_a_way_are_among_those_of_its_state() -> None:
+    states = (
+        State(Label("s"), 1, 1, (), "s"),
+        State(Label("x"), 2, 4, (0, 1), "x"),
+        State(Label("each third"), 2, 8, (1,), "y", every=3),
     )
-    found = by_way(Language(places, frozenset(), (4, 4)))
-    assert found.positions(found.places[2]) == Integer(5, 5, 3)
+    actual = by_way(TokenAutomaton(states, frozenset(), (4, 4)))
+    assert actual.positions(actual.states[2]) == Integer(5, 5, 3)

@@ -37,7 +37,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 from verify.programs.shorthand import K, at, back, equal, let, word
 
@@ -48,9 +48,9 @@ OTHER = let("other", AT_END * back(HERE, 2) + BEHIND * back(HERE, 1))
 """A record of the edge a ~ b stands at b, and one at the token behind: its own vertex is b, then a."""
 
 
-def definition(n: int, state: State) -> Answer | None:
+def definition(n: int, label: Label) -> Answer | None:
     """What should be said in this state of a text; None if nothing is due."""
-    return Frames(n).due.get(state)
+    return Frames(n).due.get(label)
 
 
 def nearest_record(vertex: Term, target: Term) -> Closest:
@@ -60,22 +60,22 @@ def nearest_record(vertex: Term, target: Term) -> Closest:
 
 @dataclass(frozen=True)
 class Frames:
-    """What is due at each place, and the terms that tell it."""
+    """What is due at each state, and the terms that tell it."""
 
     n: int
 
     @cached_property
-    def due(self) -> dict[State, Answer]:
-        """By state of a text."""
+    def due(self) -> dict[Label, Answer]:
+        """By the label of a text's state."""
         root = If(equal(K, as_term(3 * self.n - 2)), SayNumber(ONE, VERTEX), Say(NO))
         again = SayNumber(back(HERE, 3), VERTEX)
-        answer_at: dict[State, Answer] = {State(START): root, SECOND: root}
-        frames: dict[State, tuple[Answer, ...]] = {
+        answer_at: dict[Label, Answer] = {Label(START): root, SECOND: root}
+        frames: dict[Label, tuple[Answer, ...]] = {
             FIRST_FRAME: (SayNumber(ONE, PLACE), *self.new_base),
-            State(FRAME, DOWN): (again, self.next_vertex, self.unless_visited, *self.new_base),
-            State(FRAME, UP): (again, self.up, self.edge_gone_up, *self.new_base),
-            State(FRAME, PASS): (again, self.edge_passed, *self.new_base),
-            State(FRAME, FURTHER): (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
+            Label(FRAME, DOWN): (again, self.next_vertex, self.unless_visited, *self.new_base),
+            Label(FRAME, UP): (again, self.up, self.edge_gone_up, *self.new_base),
+            Label(FRAME, PASS): (again, self.edge_passed, *self.new_base),
+            Label(FRAME, FURTHER): (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
         }
         for frame, answers in frames.items():
             answer_at |= {replace(frame, number=i): answer for i, answer in enumerate(answers, start=1)}

@@ -16,7 +16,7 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.part import printed_precision
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline, Format
-from verify.automata.language import Language, State
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import About, Dossier, Subject
 from verify.dossiers.istree import texts
 from verify.dossiers.solved import FEW, TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
@@ -63,11 +63,11 @@ class IsTree(SolvedDossier):
     def solver(self) -> Any:
         return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
 
-    def symbolic_texts(self, subject: Subject) -> Language:
+    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
         n: Any = subject.n
         return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, subject.n, subject.n)
 
     # Inputs
@@ -157,7 +157,7 @@ class OfTransformer(IsTree):
             return lean.plan(n, fmt, layout=self.layout, vertices=vertices)
         return transformer.plan(n, fmt, layout=self.layout, printed=frozenset(subject.printed), vertices=vertices)
 
-    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+    def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.istree(low, high, self.layout)
 
     # Definitions
@@ -173,15 +173,15 @@ class OfTransformer(IsTree):
     def is_stepwise(self, subject: Subject) -> bool:
         return not subject.printed
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import steps
 
         if subject.printed:
             return None
-        return steps.definition(subject.n, self.token_layout, state, by_counts=not self.lean)
+        return steps.definition(subject.n, self.token_layout, label, by_counts=not self.lean)
 
-    def compared_texts(self, subject: Subject, language: Language) -> Language:
-        return language if subject.printed else texts.searched(language, subject.n, longer=not self.lean)
+    def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
+        return automaton if subject.printed else texts.searched(automaton, subject.n, longer=not self.lean)
 
     def counted(self, subject: Subject) -> tuple[Term, Term]:
         from verify.dossiers.istree.steps import ByCounts
@@ -248,16 +248,16 @@ class OfHybrid(IsTree):
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
         return hybrid.plan(subject.n, fmt, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
 
-    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+    def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.of_hybrid(low, high)
 
     def is_stepwise(self, subject: Subject) -> bool:
         return True
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import frames
 
-        return frames.definition(subject.n, state)
+        return frames.definition(subject.n, label)
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return FRAMES
@@ -299,7 +299,7 @@ class OfSearcher(IsTree):
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
         return rag.plan(subject.n, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
 
-    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+    def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed
         return texts.of_rag(low, high, frozenset(subject.printed), limited=limited)
 
@@ -309,18 +309,18 @@ class OfSearcher(IsTree):
     def is_stepwise(self, subject: Subject) -> bool:
         return not subject.printed
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import turns
 
-        return None if subject.printed else turns.definition(subject.n, state)
+        return None if subject.printed else turns.definition(subject.n, label)
 
-    def compared_texts(self, subject: Subject, language: Language) -> Language:
+    def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         from verify.dossiers.istree import turns
         from verify.programs.pieces import as_due, by_way
 
         if subject.printed:
-            return language
-        return as_due(by_way(language), texts.PROMPT, lambda state: turns.definition(subject.n, state))
+            return automaton
+        return as_due(by_way(automaton), texts.PROMPT, lambda label: turns.definition(subject.n, label))
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return TURNS

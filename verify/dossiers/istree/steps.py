@@ -26,28 +26,28 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.programs.shorthand import K, at, back, equal, let, word
 
 NUMBER = as_term(NumberOf())
 
 
-def definition(n: int, layout: TokenLayout, state: State, *, by_counts: bool = False) -> Answer | None:
+def definition(n: int, layout: TokenLayout, label: Label, *, by_counts: bool = False) -> Answer | None:
     """What should be said in this state of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
 
     by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
     search = (ByCounts if by_counts else ByNeighbours)(n, layout)
-    if state.part == THOUGHT.part:
+    if label.part == THOUGHT.part:
         return search.step
     if layout.end_of_prompt is None:
-        if state.part in (layout.start, SECOND.part):
+        if label.part in (layout.start, SECOND.part):
             return If(equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
         return None
-    if state.which == IN_PROMPT:
+    if label.which == IN_PROMPT:
         return SayNumber(ONE)
-    return search.verdict if state.which == IN_THOUGHT else None
+    return search.verdict if label.which == IN_THOUGHT else None
 
 
 @dataclass(frozen=True)

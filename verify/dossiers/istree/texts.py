@@ -19,7 +19,7 @@ from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.algebra.domains import SIZE
 from verify.algebra.polynomial import atom, constant
-from verify.automata.language import Apart, Bound, Consecutive, Language, Limited, Place, State
+from verify.automata.token_automaton import Apart, Bound, Consecutive, Label, Limited, State, TokenAutomaton
 from verify.programs.texts import ending
 
 FRAMES = (  # of the hybrid
@@ -30,13 +30,13 @@ FRAMES = (  # of the hybrid
 )
 COMPARISONS = frozenset([ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE])  # of the Linear RNN with search
 MORE = "n edges or more"
-SECOND, FIRST_THOUGHT, THOUGHT = State("second endpoint"), State("thought", 1), State("thought")
-PROMPT_ENDS = State(PAPER.start), SECOND
+SECOND, FIRST_THOUGHT, THOUGHT = Label("second endpoint"), Label("thought", 1), Label("thought")
+PROMPT_ENDS = Label(PAPER.start), SECOND
 IN_PROMPT, IN_THOUGHT = "of the prompt", "of the thought"  # an [EOS]
-PROMPT = 4  # places of the edges: <s>, the first endpoint, ~, the second
-FIRST_FRAME, FRAME = State("the first frame"), "a frame"
+PROMPT = 4  # states of the edges: <s>, the first endpoint, ~, the second
+FIRST_FRAME, FRAME = Label("the first frame"), "a frame"
 TURN, FATHER, A_VERTEX = "a turn", "the father in a turn", "a vertex"  # and what a search returns
-FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, KNOWN = map(State, ("the first neighbour", "the next neighbour", "a record"))
+FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, KNOWN = map(Label, ("the first neighbour", "the next neighbour", "a record"))
 
 
 def records_apart() -> Apart:
@@ -57,7 +57,7 @@ def edge_counts(most: Bound) -> Consecutive:
     return Consecutive("counts of one vertex", "self", "edge_count", most, statement)
 
 
-def istree(low: int, high: int, layout: Layout = "paper") -> Language:
+def istree(low: int, high: int, layout: Layout = "paper") -> TokenAutomaton:
     """A prompt of up to n(n − 1)/2 edges `a ~ b`, and behind it up to 2n − 1 vertices of a chain of thought.
 
     Layout `paper`: behind n − 1 edges. Layout `eos`: behind any number, and [EOS] behind both.
@@ -67,34 +67,34 @@ def istree(low: int, high: int, layout: Layout = "paper") -> Language:
     n = constant(low) if low == high else atom(SIZE)
     last = (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
     every = (1, n)
-    places = [
-        Place(State(words.start), 1, 1, (), words.start),
-        Place(State("first endpoint"), 2, last - 1, (0, 3), numbers=every, every=3),
-        Place(State(words.joint), 3, last, (1,), words.joint, every=3),
-        Place(SECOND, 4, last + 1, (2,), numbers=every, every=3),
+    states = [
+        State(Label(words.start), 1, 1, (), words.start),
+        State(Label("first endpoint"), 2, last - 1, (0, 3), numbers=every, every=3),
+        State(Label(words.joint), 3, last, (1,), words.joint, every=3),
+        State(SECOND, 4, last + 1, (2,), numbers=every, every=3),
     ]
     end = words.end_of_prompt
     if end is None:
-        places += [
-            Place(FIRST_THOUGHT, n * 3 - 1, n * 3 - 1, (3,), numbers=every),
-            Place(THOUGHT, n * 3, n * 5 - 2, (4, 5), numbers=every),
+        states += [
+            State(FIRST_THOUGHT, n * 3 - 1, n * 3 - 1, (3,), numbers=every),
+            State(THOUGHT, n * 3, n * 5 - 2, (4, 5), numbers=every),
         ]
     else:
-        places += [
-            Place(State(end, IN_PROMPT), 2, last + 2, (0, 3), end),
-            Place(FIRST_THOUGHT, 3, last + 3, (4,), numbers=every),
-            Place(THOUGHT, 4, last + n * 2 + 1, (5, 6), numbers=every),
-            Place(State(end, IN_THOUGHT), 4, last + n * 2 + 2, (5, 6), end),
+        states += [
+            State(Label(end, IN_PROMPT), 2, last + 2, (0, 3), end),
+            State(FIRST_THOUGHT, 3, last + 3, (4,), numbers=every),
+            State(THOUGHT, 4, last + n * 2 + 1, (5, 6), numbers=every),
+            State(Label(end, IN_THOUGHT), 4, last + n * 2 + 2, (5, 6), end),
         ]
-    answers = frozenset(place.state for place in places)
-    return Language(tuple(places), answers, (low, high), (edge_counts(n - 1),), shown=THOUGHT)
+    answers = frozenset(state.label for state in states)
+    return TokenAutomaton(tuple(states), answers, (low, high), (edge_counts(n - 1),), shown=THOUGHT)
 
 
 @dataclass
 class _Text:
-    """Places behind the edges. numbers: family → bounds; what is none is a word. low, high: of positions behind the edges."""
+    """States behind the edges. numbers: family → bounds; what is none is a word. low, high: of positions behind the edges."""
 
-    places: list[Place]
+    states: list[State]
     numbers: dict[str, tuple[Bound, Bound]]
     low: Bound
     high: int
@@ -102,57 +102,57 @@ class _Text:
     @staticmethod
     def of(low: int, high: int, families: Callable[[Any], Sequence[Family]], start: Bound, end: int) -> _Text:
         """A text that begins with up to n(n − 1)/2 edges. families: of the numbers, for any n."""
-        edges = [place if place.word else replace(place, family=VERTEX) for place in istree(low, high).places[:PROMPT]]
+        edges = [state if state.word else replace(state, family=VERTEX) for state in istree(low, high).states[:PROMPT]]
         numbers: dict[str, tuple[Bound, Bound]] = {
             family.name: (family.low, family.high) for family in families(low if low == high else atom(SIZE))
         }
         return _Text(edges, numbers, start, end)
 
-    def write(self, piece: State, items: Sequence[str], *after: int) -> int:
-        """Words one behind the other; the number of the last place."""
+    def write(self, piece: Label, items: Sequence[str], *after: int) -> int:
+        """Words one behind the other; the number of the last state."""
         for i, item in enumerate(items, start=1):
-            place = Place(replace(piece, number=i), self.low, self.high, after)
+            state = State(replace(piece, number=i), self.low, self.high, after)
             if item in self.numbers:
-                self.places.append(replace(place, numbers=self.numbers[item], family=item))
+                self.states.append(replace(state, numbers=self.numbers[item], family=item))
             else:
-                self.places.append(replace(place, word=item))
-            after = (len(self.places) - 1,)
+                self.states.append(replace(state, word=item))
+            after = (len(self.states) - 1,)
         return after[0]
 
-    def follow(self, place: int, *after: int) -> None:
-        """Lets a place stand behind others, too."""
-        self.places[place] = replace(self.places[place], after=(*self.places[place].after, *after))
+    def follow(self, state: int, *after: int) -> None:
+        """Lets a state stand behind others, too."""
+        self.states[state] = replace(self.states[state], after=(*self.states[state].after, *after))
 
     @property
-    def states(self) -> frozenset[State]:
-        """Of all places."""
-        return frozenset(place.state for place in self.places)
+    def labels(self) -> frozenset[Label]:
+        """Of all states."""
+        return frozenset(state.label for state in self.states)
 
 
-def of_hybrid(low: int, high: int) -> Language:
+def of_hybrid(low: int, high: int) -> TokenAutomaton:
     """Behind n − 1 edges a first frame, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
     text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.limit(high))
     ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
-    for i, place in enumerate(text.places[PROMPT:]):
-        text.places[PROMPT + i] = replace(place, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
+    for i, state in enumerate(text.states[PROMPT:]):
+        text.states[PROMPT + i] = replace(state, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
     marks = []
     for frame in FRAMES:
-        marks.append(len(text.places))
-        ends.append(text.write(State(FRAME, frame[0]), frame))
+        marks.append(len(text.states))
+        ends.append(text.write(Label(FRAME, frame[0]), frame))
     for mark in marks:
         text.follow(mark, *ends)
-    return Language(tuple(text.places), text.states, (low, high), (records_apart(),))
+    return TokenAutomaton(tuple(text.states), text.labels, (low, high), (records_apart(),))
 
 
-def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> Language:
+def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> TokenAutomaton:
     """Behind any edges any turns; what a search returns is a vertex or FAILED. n from low to high.
 
     limited: given that no more vertices are recorded than there are.
     """
     written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.sequence_length(high))
 
-    def search(piece: State, script: Search, *after: int) -> tuple[int, int]:
+    def search(piece: Label, script: Search, *after: int) -> tuple[int, int]:
         """A search; a vertex as its result, and FAILED."""
         items = [item if isinstance(item, str) else VERTEX for item in script.script]
         end = text.write(piece, (START_SEARCH, *items, END_SEARCH), *after)
@@ -161,47 +161,47 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> La
 
     def turn(mark: str, *after: int) -> tuple[int, int]:
         """Vertex, mark, vertex, and the search for the father; where it begins and ends."""
-        begin = len(text.places)
-        head = text.write(State(TURN, mark), (VERTEX, mark, VERTEX), *after)
-        father, _ = search(State(FATHER, mark), written.father, head)
+        begin = len(text.states)
+        head = text.write(Label(TURN, mark), (VERTEX, mark, VERTEX), *after)
+        father, _ = search(Label(FATHER, mark), written.father, head)
         return begin, father
 
     new, recorded = turn(RECORD, 0, PROMPT - 1)
     again, returned = turn(RETURN)
     first, no_first = search(FIRST_NEIGHBOUR, written.first, recorded)
-    another = len(text.places)
+    another = len(text.states)
     following, no_next = search(NEXT_NEIGHBOUR, written.next, returned, first)
     _, unknown = search(KNOWN, written.record, first, following)
     text.follow(another, following)
     text.follow(new, unknown)
     text.follow(again, no_first, no_next)
     invariants = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
-    return Language(tuple(text.places), text.states, (low, high), invariants, COMPARISONS)
+    return TokenAutomaton(tuple(text.states), text.labels, (low, high), invariants, COMPARISONS)
 
 
-def searched(language: Language, n: int, *, longer: bool = False) -> Language:
+def searched(automaton: TokenAutomaton, n: int, *, longer: bool = False) -> TokenAutomaton:
     """Of the paper's layout of a graph: prompts of up to n − 1 edges, and behind n − 1 a search of up to 2n − 1 vertices from 1 on.
 
-    That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at places of
+    That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at states of
     their own.
     """
-    one = (replace(place, numbers=(1, 1)) if place.state == FIRST_THOUGHT else place for place in language.places)
-    search = replace(language, places=tuple(one))
-    if search.places[-1].word:
+    one = (replace(state, numbers=(1, 1)) if state.label == FIRST_THOUGHT else state for state in automaton.states)
+    search = replace(automaton, states=tuple(one))
+    if search.states[-1].word:
         return search
-    cut = ending(search, len(search.places) - 1, 5 * n - 3)[0]
+    cut = ending(search, len(search.states) - 1, 5 * n - 3)[0]
     if not longer:
         return cut
-    edge, number = search.places[1:4], len(cut.places)
+    edge, number = search.states[1:4], len(cut.states)
     before = ((3, number + 2), (number,), (number + 1,))
     late = (
         replace(
-            place,
-            state=replace(place.state, case=MORE),
+            state,
+            label=replace(state.label, case=MORE),
             low=3 * n - 1 + i,
-            high=search.positions(place).high,
+            high=search.positions(state).high,
             after=before[i],
         )
-        for i, place in enumerate(edge)
+        for i, state in enumerate(edge)
     )
-    return replace(cut, places=(*cut.places, *late))
+    return replace(cut, states=(*cut.states, *late))

@@ -32,7 +32,7 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree import texts
 from verify.dossiers.istree.texts import A_VERTEX, FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, PROMPT_ENDS, TURN
 from verify.programs.shorthand import back, equal, word
@@ -70,13 +70,13 @@ TO_FIRST, TO_NEXT = (F, *FIRST, W), (F, *NEXT, W)  # F: the father found, or the
 NO_FIRST, NO_NEXT = (F, *FIRST, FAILED), (F, *NEXT, FAILED)
 END_OF_EITHER = FIRST[-3:]  # of both searches for a neighbour: v, a word and <EndSearch>
 
-DOWN, UP = (State(TURN, mark) for mark in (RECORD, RETURN))
-FATHER_DOWN, FATHER_UP = (State(texts.FATHER, mark) for mark in (RECORD, RETURN))
+DOWN, UP = (Label(TURN, mark) for mark in (RECORD, RETURN))
+FATHER_DOWN, FATHER_UP = (Label(texts.FATHER, mark) for mark in (RECORD, RETURN))
 NEIGHBOURS = FIRST_NEIGHBOUR, NEXT_NEIGHBOUR
 A_FATHER, A_FIRST, A_NEXT = (replace(piece, result=A_VERTEX) for piece in (FATHER_UP, *NEIGHBOURS))
 NOT_KNOWN, NO_FIRST_ONE, NO_NEXT_ONE = (replace(piece, result=FAILED) for piece in (texts.KNOWN, *NEIGHBOURS))
 # What stands before a piece, and the piece, as in texts.py; behind the piece before it.
-PIECES: Mapping[State, tuple[Items, Items]] = {
+PIECES: Mapping[Label, tuple[Items, Items]] = {
     replace(DOWN, behind=NOT_KNOWN): ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
     replace(UP, behind=NO_FIRST_ONE): (NO_FIRST, (V, RETURN, F)),
     replace(UP, behind=NO_NEXT_ONE): (NO_NEXT, (V, RETURN, F)),
@@ -90,7 +90,7 @@ PIECES: Mapping[State, tuple[Items, Items]] = {
     replace(texts.KNOWN, behind=A_NEXT): (TO_NEXT, KNOWN),
 }
 # What stands up to a result, and what comes next.
-RESULTS: Mapping[State, tuple[Items, str | Vertex]] = {
+RESULTS: Mapping[Label, tuple[Items, str | Vertex]] = {
     **dict.fromkeys((replace(FATHER_DOWN, result=A_VERTEX), A_FATHER, A_FIRST, A_NEXT), ((), START_SEARCH)),
     NO_FIRST_ONE: (NO_FIRST, V),
     NO_NEXT_ONE: (NO_NEXT, V),
@@ -99,20 +99,20 @@ RESULTS: Mapping[State, tuple[Items, str | Vertex]] = {
 }
 
 
-def definition(n: int, state: State) -> Answer | None:
+def definition(n: int, label: Label) -> Answer | None:
     """What should be said in this state of a text; None within the prompt, and where a search is carried out.
 
     The states are those that `pieces.by_way` has.
     """
     root = SayNumber(ONE, VERTEX)
-    if state in PROMPT_ENDS:
+    if label in PROMPT_ENDS:
         return root
-    piece, said = state.piece, state.number
+    piece, said = label.piece, label.number
     if piece in RESULTS:
         return _said(*RESULTS[piece])
-    if state.part == TURN and said == 3:
-        return _behind_head(n, again=state.which == RETURN)
-    if state.part == TURN and state.behind in PROMPT_ENDS:
+    if label.part == TURN and said == 3:
+        return _behind_head(n, again=label.which == RETURN)
+    if label.part == TURN and label.behind in PROMPT_ENDS:
         return Say(RECORD) if said == 1 else root
     if piece not in PIECES:
         return None

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import PAPER, Edge
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
 from constructions.language.interpreter import Input, Spoken
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree.frames import definition
 from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
 
@@ -25,11 +25,11 @@ def tokens_of(words: Sequence[str]) -> list[Spoken]:
     return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdecimal() else (w, 0) for w in words]
 
 
-def states(said: Sequence[str]) -> Iterator[State]:
-    """The states in which the words behind a prompt stand."""
+def labels(said: Sequence[str]) -> Iterator[Label]:
+    """The labels of the states in which the words behind a prompt stand."""
     frame = FIRST_FRAME
     for word in said:
-        frame = State(FRAME, word, 1) if word in MARKS else replace(frame, number=frame.number + 1)
+        frame = Label(FRAME, word, 1) if word in MARKS else replace(frame, number=frame.number + 1)
         yield frame
 
 
@@ -37,8 +37,8 @@ def run(n: int, edges: Edges) -> list[str]:
     """The defined words behind edges, each behind the ones before, up to a verdict, or to where no word is due."""
     tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
     read, said = Input(tokens, FAMILIES), list[str]()
-    for state in chain([SECOND], states(said)):  # which looks at each word when it has been said
-        due = step(n, state)
+    for label in chain([SECOND], labels(said)):  # which looks at each word when it has been said
+        due = step(n, label)
         if due is None:
             raise TypeError("no word is due in a state of the chain")
         name, number = read.spoken(due, len(tokens))

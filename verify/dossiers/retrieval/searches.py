@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from constructions.language.terms import Answer, If, Say, SayNumber, Term
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.readings import Reading, Word
 from verify.patterns.texts import Comparison, Spelled
@@ -20,7 +20,7 @@ QUERIES: Mapping[int, Mapping[str, Sequence[str]]] = {
 SPELLED: Mapping[str, Spelled] = {PLAIN: Spelled(("#",))}
 
 
-def of_task(searcher: Searcher, answer: Answer, texts: Language, letters: Sequence[str]) -> Comparison:
+def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: Sequence[str]) -> Comparison:
     """The search of a retrieval task, behind any sequence and a query of these numbers. answer, texts: for as many of them."""
     query_words = [Word(PLAIN, letter) for letter in letters]
     search, spelled, counts = list[Word](), dict(SPELLED), ""

@@ -29,7 +29,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Format
-from verify.automata.language import Language, Place, State
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
 from verify.dossiers.solved import FEW, LONGEST, SolvedDossier, documents, listed
 from verify.rounding.model import Listed
@@ -79,13 +79,13 @@ class Retrieval(SolvedDossier):
     def answer(self, subject: Subject) -> Answer | None:
         return self.define()
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         if not isinstance(self.retriever, Searcher):
             return self.define()
         script = self.retriever.script(self.tokens_asked, frozenset())  # as repaired, whatever was wired
-        if state.part == RESULT:
-            return {"": self.result, FAILED: self.failure}.get(str(state.which), self.other_result)
-        said = int(state.which) if state.part == SEARCH else 0
+        if label.part == RESULT:
+            return {"": self.result, FAILED: self.failure}.get(str(label.which), self.other_result)
+        said = int(label.which) if label.part == SEARCH else 0
         if said >= len(script):
             return None  # the search is carried out
         item = script[said]
@@ -157,7 +157,7 @@ class Retrieval(SolvedDossier):
 
     # Texts
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         prompts = self.prompts_of(subject.n, subject.length or subject.n)
         retriever = self.retriever
         if not isinstance(retriever, Searcher):
@@ -165,13 +165,13 @@ class Retrieval(SolvedDossier):
         script = self.script(subject)
         return searching(prompts, script, families(retriever.task, subject.n, script))
 
-    def prompts_of(self, n: int, length: int) -> Language:
+    def prompts_of(self, n: int, length: int) -> TokenAutomaton:
         """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n."""
-        places = _sequence(n, length)
+        states = _sequence(n, length)
         for i in range(1, self.tokens_asked + 1):
-            state = State("query", i if self.tokens_asked > 1 else "")
-            places.append(Place(state, 2 + i, length + 2 + i, (i + 1,), numbers=(1, n)))
-        return Language(tuple(places), frozenset([places[-1].state]), (n, n))
+            label = Label("query", i if self.tokens_asked > 1 else "")
+            states.append(State(label, 2 + i, length + 2 + i, (i + 1,), numbers=(1, n)))
+        return TokenAutomaton(tuple(states), frozenset([states[-1].label]), (n, n))
 
     # Inputs
 
@@ -281,11 +281,11 @@ class Index(Retrieval):
         """The sequence begins at position 2. No position is asked for that it does not have."""
         return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))
 
-    def prompts_of(self, n: int, length: int) -> Language:
-        places = _sequence(n, length)
-        places[2] = replace(places[2], low=3, after=(1,))
-        query = Place(State("query"), 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
-        return Language((*places, query), frozenset([query.state]), (n, n))
+    def prompts_of(self, n: int, length: int) -> TokenAutomaton:
+        states = _sequence(n, length)
+        states[2] = replace(states[2], low=3, after=(1,))
+        query = State(Label("query"), 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
+        return TokenAutomaton((*states, query), frozenset([query.label]), (n, n))
 
     def drawn_query(
         self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
@@ -304,12 +304,12 @@ class Counting(Retrieval):
     def define(self) -> Answer:
         return counting.answer
 
-    def prompts_of(self, n: int, length: int) -> Language:
+    def prompts_of(self, n: int, length: int) -> TokenAutomaton:
         prompts = super().prompts_of(n, length)
-        threshold = replace(prompts.places[-1], state=State("threshold"))
-        zero = replace(threshold, state=State("threshold", "0"), word="0", numbers=(0, 0))
+        threshold = replace(prompts.states[-1], label=Label("threshold"))
+        zero = replace(threshold, label=Label("threshold", "0"), word="0", numbers=(0, 0))
         return replace(
-            prompts, places=(*prompts.places[:-1], threshold, zero), answers=frozenset([threshold.state, zero.state])
+            prompts, states=(*prompts.states[:-1], threshold, zero), answers=frozenset([threshold.label, zero.label])
         )
 
     def drawn_query(
@@ -319,38 +319,38 @@ class Counting(Retrieval):
         return (token, min(max(often + rng.randint(-2, 1), 0), n))
 
 
-def _sequence(n: int, length: int) -> list[Place]:
+def _sequence(n: int, length: int) -> list[State]:
     return [
-        Place(State(START), 1, 1, (), START),
-        Place(State("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
-        Place(State(ASK), 2, length + 2, (0, 1), ASK),
+        State(Label(START), 1, 1, (), START),
+        State(Label("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
+        State(Label(ASK), 2, length + 2, (0, 1), ASK),
     ]
 
 
-def searching(prompt: Language, script: Script, families: Sequence[Family]) -> Language:
+def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]) -> TokenAutomaton:
     """Prompts of a retrieval task, a search behind them as it is spelled, and its result: a word of the prompt, or FAILED.
 
     The numbers in the search are any that it can spell. What matters is the next token from the end of the prompt on.
     """
     of = {family.name: (family.low, family.high) for family in families}
-    of_numbers = [replace(p, word="", numbers=(0, 0)) if p.word == "0" else p for p in prompt.places]
-    places = [p if p.word else replace(p, family=PLAIN) for p in of_numbers]
-    ends = [i for i, place in enumerate(places) if place.state in prompt.answers]
-    low, high = min(prompt.range(places[i].low)[0] for i in ends), max(prompt.range(places[i].high)[1] for i in ends)
+    of_numbers = [replace(p, word="", numbers=(0, 0)) if p.word == "0" else p for p in prompt.states]
+    states = [p if p.word else replace(p, family=PLAIN) for p in of_numbers]
+    ends = [i for i, state in enumerate(states) if state.label in prompt.answers]
+    low, high = min(prompt.range(states[i].low)[0] for i in ends), max(prompt.range(states[i].high)[1] for i in ends)
     after = tuple(ends)
     for j, item in enumerate(script, start=1):
-        place = Place(State(SEARCH, j), low + j, high + j, after)
+        state = State(Label(SEARCH, j), low + j, high + j, after)
         if isinstance(item, str):
-            places.append(replace(place, word=item))
+            states.append(replace(state, word=item))
         else:
             family = PLAIN if item.spelled == "%d" else REPEAT
-            places.append(replace(place, numbers=of[family], family=family))
-        after = (len(places) - 1,)
-    result = Place(State(RESULT), low + len(script) + 1, high + len(script) + 1, after)
-    places.append(replace(result, numbers=of[PLAIN], family=PLAIN))
-    places += [replace(result, state=State(RESULT, word), word=word) for word in (START, ASK, FAILED)]
-    answers = {*prompt.answers, *(place.state for place in places[len(prompt.places) :])}
-    return replace(prompt, places=tuple(places), answers=frozenset(answers))
+            states.append(replace(state, numbers=of[family], family=family))
+        after = (len(states) - 1,)
+    result = State(Label(RESULT), low + len(script) + 1, high + len(script) + 1, after)
+    states.append(replace(result, numbers=of[PLAIN], family=PLAIN))
+    states += [replace(result, label=Label(RESULT, word), word=word) for word in (START, ASK, FAILED)]
+    answers = {*prompt.answers, *(state.label for state in states[len(prompt.states) :])}
+    return replace(prompt, states=tuple(states), answers=frozenset(answers))
 
 
 OF_TASK: Mapping[str, type[Retrieval]] = {"index": Index, "counting": Counting}

@@ -11,9 +11,9 @@ from dataclasses import replace
 from constructions.models.program import Family
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
 from constructions.turing.cot import sequence_length
-from verify.automata.language import Delayed, Language, Place, State
+from verify.automata.token_automaton import Delayed, Label, State, TokenAutomaton
 
-Order = dict[State, tuple[str, tuple[State, ...]]]  # state → its word or family, and the states that it may follow
+Order = dict[Label, tuple[str, tuple[Label, ...]]]  # a state's label → its word or family, and what it may follow
 FIRST_HEAD, LAST_TURN = "the first head", "the last turn"
 BEFORE_HEAD, BEHIND_HEAD = "the prompt, left of the head", "the prompt, right of the head"
 
@@ -34,46 +34,46 @@ def passes(cells: str) -> str:
     return f"behind the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
 
 
-def turing(task: TaskOfAnySize) -> Language:
+def turing(task: TaskOfAnySize) -> TokenAutomaton:
     """Every text of at most so many steps."""
-    order: Order = {State(START): (START, ())}
-    left = _cells(order, BEFORE_HEAD, State(START))
-    order[State(FIRST_HEAD)] = (HEAD, left)
-    order[State(RUN)] = (RUN, _cells(order, BEHIND_HEAD, State(FIRST_HEAD)))
+    order: Order = {Label(START): (START, ())}
+    left = _cells(order, BEFORE_HEAD, Label(START))
+    order[Label(FIRST_HEAD)] = (HEAD, left)
+    order[Label(RUN)] = (RUN, _cells(order, BEHIND_HEAD, Label(FIRST_HEAD)))
     in_prompt = frozenset(order)
-    left = _cells(order, "left of the head", State(RUN), State(TURN))
+    left = _cells(order, "left of the head", Label(RUN), Label(TURN))
     for head, turn in ((HEAD, TURN), (HALTED, LAST_TURN)):
-        order[State(head)] = (head, left)
-        order[State(turn)] = (TURN, _cells(order, f"right of the {head}", State(head)))
+        order[Label(head)] = (head, left)
+        order[Label(turn)] = (TURN, _cells(order, f"right of the {head}", Label(head)))
 
     prompt, end = task.cells + 2, sequence_length(task.cells, task.steps)
     code = Code(task.machine)
     numbers = {family.name: (family.low, family.high) for family in code.words.families}
     start = (code.first_head, code.first_head + task.machine.symbols - 1)  # in state A
-    number = {state: i for i, state in enumerate(order)}
-    places = []
-    for state, (token, after) in order.items():
-        low, high = (1, 1) if token == START else (2, prompt) if state in in_prompt else (4, end)
+    number = {label: i for i, label in enumerate(order)}
+    states = []
+    for label, (token, after) in order.items():
+        low, high = (1, 1) if token == START else (2, prompt) if label in in_prompt else (4, end)
         behind = tuple(number[other] for other in after)
         if token in numbers:
-            number_range = start if state.part == FIRST_HEAD else numbers[token]
-            places.append(Place(state, low, high, behind, numbers=number_range, family=token))
+            number_range = start if label.part == FIRST_HEAD else numbers[token]
+            states.append(State(label, low, high, behind, numbers=number_range, family=token))
         else:
-            places.append(Place(state, low, high, behind, token))
-    return Language(tuple(places), frozenset(order), (task.steps, task.steps), (queue(task.cells),))
+            states.append(State(label, low, high, behind, token))
+    return TokenAutomaton(tuple(states), frozenset(order), (task.steps, task.steps), (queue(task.cells),))
 
 
-def _cells(order: Order, where: str, *begin: State) -> tuple[State, ...]:
-    """Any cells without a head behind one of the states `begin`; in which states the next word can stand behind."""
-    states = tuple(State(kind, case=where) for kind in (BLANK, CELL))
-    for state, kind in zip(states, (BLANK, CELL), strict=True):
-        order[state] = (kind, (*begin, *states))
-    return (*begin, *states)
+def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
+    """Any cells without a head behind one of the states `begin`; behind which states the next word can stand."""
+    labels = tuple(Label(kind, case=where) for kind in (BLANK, CELL))
+    for label, kind in zip(labels, (BLANK, CELL), strict=True):
+        order[label] = (kind, (*begin, *labels))
+    return (*begin, *labels)
 
 
-def spaced(language: Language, cells: int) -> Language:
+def spaced(automaton: TokenAutomaton, cells: int) -> TokenAutomaton:
     """Of a tape that turns around: prompts of so many cells, and what is written behind them."""
-    run, end = next(i for i, place in enumerate(language.places) if place.word == RUN), cells + 2
-    prompt = [replace(place, high=min(place.high, end - 1)) for place in language.places[:run]]  # type: ignore[type-var]
-    written = [replace(place, low=end + 1) for place in language.places[run + 1 :]]
-    return replace(language, places=(*prompt, replace(language.places[run], low=end), *written))
+    run, end = next(i for i, state in enumerate(automaton.states) if state.word == RUN), cells + 2
+    prompt = [replace(state, high=min(state.high, end - 1)) for state in automaton.states[:run]]  # type: ignore[type-var]
+    written = [replace(state, low=end + 1) for state in automaton.states[run + 1 :]]
+    return replace(automaton, states=(*prompt, replace(automaton.states[run], low=end), *written))

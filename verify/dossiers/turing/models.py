@@ -19,7 +19,7 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.interval import symbol
-from verify.automata.language import Language, State
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
 from verify.dossiers.solved import FEW, TRIES, SolvedDossier, documents, documents_above, listed
@@ -123,10 +123,10 @@ class OnTape(Turing):
     def families(self, subject: Subject) -> Sequence[Listed]:
         return listed(tapes.FAMILIES[self.model](self.task(subject)))
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, subject.n, subject.n)
 
-    def texts_between(self, subject: Subject, low: int, high: int) -> Language:
+    def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         n: Any = symbol(low, high) if low < high else low
         task = self.task(replace(subject, n=n))
         texts = tapes.turing(task, self.model, rag.tape_search(frozenset(subject.printed)), (low, high))
@@ -136,23 +136,23 @@ class OnTape(Turing):
             )
         return texts
 
-    def symbolic_texts(self, subject: Subject) -> Language:
+    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
         n: Any = subject.n
         return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.turing import steps as machines
 
-        return machines.definition(self.task(subject), self.model, state)
+        return machines.definition(self.task(subject), self.model, label)
 
-    def compared_texts(self, subject: Subject, language: Language) -> Language:
-        return tapes.copied(language, len(self.tape))
+    def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
+        return tapes.copied(automaton, len(self.tape))
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
         """Any texts, with what the ideal model of these weights says there."""
-        language, ideal = self.texts(subject), IdealModel(wired.model)
+        automaton, ideal = self.texts(subject), IdealModel(wired.model)
         for _ in range(-(-count * TRIES // PLACES)):
-            tokens = walk(language, wired, self.families(subject), rng)
+            tokens = walk(automaton, wired, self.families(subject), rng)
             _, following = ideal.run(tokens)
             for end in rng.sample(range(1, len(tokens) + 1), min(PLACES, len(tokens))):
                 text = " ".join(wired.vocabulary[token] for token in tokens[:end])
@@ -264,21 +264,21 @@ class OfThoughts(Turing):
         n = 1 if self.all_cells else subject.n
         return self.solver.build(n, subject.precision_bits, printed=subject.printed, discipline=subject.discipline)
 
-    def texts(self, subject: Subject) -> Language:
+    def texts(self, subject: Subject) -> TokenAutomaton:
         return configurations.turing(self.task(subject))
 
-    def definition(self, subject: Subject, state: State) -> Answer | None:
+    def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.turing import turning
 
-        return turning.definition(self.task(subject), state)
+        return turning.definition(self.task(subject), label)
 
     def leaving(self, subject: Subject) -> Term:
         from verify.dossiers.turing import turning
 
         return turning.leaving(space.Code(self.rules))
 
-    def compared_texts(self, subject: Subject, language: Language) -> Language:
-        return configurations.spaced(language, self.task(subject).cells)
+    def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
+        return configurations.spaced(automaton, self.task(subject).cells)
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return "behind any configurations of a run's form, each word is that of the machine's next one"
@@ -325,27 +325,27 @@ class OfThoughts(Turing):
         return configurations.passes("m")
 
 
-def walk(language: Language, wired: Wired, families: Sequence[Listed], rng: random.Random) -> list[int]:
+def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Listed], rng: random.Random) -> list[int]:
     """A text of the language of a Turing machine, with any numbers."""
     first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
     for family in families:
         zero[family.family] = first - family.low
         first += len(family)
-    place, tokens = 0, list[int]()
+    state, tokens = 0, list[int]()
     while True:
-        here = language.places[place]
-        low, high = language.range(here.numbers[0])[0], language.range(here.numbers[1])[1]
+        here = automaton.states[state]
+        low, high = automaton.range(here.numbers[0])[0], automaton.range(here.numbers[1])[1]
         number = rng.choice((low, high, rng.randint(low, high)))
         tokens.append(wired.token[here.word] if here.word else zero[here.family] + number)
         at = len(tokens) + 1
         following = [
             i
-            for i, one in enumerate(language.places)
-            if place in one.after and language.range(one.low)[0] <= at <= language.range(one.high)[1]
+            for i, one in enumerate(automaton.states)
+            if state in one.after and automaton.range(one.low)[0] <= at <= automaton.range(one.high)[1]
         ]
         if not following:
             return tokens
-        place = rng.choice(following)
+        state = rng.choice(following)
 
 
 DOSSIERS = (OfThoughts(), OfSearcher(), OfHybrid())

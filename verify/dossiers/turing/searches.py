@@ -9,7 +9,7 @@ from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
-from verify.automata.language import Language
+from verify.automata.token_automaton import TokenAutomaton
 from verify.dossiers.turing import tapes
 from verify.dossiers.turing.steps import SearchedStep
 from verify.patterns.pattern import NUMERALS
@@ -40,7 +40,7 @@ def of_word(has_word: bool) -> Comparison:
     return Comparison(texts, SPELLED, reading)
 
 
-def _tape(has_word: bool) -> tuple[Language, SearchedStep]:
+def _tape(has_word: bool) -> tuple[TokenAutomaton, SearchedStep]:
     """Texts, and what is defined of them, of a machine; no more than their form matters."""
     task = TaskOfAnySize(find("bb2").machine, 1, "0" * has_word)
     return tapes.turing(task, "rag", tape_search(frozenset()), (1, 1)), SearchedStep(task)

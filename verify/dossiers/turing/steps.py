@@ -40,7 +40,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
 from verify.programs.shorthand import at, equal, let
 
@@ -48,23 +48,23 @@ RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
 
 
-def definition(task: TaskOfAnySize, model: str, state: State) -> Answer | None:
+def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
     """What should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
         step = Step(task)
     else:
         step = SearchedStep(task)
-        if state.part in (COPY, LAST_COPY):
-            return step.copies(state.number)
-    if state.part == LAST:
-        return step.says(WORDS - 1 if state.which == STATE else WORDS)
-    return step.says(state.number - step.searched) if state.part == STEP else step.begins
+        if label.part in (COPY, LAST_COPY):
+            return step.copies(label.number)
+    if label.part == LAST:
+        return step.says(WORDS - 1 if label.which == STATE else WORDS)
+    return step.says(label.number - step.searched) if label.part == STEP else step.begins
 
 
-def found(task: TaskOfAnySize, state: State) -> Answer:
+def found(task: TaskOfAnySize, label: Label) -> Answer:
     """What the search finds that ends in this state."""
     step = SearchedStep(task)
-    return step.finds(step.in_cell if state.part == STEP else step.in_word)
+    return step.finds(step.in_cell if label.part == STEP else step.in_word)
 
 
 def _back(a: Atom, steps: int) -> Term:

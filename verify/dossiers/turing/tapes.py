@@ -25,7 +25,7 @@ from constructions.turing.tape_models import (
 )
 from verify.algebra.interval import as_form
 from verify.algebra.polynomial import Polynomial, whole
-from verify.automata.language import Bound, Language, Place, State
+from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
 
 FAMILIES = {"hybrid": number_families, "rag": rag.families}
 STEP, COPY, LAST_COPY, LAST = "a step", "a copy", "the last copy", "the last"  # parts of a text
@@ -40,51 +40,51 @@ def _bound(value: int) -> Bound:
 
 @dataclass
 class _Text:
-    """Places of a text, written from left to right. ends: the places that the next one may follow."""
+    """States of a text, written from left to right. ends: the states that the next one may follow."""
 
     numbers: dict[str, tuple[Bound, Bound]]
-    places: list[Place] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     ends: tuple[int, ...] = ()
     position: int = 0  # of the last word, in the first round
 
-    def write(self, state: State, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
+    def write(self, label: Label, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
         """The next word, or number of a family, one of `choices`."""
         self.position += 1
         ends = []
         for choice in choices:
             high = (rounds - 1) * every + self.position
-            chosen = replace(state, case=choice) if state.number else replace(state, which=choice)
-            place = Place(chosen, self.position, high, self.ends, every=every)
-            of_family = replace(place, numbers=self.numbers.get(choice, (0, 0)), family=choice)
-            ends.append(len(self.places))
-            self.places.append(of_family if choice in CELLS else replace(place, word=choice))
+            chosen = replace(label, case=choice) if label.number else replace(label, which=choice)
+            state = State(chosen, self.position, high, self.ends, every=every)
+            of_family = replace(state, numbers=self.numbers.get(choice, (0, 0)), family=choice)
+            ends.append(len(self.states))
+            self.states.append(of_family if choice in CELLS else replace(state, word=choice))
         self.ends = tuple(ends)
         return self.ends
 
     def repeat(self, part: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
         """So many words a round, at most so many rounds."""
         written = [
-            self.write(State(part, number=i), choices, len(items), rounds) for i, choices in enumerate(items, start=1)
+            self.write(Label(part, number=i), choices, len(items), rounds) for i, choices in enumerate(items, start=1)
         ]
         for i in written[0]:
-            self.places[i] = replace(self.places[i], after=(*self.places[i].after, *self.ends))
+            self.states[i] = replace(self.states[i], after=(*self.states[i].after, *self.ends))
         if isinstance(rounds, int):  # else nothing comes behind
             self.position += len(items) * (rounds - 1)
 
     def halt(self, rows: int, states: int) -> None:
         """Behind a last state there may be one without a row; behind its direction nothing stands."""
-        state, *arrows = (i for i in range(len(self.places) - 3, len(self.places)))
-        self.places[state] = replace(self.places[state], numbers=(0, rows - 1))
-        last = replace(self.places[state], state=State(LAST, STATE), numbers=(rows, states))
-        self.places.append(last)
-        behind = (len(self.places) - 1,)
-        self.places += [replace(self.places[i], state=State(LAST, self.places[i].word), after=behind) for i in arrows]
+        state, *arrows = (i for i in range(len(self.states) - 3, len(self.states)))
+        self.states[state] = replace(self.states[state], numbers=(0, rows - 1))
+        last = replace(self.states[state], label=Label(LAST, STATE), numbers=(rows, states))
+        self.states.append(last)
+        behind = (len(self.states) - 1,)
+        self.states += [replace(self.states[i], label=Label(LAST, self.states[i].word), after=behind) for i in arrows]
 
 
-def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> Language:
+def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
     """Every text of at most so many steps behind a word as long as the task's. sizes: of the steps, which may be a symbol."""
     text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
-    text.write(State("the"), [START])
+    text.write(Label("the"), [START])
     if task.tape:
         text.repeat("the word", [[SYMBOL]], len(task.tape))
     step = [[CELL], [SYMBOL], [CELL], [STATE], [TO_LEFT, TO_RIGHT]]
@@ -93,24 +93,24 @@ def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int
         if task.tape:
             text.repeat(COPY, [*copy, [SYMBOL], [CELL], [SYMBOL], [CELL]], len(task.tape))
         for i, choices in enumerate([*copy, [FAILED]], start=1):
-            text.write(State(LAST_COPY, number=i), choices)
+            text.write(Label(LAST_COPY, number=i), choices)
         ask = [START_SEARCH, search.before, CELL, search.between, CELL, search.behind, END_SEARCH]
         step = [*([word] for word in ask), [SYMBOL, FAILED], *step]
     if task.steps:
         text.repeat(STEP, step, _bound(task.steps))
         if len(task.machine.rows) < len(LETTERS):
             text.halt(len(task.machine.rows), len(LETTERS) - 1)
-    return Language(tuple(text.places), frozenset(place.state for place in text.places), sizes)
+    return TokenAutomaton(tuple(text.states), frozenset(state.label for state in text.states), sizes)
 
 
-def copied(language: Language, length: int) -> Language:
+def copied(automaton: TokenAutomaton, length: int) -> TokenAutomaton:
     """Of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the word."""
     return replace(
-        language,
-        places=tuple(
-            replace(place, numbers=(0, length - 1))
-            if place.state.part == COPY and place.family in (CELL, PLACE)
-            else place
-            for place in language.places
+        automaton,
+        states=tuple(
+            replace(state, numbers=(0, length - 1))
+            if state.label.part == COPY and state.family in (CELL, PLACE)
+            else state
+            for state in automaton.states
         ),
     )

@@ -40,7 +40,7 @@ from constructions.turing.configurations import (
     TaskOfAnySize,
 )
 from constructions.turing.machine import RIGHT, Rule
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.turing.configurations import BEFORE_HEAD, BEHIND_HEAD, FIRST_HEAD, LAST_TURN
 from verify.programs.shorthand import back, equal, word
 
@@ -48,12 +48,12 @@ HAS_HALTED = Count(Matching(((as_term(IsNumber(HALTED)), ONE),)))
 HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
-def definition(task: TaskOfAnySize, state: State) -> Answer | None:
+def definition(task: TaskOfAnySize, label: Label) -> Answer | None:
     """What should be said in this state of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
-    if state.part in (START, FIRST_HEAD) or state.case in (BEFORE_HEAD, BEHIND_HEAD):
+    if label.part in (START, FIRST_HEAD) or label.case in (BEFORE_HEAD, BEHIND_HEAD):
         return None
     later = Later(Code(task.machine), task.cells - 1).said
-    return If(as_term(Above(as_term(HAS_HALTED))), Say(HALT), later) if state.part in (TURN, LAST_TURN) else later
+    return If(as_term(Above(as_term(HAS_HALTED))), Say(HALT), later) if label.part in (TURN, LAST_TURN) else later
 
 
 def leaving(code: Code) -> Term:

@@ -23,7 +23,7 @@ from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, U
 from constructions.language.interpreter import ANYTHING
 from constructions.language.terms import ONE, Answer, Count, IsWord, Matching, Pick
 from verify.algebra.interval import symbol
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
 from verify.dossiers.istree.lemmas.search import PARTS, text_of
 from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
@@ -54,7 +54,7 @@ def theory(frames: Frames) -> Theory:
     bits |= _frame(words, "first", "begins", [], [frames.due[SECOND], *_words(frames, FIRST_FRAME)], "(- k 3)")
     for mark, (name, whole) in NAMES.items():
         before = [f"says-{name}", f"(|is {mark}| (+ k 1))"]
-        bits |= _frame(words, name, whole, before, _words(frames, State(FRAME, mark)), "(+ k 1)")
+        bits |= _frame(words, name, whole, before, _words(frames, Label(FRAME, mark)), "(+ k 1)")
     macros += [f"(define-fun {name} Bool {value})" for name, value in bits.items()]
     kinds = [f"(define-fun |is {kind}| ((j Int)) Bool (= (kind j) {i}))" for i, kind in enumerate(KINDS)]
     lemmas = Theory(
@@ -84,9 +84,9 @@ def translation(frames: Frames) -> Translation:
     return words
 
 
-def _words(frames: Frames, frame: State) -> list[Answer]:
+def _words(frames: Frames, frame: Label) -> list[Answer]:
     """What is due in a frame, behind its mark, up to its last word; behind that is the decision."""
-    *answers, last = (answer for state, answer in frames.due.items() if state.piece == frame)
+    *answers, last = (answer for label, answer in frames.due.items() if label.piece == frame)
     if last != frames.decision:
         raise ValueError(f"the last word of {frame} is not the decision")
     return answers

@@ -34,7 +34,7 @@ from typing import TypeAlias
 
 from constructions.language.terms import Answer, Matching, Pick, Term
 from verify.algebra.interval import symbol
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.dossiers.istree.steps import ByCounts, ByNeighbours, definition
 from verify.dossiers.istree.texts import IN_PROMPT, SECOND
 from verify.induction import theory as theories
@@ -126,7 +126,7 @@ def _said(words: Translation, search: Search) -> list[str]:
     """Macros: what is said at the prompt's end, what at the vertex k, and the answer, which is said there or behind the [EOS]."""
     layout = search.layout
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
-    first = definition(search.n, layout, State(end, IN_PROMPT) if end else SECOND)
+    first = definition(search.n, layout, Label(end, IN_PROMPT) if end else SECOND)
     if first is None:
         raise TypeError("there is no first")
     verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")

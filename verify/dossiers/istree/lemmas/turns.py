@@ -2,9 +2,9 @@
 
 The text is a prompt, the edges of a simple graph, and behind it words that are due by `istree.turns`, each behind those
 before, and behind each search what it finds by `istree.results`. k is where a turn's head ends, `u - v` or `u ^ v`. The
-words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which place
-which word is due, and which places stand behind that one. So a turn goes one of finitely many ways (`ways`), and lemmas say of it:
-  a word is due at each place, and each search is one of those of which it is defined what they find (never-open, root-due);
+words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which state
+which word is due, and which states stand behind that one. So a turn goes one of finitely many ways (`ways`), and lemmas say of it:
+  a word is due at each state, and each search is one of those of which it is defined what they find (never-open, root-due);
   it is a step of the walk that search.smt2 has in common with Algorithm 1: down along the next edge but the father's, with a
   record, up to the father if there is none, or it ends as it should (turn-down, turn-up, turn-yes, turn-no, in searched.smt2);
   there are as many records as vertices were seen, and no more words than the model is wired for (words.smt2).
@@ -26,7 +26,7 @@ from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.language.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from verify.automata.language import Place, State
+from verify.automata.token_automaton import Label, State
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, macro, text_of
@@ -37,7 +37,7 @@ from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply, head
 from verify.programs.pieces import by_way, copied_from
 
-Places: TypeAlias = "frozenset[int]"
+States: TypeAlias = "frozenset[int]"
 Script: TypeAlias = "tuple[tuple[str, str], ...]"  # words from <StartSearch> on, and where each stands
 OPEN = "open"  # no word is due, or none that can stand there
 NAMES = {PAPER.joint: "|is ~|", RECORD: "|is -|", RETURN: "|is ^|", VERTEX: "|is a vertex|"}
@@ -58,7 +58,7 @@ class Way:
     words: int = 0
     end: str = ""
     script: Script = ()
-    searches: tuple[Places, ...] = ()
+    searches: tuple[States, ...] = ()
     vertices: frozenset[int] = frozenset()
 
     def where(self, *holds: str) -> Way:
@@ -84,18 +84,18 @@ class Way:
 class Text:
     """The ways that turns take from one head to the next. due: in each state of a text. found: what the searches do."""
 
-    due: Callable[[State], Answer | None]
+    due: Callable[[Label], Answer | None]
     found: Found
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def states(self) -> tuple[State, ...]:
         """Of the texts that are certified; they are the same for every n."""
-        return by_way(of_rag(LEAST, LEAST, frozenset(), limited=False)).places
+        return by_way(of_rag(LEAST, LEAST, frozenset(), limited=False)).states
 
     @cached_property
     def kinds(self) -> dict[str, int]:
         """A number for each word."""
-        words = [VERTEX, PAPER.start, *(place.word for place in self.places)]
+        words = [VERTEX, PAPER.start, *(state.word for state in self.states)]
         return {word: i for i, word in enumerate(dict.fromkeys(filter(None, words)))}
 
     @cached_property
@@ -111,35 +111,35 @@ class Text:
         words.counted(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
         return words
 
-    def heads(self, mark: str) -> Places:
+    def heads(self, mark: str) -> States:
         """Where a head with this mark ends."""
-        return frozenset(i for i, place in enumerate(self.places) if _mark(place) == mark)
+        return frozenset(i for i, state in enumerate(self.states) if _mark(state) == mark)
 
     @property
-    def prompts(self) -> Places:
+    def prompts(self) -> States:
         """Where a prompt may end."""
-        return frozenset(i for i, place in enumerate(self.places) if place.state in PROMPT_ENDS)
+        return frozenset(i for i, state in enumerate(self.states) if state.label in PROMPT_ENDS)
 
-    def ways(self, here: Places, base: str, way: Way) -> Iterator[Way]:
-        """All that go on from one of these places, where this one has come to. base: the position that it begins behind."""
+    def ways(self, here: States, base: str, way: Way) -> Iterator[Way]:
+        """All that go on from one of these states, where this one has come to. base: the position that it begins behind."""
         at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
-        token = self.places[min(here)].word or VERTEX
+        token = self.states[min(here)].word or VERTEX
         way = replace(way, script=((token, at),) if token == START_SEARCH else (*way.script, (token, at)))
         if len(way.script) == 2:  # which tells the search
             if here in way.searches:
                 return way.to(OPEN)
             way = replace(way, searches=(*way.searches, here))
-        following = [i for i, place in enumerate(self.places) if i >= PROMPT and not here.isdisjoint(place.after)]
+        following = [i for i, state in enumerate(self.states) if i >= PROMPT and not here.isdisjoint(state.after)]
 
         def to(way: Way, word: str, *more: str) -> Iterator[Way]:
-            places = frozenset(i for i in following if (self.places[i].word or VERTEX) == word)
-            if not places:
+            states = frozenset(i for i in following if (self.states[i].word or VERTEX) == word)
+            if not states:
                 return way.to(OPEN)
             vertices = way.vertices | ({way.words + 1} if word == VERTEX else set())
             further = replace(
                 way.where(f"(= (kind {there}) {self.kinds[word]})", *more), words=way.words + 1, vertices=vertices
             )
-            return self.ways(places, base, further)
+            return self.ways(states, base, further)
 
         def to_vertex(way: Way, value: str, is_known: bool = False) -> Iterator[Way]:
             stands, bounds = f"(= (number {there}) {value})", f"(<= 1 {value} n)"
@@ -160,12 +160,12 @@ class Text:
                 case Say(word) if word in (PAPER.yes, PAPER.no):
                     return way.to(word)
                 case Say(word):
-                    mark = _mark(self.places[min(here)]) if way.words else ""
+                    mark = _mark(self.states[min(here)]) if way.words else ""
                     return way.to(mark) if mark else to(way, word)
             return way.to(OPEN)
 
         if token != END_SEARCH:
-            due = {self.due(self.places[i].state) for i in here}
+            due = {self.due(self.states[i].label) for i in here}
             return said(way, due.pop()) if len(due) == 1 else way.to(OPEN)
         for name, (items, _) in zip(FINDS, self.found.searches.values(), strict=True):
             if (as_defined := _is_search(items, way.script)) is not None:
@@ -176,9 +176,9 @@ class Text:
         return way.to(OPEN)
 
 
-def _mark(place: Place) -> str:
-    """Of the head that ends at this place; nothing if none does."""
-    return str(place.state.which) if place.state.part == TURN and place.state.number == 3 else ""
+def _mark(state: State) -> str:
+    """Of the head that ends at this state; nothing if none does."""
+    return str(state.label.which) if state.label.part == TURN and state.label.number == 3 else ""
 
 
 def _is_search(items: Items, script: Script) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""One kind in place of several that differ in bounds only."""
+"""The join: one abstract state that covers several, which differ in bounds only."""
 
 from __future__ import annotations
 
@@ -8,106 +8,106 @@ from fractions import Fraction
 
 from verify.algebra.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded, with_fields
 from verify.algebra.polynomial import Form, Polynomial, atom, common_step, key
-from verify.rounding.kinds import Kind
+from verify.rounding.abstract_state import AbstractState
 
 
 class Pool:
-    """Kinds by shape. add: joins a kind to one that differs from it in bounds only, and says which."""
+    """States by shape. add: joins a state to one that differs from it in bounds only, and says which."""
 
     def __init__(self) -> None:
-        self.kinds: list[Kind] = []
+        self.states: list[AbstractState] = []
         self._of_shape: dict[object, list[int]] = {}
 
-    def add(self, kind: Kind) -> int:
-        """The number of the kind that now covers this one too."""
-        kind, shape = shaped(kind)
+    def add(self, state: AbstractState) -> int:
+        """The number of the state that now covers this one too."""
+        state, shape = shaped(state)
         places = self._of_shape.setdefault(shape, [])
         for place in places:
-            if _covers(self.kinds[place], kind):
-                self.kinds[place] = hull(self.kinds[place], kind)
+            if _covers(self.states[place], state):
+                self.states[place] = hull(self.states[place], state)
                 return place
-        places.append(len(self.kinds))
-        self.kinds.append(kind)
+        places.append(len(self.states))
+        self.states.append(state)
         return places[-1]
 
 
-def _covers(a: Kind, b: Kind) -> bool:
+def _covers(a: AbstractState, b: AbstractState) -> bool:
     """Whether the registers of b that depend on the position alone are those of a, there."""
     if b.position.low != b.position.high:
         return all(b.register(i) == p for i, p in _of_position(a).items())
     return all(b.fixed(p) == b.fixed(b.register(i)) for i, p in _of_position(a).items())
 
 
-def _of_position(kind: Kind) -> dict[int, Polynomial]:
-    return {i: p for i, p in kind.registers.items() if p.atoms <= SHARED}
+def _of_position(state: AbstractState) -> dict[int, Polynomial]:
+    return {i: p for i, p in state.registers.items() if p.atoms <= SHARED}
 
 
-def wide_first(kinds: Sequence[Kind]) -> list[Kind]:
+def wide_first(states: Sequence[AbstractState]) -> list[AbstractState]:
     """Those of more than one position first: they say how a register depends on the position."""
-    return sorted(kinds, key=lambda kind: kind.position.low == kind.position.high)
+    return sorted(states, key=lambda state: state.position.low == state.position.high)
 
 
-def joined(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
-    """The kinds with these registers only, those that differ in bounds only in one; of each parent for itself."""
+def join(states: Sequence[AbstractState], live: frozenset[int]) -> list[AbstractState]:
+    """The states with these registers only, those that differ in bounds only joined; of each parent for itself."""
     pool = Pool()
-    for kind in wide_first(kinds):
-        pool.add(kind.cleaned(live))
-    return general(pool.kinds)
+    for state in wide_first(states):
+        pool.add(state.cleaned(live))
+    return general(pool.states)
 
 
-def merged(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
-    """As `joined`, and `before` speaks of the new kinds."""
-    return linked(joined(kinds, live))
+def join_and_link(states: Sequence[AbstractState], live: frozenset[int]) -> list[AbstractState]:
+    """As `join`, and `before` speaks of the new states."""
+    return linked(join(states, live))
 
 
-def linked(kinds: Sequence[Kind]) -> list[Kind]:
-    """The kinds with a `before` that speaks of them, not of those that they are parts of."""
-    parts: dict[int, set[int]] = {}  # kind of the entry → the new kinds that are part of it
-    for number, kind in enumerate(kinds):
-        for parent in kind.parents:
+def linked(states: Sequence[AbstractState]) -> list[AbstractState]:
+    """The states with a `before` that speaks of them, not of those that they are parts of."""
+    parts: dict[int, set[int]] = {}  # state of the entry → the new states that are part of it
+    for number, state in enumerate(states):
+        for parent in state.parents:
             parts.setdefault(parent, set()).add(number)
-    behind = [frozenset(j for i in kind.before for j in parts.get(i, ())) for kind in kinds]
+    behind = [frozenset(j for i in state.before for j in parts.get(i, ())) for state in states]
     return [
-        with_fields(kind, before=frozenset(j for j in some if _follows(kind, kinds[j])))
-        for kind, some in zip(kinds, behind, strict=True)
+        with_fields(state, before=frozenset(j for j in some if _follows(state, states[j])))
+        for state, some in zip(states, behind, strict=True)
     ]
 
 
-def _follows(kind: Kind, other: Kind) -> bool:
+def _follows(state: AbstractState, other: AbstractState) -> bool:
     """Whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
-    forms = {form for form in (*kind.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)}
+    forms = {form for form in (*state.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)}
     for form in {((POSITION, 1),), *forms}:
         step = dict(form).get(POSITION, 0)
-        (low, high), (other_low, other_high) = kind.form_bounds(form), other.form_bounds(form)
+        (low, high), (other_low, other_high) = state.form_bounds(form), other.form_bounds(form)
         if other_low + step > high or other_high + step < low:
             return False
     return True
 
 
-def general(kinds: Sequence[Kind]) -> list[Kind]:
-    """Without the kinds that are another one with some of its atoms equal."""
-    groups: dict[object, list[Kind]] = {}
-    for kind in sorted(kinds, key=lambda kind: -len(kind.box)):
-        skeleton = tuple((i, _skeleton(kind, p)) for i, p in kind.registers.items())
-        group = groups.setdefault((kind.state, kind.position.high == 1, skeleton), [])
+def general(states: Sequence[AbstractState]) -> list[AbstractState]:
+    """Without the states that are another one with some of its atoms equal."""
+    groups: dict[object, list[AbstractState]] = {}
+    for state in sorted(states, key=lambda state: -len(state.box)):
+        skeleton = tuple((i, _skeleton(state, p)) for i, p in state.registers.items())
+        group = groups.setdefault((state.label, state.position.high == 1, skeleton), [])
         for place, other in enumerate(group):
-            view = instance(other, kind)
+            view = instance(other, state)
             if view is not None:
                 group[place] = hull(other, view)
                 break
         else:
-            group.append(kind)
-    return [kind for group in groups.values() for kind in group]
+            group.append(state)
+    return [state for group in groups.values() for state in group]
 
 
-def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
+def _skeleton(state: AbstractState, polynomial: Polynomial) -> object:
     if polynomial.atoms <= SHARED:
         return str(polynomial)
-    terms = [(tuple(sorted(type(kind.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items()]
+    terms = [(tuple(sorted(type(state.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items()]
     return tuple((names, key(c)) for names, c in sorted(terms))
 
 
-def instance(whole: Kind, part: Kind) -> Kind | None:
+def instance(whole: AbstractState, part: AbstractState) -> AbstractState | None:
     """`part` over the atoms of `whole`, if its registers are those with some atoms equal and its counts compare alike."""
     names = {name: name for name in SHARED}
 
@@ -153,28 +153,28 @@ def _order(item: tuple[tuple[str, ...], Fraction]) -> tuple[int, Fraction]:
     return len(item[0]), item[1]
 
 
-def comparisons(kind: Kind) -> tuple[tuple[bool, ...], ...]:
-    """Which of two counts is larger, if that is known: it decides gates to come, so kinds that differ in it stay apart."""
-    counts = sorted((name, domain) for name, domain in kind.box.items() if isinstance(domain, Reciprocal))
+def comparisons(state: AbstractState) -> tuple[tuple[bool, ...], ...]:
+    """Which of two counts is larger, if that is known: it decides gates to come, so states that differ in it stay apart."""
+    counts = sorted((name, domain) for name, domain in state.box.items() if isinstance(domain, Reciprocal))
     signs = []
     for i, (_, x) in enumerate(counts):
         for _, y in counts[:i]:
-            low, high = (end + x.shift - y.shift for end in _difference(kind, x.of, y.of))
+            low, high = (end + x.shift - y.shift for end in _difference(state, x.of, y.of))
             signs.append((low >= 1, low >= 0, high <= 0, high <= -1))
     return tuple(signs)
 
 
-def _difference(kind: Kind, x: str, y: str) -> tuple[int, int]:
+def _difference(state: AbstractState, x: str, y: str) -> tuple[int, int]:
     """Bounds of x − y."""
     if x == y:
         return 0, 0
     if x < y:
-        return kind.form_bounds(((x, 1), (y, -1)))
-    low, high = kind.form_bounds(((y, 1), (x, -1)))
+        return state.form_bounds(((x, 1), (y, -1)))
+    low, high = state.form_bounds(((y, 1), (x, -1)))
     return -high, -low
 
 
-def by_order(kind: Kind) -> dict[str, str]:
+def by_order(state: AbstractState) -> dict[str, str]:
     """Names of its atoms by the order in which its registers have them."""
     names = {name: name for name in (SIZE, POSITION)}  # not in the order of a set: it stands in the trace
 
@@ -185,28 +185,28 @@ def by_order(kind: Kind) -> dict[str, str]:
             for name in monomial:
                 if name not in names:
                     names[name] = f"{name[0]}#{len(names)}"
-                    domain = kind.box[name]
+                    domain = state.box[name]
                     if isinstance(domain, Rounded):
                         visit(domain.exact)
                     elif not isinstance(domain, Integer):
                         visit(atom(domain.of))
 
     def signature(monomial: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(names.get(name, type(kind.box[name]).__name__) for name in monomial)
+        return tuple(names.get(name, type(state.box[name]).__name__) for name in monomial)
 
-    for polynomial in kind.registers.values():
+    for polynomial in state.registers.values():
         visit(polynomial)
-    for name in kind.box:
+    for name in state.box:
         names.setdefault(name, f"{name[0]}#{len(names)}")
     return names
 
 
-def shaped(kind: Kind) -> tuple[Kind, object]:
-    """The kind with its atoms called by their order, and what another kind must share to be merged with it."""
-    called = kind.called(by_order(kind))
+def shaped(state: AbstractState) -> tuple[AbstractState, object]:
+    """The state with its atoms called by their order, and what another state must share to be joined with it."""
+    called = state.called(by_order(state))
     domains = frozenset((name, _type(domain)) for name, domain in called.box.items())
     registers = tuple((i, None if p.atoms <= SHARED else _terms(p)) for i, p in called.registers.items())
-    return called, (kind.state, registers, domains, comparisons(called), kind.position.high == 1)
+    return called, (state.label, registers, domains, comparisons(called), state.position.high == 1)
 
 
 def _type(domain: Domain) -> object:
@@ -221,7 +221,7 @@ def _terms(polynomial: Polynomial) -> object:
     return frozenset((monomial, key(c)) for monomial, c in polynomial.terms.items())
 
 
-def hull(a: Kind, b: Kind) -> Kind:
+def hull(a: AbstractState, b: AbstractState) -> AbstractState:
     box: dict[str, Domain] = {}
     for name, x in a.box.items():
         y = b.box[name]
@@ -239,7 +239,7 @@ def hull(a: Kind, b: Kind) -> Kind:
     return with_fields(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
 
 
-def _comparisons(kind: Kind) -> set[Form]:
+def _comparisons(state: AbstractState) -> set[Form]:
     """Differences of the atoms that counts are made of."""
-    names = sorted({domain.of for domain in kind.box.values() if isinstance(domain, Reciprocal)})
+    names = sorted({domain.of for domain in state.box.values() if isinstance(domain, Reciprocal)})
     return {((x, 1), (y, -1)) for i, x in enumerate(names) for y in names[i + 1 :]}

@@ -1,4 +1,4 @@
-"""Bounds contain every value; splits lose none; leads suffice."""
+"""Bounds contain every value; splits lose none; margins suffice."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from precision.format import fixed_point
 from verify.algebra.domains import Integer, Reciprocal, Refused, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
+from verify.rounding.abstract_state import AbstractState
 from verify.rounding.attention import _span
-from verify.rounding.candidates import SCORE, Candidate, Keys, needed_lead
-from verify.rounding.kinds import Kind
+from verify.rounding.candidates import SCORE, Candidate, Keys, needed_margin
 from verify.rounding.scores import complete_squares
 from verify.rounding.winners import Winners
 
@@ -30,12 +30,12 @@ polynomials = st.dictionaries(monomials, st.integers(-4, 4).filter(bool).map(Fra
 ends = st.tuples(st.integers(-3, 3), st.integers(0, 3)).map(lambda pair: Integer(pair[0], pair[0] + pair[1]))
 
 
-def kind(a: Integer, b: Integer, m: int) -> Kind:
+def state(a: Integer, b: Integer, m: int) -> AbstractState:
     box = {"k": Integer(1, 1), "a": a, "b": b, "m": Integer(m, m + 4), "r": Reciprocal("m", 1)}
-    return Kind(SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box, state=State("test"))
+    return AbstractState(SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box, label=Label("test"))
 
 
-def values(part: Kind, a: int, b: int, m: int, *, ideal: bool) -> dict[str, Polynomial]:
+def values(part: AbstractState, a: int, b: int, m: int, *, ideal: bool) -> dict[str, Polynomial]:
     share = Fraction(1, m + 1) if ideal else SPACE.rounded(Fraction(1, m + 1))
     return {"a": constant(a), "b": constant(b), "m": constant(m), "r": constant(share)}
 
@@ -46,7 +46,7 @@ def points(a: Integer, b: Integer, m: int) -> itertools.product[tuple[int, int, 
 
 @given(polynomials, ends, ends, st.integers(1, 9))
 def test_bounds_and_errors(polynomial: Polynomial, a: Integer, b: Integer, m: int) -> None:
-    whole = kind(a, b, m)
+    whole = state(a, b, m)
     low, high = whole.bounds(polynomial)
     ideal_low, ideal_high = whole.bounds(polynomial, ideal=True)
     for point in points(a, b, m):
@@ -69,7 +69,7 @@ def test_bounds_and_errors(polynomial: Polynomial, a: Integer, b: Integer, m: in
 )
 def test_parts_lose_no_input(polynomial: Polynomial, a: Integer, b: Integer, m: int) -> None:
     """The registers of the parts take the same values as those of the whole, each part of one sign."""
-    whole = kind(a, b, m)
+    whole = state(a, b, m)
     if polynomial.is_constant:
         return
     parts = whole.parts(polynomial)
@@ -97,7 +97,7 @@ def test_parts_lose_no_input(polynomial: Polynomial, a: Integer, b: Integer, m: 
 
 @given(polynomials, ends, ends)
 def test_completed_squares_are_the_same_polynomial(polynomial: Polynomial, a: Integer, b: Integer) -> None:
-    whole = kind(a, b, 3)
+    whole = state(a, b, 3)
     score = complete_squares(whole, polynomial, ("a", "b", "m"))
     again = score.rest
     for square in score.squares:
@@ -108,10 +108,10 @@ def test_completed_squares_are_the_same_polynomial(polynomial: Polynomial, a: In
 
 @pytest.mark.parametrize("fraction_bits", [2, 8, 20, 100])
 @pytest.mark.parametrize("keys", [2, 3, 1000, 10**12])
-def test_the_lead_that_is_asked_for_suffices(fraction_bits: int, keys: int) -> None:
-    lead = needed_lead(fraction_bits, keys)
+def test_the_margin_that_is_asked_for_suffices(fraction_bits: int, keys: int) -> None:
+    margin = needed_margin(fraction_bits, keys)
     with ctx.workprec(200):
-        assert keys * (-arb(lead)).exp() < arb(2) ** -(fraction_bits + 1)
+        assert keys * (-arb(margin)).exp() < arb(2) ** -(fraction_bits + 1)
 
 
 @given(
@@ -139,7 +139,7 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
 
     def candidate(at: Polynomial) -> Candidate:
         score = (at - 6) * (at - 6) * -1
-        joint = Kind(SPACE, {SCORE: score, SCORE - 1: at}, box, state=State("test"))
+        joint = AbstractState(SPACE, {SCORE: score, SCORE - 1: at}, box, label=Label("test"))
         return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
 
     assert Winners([candidate(place), candidate(constant(other))], [True, False]).unique() is unique
@@ -151,7 +151,7 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
     box = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
     box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}  # type: ignore[dict-item]
     registers = {0: atom("r") * 3 - atom("s") * 3, 1: (atom("r") - atom("s")) * atom("k"), 2: atom("s"), 3: atom("m")}
-    whole = Kind(SPACE, registers, box, state=State("test"))
+    whole = AbstractState(SPACE, registers, box, label=Label("test"))
     less, equal, more = whole.parts(atom("r") * -8 + atom("s") * 8)
     assert equal.register(0) == equal.register(1) == constant(0)
     assert less.register(0).atoms == more.register(0).atoms == {"r", "s"}
@@ -171,17 +171,17 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
 def test_a_mean_times_a_number_is_bounded_as_that(is_mean: bool) -> None:
     """s/m is at most 4, if s is at most 4·m, so 8·(s/m)·a at most 160, and else 640: that saturates."""
     box = {"k": Integer(1, 1), "s": Integer(0, 16), "m": Integer(1, 4), "a": Integer(0, 5), "r": Reciprocal("m", 0)}
-    whole = Kind(SPACE, {0: atom("a")}, box, state=State("test"))
+    whole = AbstractState(SPACE, {0: atom("a")}, box, label=Label("test"))
     if is_mean:
         whole = whole.not_below_0(atom("m") * 4 - atom("s"))
     product = atom("s") * atom("r") * atom("a") * 8 + atom("a")
     if is_mean:
         low, high = whole.reach(product)
         assert low <= 0 < 165 <= high < SPACE.largest
-        assert whole.settle(product, "here")[1] == product
+        assert whole.round(product, "here")[1] == product
     else:
         with pytest.raises(Refused, match="saturates"):
-            whole.settle(product, "here")
+            whole.round(product, "here")
 
 
 def test_what_is_affine() -> None:
@@ -199,9 +199,9 @@ def test_what_is_affine() -> None:
 def test_what_stands_before_every_position(
     before: list[frozenset[int]], beginnings: frozenset[int], ids: frozenset[int]
 ) -> None:
-    """Against all ways from a beginning, which may come by each kind once."""
-    kinds = [
-        Kind(SPACE, {}, {"k": Integer(1 if i in beginnings else 2, 9)}, state=State("test"), before=before[i])
+    """Against all ways from a beginning, which may come by each state once."""
+    states = [
+        AbstractState(SPACE, {}, {"k": Integer(1 if i in beginnings else 2, 9)}, label=Label("test"), before=before[i])
         for i in range(4)
     ]
     without: set[int] = set()
@@ -210,7 +210,7 @@ def test_what_stands_before_every_position(
             follows = all(earlier in before[later] for earlier, later in itertools.pairwise(way))
             if way[0] in beginnings and follows and not ids & {*way[:-1]}:
                 without.add(way[-1])
-    keys = Keys(kinds)
+    keys = Keys(states)
     assert [keys.sure(start, ids) for start in range(4)] == [start not in without for start in range(4)]
 
 
@@ -228,14 +228,16 @@ def test_a_number_times_a_share_that_it_is_not_below(shift: int, largest: int) -
     }
     product, behind = (
         atom("a") * atom("r"),
-        Kind(space, {}, box).restricted(atom("a") - atom("m"), Fraction(shift), None),
+        AbstractState(space, {}, box).restricted(atom("a") - atom("m"), Fraction(shift), None),
     )
     assert behind is not None
     low = behind.bounds(product)[0]
-    found = [a * space.rounded(Fraction(1, m)) for m in range(1, largest + 1) for a in (m + shift, m + shift + 1, 2000)]
-    assert low <= min(found)
+    actual = [
+        a * space.rounded(Fraction(1, m)) for m in range(1, largest + 1) for a in (m + shift, m + shift + 1, 2000)
+    ]
+    assert low <= min(actual)
     assert low >= 1 + Fraction(shift, 2 * largest) - (largest + shift) * space.step / 2
-    before = Kind(space, {}, box).restricted(atom("a") - atom("m"), Fraction(-1), None)
+    before = AbstractState(space, {}, box).restricted(atom("a") - atom("m"), Fraction(-1), None)
     assert before is not None
     assert before.bounds(product)[0] <= Fraction(1, 2)  # A = 1 of M = 2
 
@@ -244,7 +246,7 @@ def test_what_a_square_reaches_whose_root_lies_between_whole_numbers() -> None:
     """−(2a − 2b + 1)²: its terms each for themselves reach much farther."""
     space = Space(fixed_point(17))
     box = {"k": Integer(1, 1), "a": Integer(4, 14), "b": Integer(3, 13)}
-    whole = Kind(space, {}, box).restricted(atom("a") - atom("b"), Fraction(1), Fraction(6))
+    whole = AbstractState(space, {}, box).restricted(atom("a") - atom("b"), Fraction(1), Fraction(6))
     assert whole is not None
     root = (atom("a") - atom("b")) * 2 + constant(1)
     square = root * root * Fraction(-1)

@@ -1,4 +1,4 @@
-"""Small models on which floats say too much, if they are asked carelessly; see test_incremental_screen.py."""
+"""Small models on which floats say too much, if they are asked carelessly; see test_incremental_float_filter.py."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def a_lead_that_leaves_a_trace() -> Case:
     return searching(R33, rows, near("y", 0, 10), OUT_OF_ORDER, "payload")
 
 
-SCREEN_CASES: Mapping[str, Callable[[], Case]] = {
+FLOAT_FILTER_CASES: Mapping[str, Callable[[], Case]] = {
     make.__name__: partial(make)
     for make in (
         a_wish_that_is_no_float,

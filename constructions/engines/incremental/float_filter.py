@@ -1,4 +1,4 @@
-"""A query's winners by floats with error bounds, where these are certain; compiled code.
+"""A float filter: a query's winners by floats with error bounds, where these are certain; compiled code.
 
 The certificate is the one that index.py derives, of a run, a special key, or one of each that tie. A float stands for each
 coefficient, wish and register, with a relative error below 2^−49. Lead and costs are sums of few of their products; ERROR
@@ -167,7 +167,7 @@ def take_winner(ix: Index, h: int, run: int, special: int, tied: int) -> None:
 
 
 @inlined
-def screened(ix: Index, h: int, code: Words, lead: float, vec: Words, t: Words) -> bool:
+def decided_by_floats(ix: Index, h: int, code: Words, lead: float, vec: Words, t: Words) -> bool:
     """Whether it is certain which run or special key wins; then it is in ix.found. lead: as in `certify`."""
     head, lists, reals, quantum = (
         head_of(ix, h),

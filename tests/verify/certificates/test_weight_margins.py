@@ -13,7 +13,7 @@ from verify.certificates.building import build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant, named, places, with_weight
-from verify.certificates.slack import OTHER_FUNCTION, Surveyor
+from verify.certificates.weight_margins import OTHER_FUNCTION, Surveyor
 from verify.dossiers.registry import find_subject
 from verify.rounding.model import described
 
@@ -21,8 +21,8 @@ INDEX = Surveyor(find_subject("index", 4))
 
 
 def place(name: str) -> tuple[int, int, tuple[int, ...]]:
-    (found,) = [place for place in places(INDEX.wired.model) if named(INDEX.wired, place) == name]
-    return found
+    (result,) = [place for place in places(INDEX.wired.model) if named(INDEX.wired, place) == name]
+    return result
 
 
 def test_a_survey() -> None:
@@ -32,8 +32,8 @@ def test_a_survey() -> None:
     # Row 2 is what all keys of a query share: any number in it is as good.
     shared = [("W_Q", "number"), ("W_Q", "one"), ("W_K", "one")]
     head = "block 2, head 1 (token at the position asked for)"
-    assert {item.place for item in survey.slack} == {f"{head}, {of}, row 2, register {name}" for of, name in shared}
-    assert not any(item.wrong for item in survey.slack)
+    assert {item.place for item in survey.margins} == {f"{head}, {of}, row 2, register {name}" for of, name in shared}
+    assert not any(item.wrong for item in survey.margins)
 
 
 SURVEYORS = [
@@ -47,13 +47,13 @@ SURVEYORS = [
 @pytest.mark.parametrize(("surveyor", "count"), SURVEYORS, ids=["index", "ngram", "recall, hybrid", "counting"])
 def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor: Surveyor, count: int) -> None:
     wired, subject = surveyor.wired, surveyor.subject
-    own, language = build(subject)
-    found = judge(own, language)
+    own, automaton = build(subject)
+    judgement = judge(own, automaton)
     for place, change in random.Random(1).sample(surveyor.changes, count):
         model = mutant(wired.model, place, change, surveyor.step)
         families = families_of(subject)
         changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
-        judged = held_against(judge(changed, language), changed, subject.construction, own, found)
+        judged = held_against(judge(changed, automaton), changed, subject.construction, own, judgement)
         verdict = surveyor.verdict(model, place)
         assert verdict in (judged.verdict, OTHER_FUNCTION), (place, change)  # it ends where the other function begins
         assert (verdict == CERTIFIED) == (judged.verdict == CERTIFIED), (place, change)
@@ -94,10 +94,10 @@ def test_hard_inputs_contradict_a_model_that_is_wrong() -> None:
         "sign",
         INDEX.step,
     )
-    found = first_wrong(INDEX.wired, wrong, inputs)
-    assert found is not None
-    assert found[0] in inputs
-    assert found[1] == 0
+    actual = first_wrong(INDEX.wired, wrong, inputs)
+    assert actual is not None
+    assert actual[0] in inputs
+    assert actual[1] == 0
 
 
 def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
-"""Which token sequences a certificate speaks of: places in a sequence, and which place may stand behind which.
+"""Which token sequences a certificate speaks of: a finite automaton that reads them.
 
-A place is a state of a finite automaton, with bounds of its position and of its token's number. This is all that is assumed of an
-input; it is part of the certificate. Code compares states as values; their texts are for people and documents.
+A state has bounds of its position and of its token's number, and says which states it may stand behind. This is all that is
+assumed of an input; it is part of the certificate. A label names a state. Code compares labels as values; their texts are for
+people and documents.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic wit
 
 
 @dataclass(frozen=True)
-class State:
-    """Where a token stands in a text. part: the token, or of several the piece that it is in. which: of parts that are alike.
+class Label:
+    """Names a state: where a token stands in a text. part: the token, or of several the piece that it is in. which: of parts
+    that are alike.
 
     result: what ended the part. behind: the part before, where this matters. number: of the token in its part, from 1.
     case: which of the tokens that may stand there.
@@ -27,7 +29,7 @@ class State:
     number: int = 0
     case: str = ""
     result: str = ""
-    behind: State | None = None
+    behind: Label | None = None
 
     def __str__(self) -> str:
         which, result = self.which and f" {self.which}", self.result and f": {self.result}"
@@ -35,20 +37,20 @@ class State:
         return ", ".join(str(item) for item in (part, self.number, self.case) if item)
 
     @property
-    def piece(self) -> State:
+    def piece(self) -> Label:
         """The part, without the token's number in it."""
         return replace(self, number=0)
 
 
 @dataclass(frozen=True)
-class Place:
-    """A state, with positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
+class State:
+    """A state: positions low … high, where the token is `word`, or a number in `numbers`; behind one of the states `after`.
 
     family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
     this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
     """
 
-    state: State
+    label: Label
     low: Bound
     high: Bound
     after: tuple[int, ...]
@@ -114,25 +116,25 @@ Invariant = Consecutive | Delayed | Apart | Limited
 
 
 @dataclass(frozen=True)
-class Language:
-    """Places, and the invariants that the runs of these inputs are known to keep.
+class TokenAutomaton:
+    """States, and the invariants that the runs of these inputs are known to keep.
 
-    answers: states in which the next token matters; behind the last block nothing else is read. sizes: n lies in this interval.
-    loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are told that no rule
-    tells of all states.
+    answers: labels of the states in which the next token matters; behind the last block nothing else is read. sizes: n lies in
+    this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are
+    told that no rule tells of all states.
     """
 
-    places: tuple[Place, ...]
-    answers: frozenset[State]
+    states: tuple[State, ...]
+    answers: frozenset[Label]
     sizes: tuple[int, int]
     invariants: tuple[Invariant, ...] = ()
     loose: frozenset[str] = frozenset()
-    shown: State | None = None
+    shown: Label | None = None
 
-    def positions(self, place: Place) -> Integer:
+    def positions(self, state: State) -> Integer:
         """Where such a token can stand."""
-        low, high = self.range(place.low)[0], self.range(place.high)[1]
-        return Integer(low, high, place.every).within(low, high)
+        low, high = self.range(state.low)[0], self.range(state.high)[1]
+        return Integer(low, high, state.every).within(low, high)
 
     def range(self, bound: Bound) -> tuple[int, int]:
         """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""

@@ -1,8 +1,8 @@
 """Single weights of a certified model that are changed: is each change refused, and how far may a weight move that is not?
 
-A change that is still certified shows *slack*: a weight that need not be what it is, as a lead larger than needed. The interval in
-which the weight alone may move is found by bisection: the check certifies both ends, and not the next step beyond them. Hard
-inputs are run with every change that is certified, and at both ends.
+A change that is still certified shows a *weight margin*: a weight that need not be what it is, as where a head's margin is larger
+than needed. The interval in which the weight alone may move is found by bisection: the check certifies both ends, and not the next
+step beyond them. Hard inputs are run with every change that is certified, and at both ends.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import cached_property
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused, Undecided
-from verify.automata.language import Language
-from verify.certificates.building import families_of, language_of, wired_of
+from verify.automata.token_automaton import TokenAutomaton
+from verify.certificates.building import automaton_of, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
@@ -34,7 +34,7 @@ _Free = tuple[Fraction, Fraction, str]  # least and largest weight, and a hard i
 
 
 @dataclass(frozen=True)
-class Slack:
+class WeightMargin:
     """A change that is certified. weight: before. low, high: what this weight alone may be.
 
     wrong: a hard input that the changed model, or the one at an end of the interval, answers wrongly; "" if none does.
@@ -50,12 +50,14 @@ class Slack:
 
 @dataclass(frozen=True)
 class Survey:
-    """changes: how many there are; drawn: of these. verdicts: how many have each. slack: the certified. inputs: hard ones, run."""
+    """changes: how many there are; drawn: of these. verdicts: how many have each. margins: of the certified. inputs: hard ones,
+    run.
+    """
 
     changes: int
     drawn: int
     verdicts: Counter[str]
-    slack: list[Slack]
+    margins: list[WeightMargin]
     inputs: int
 
 
@@ -71,13 +73,13 @@ class Surveyor:
         return wired_of(self.subject)
 
     @cached_property
-    def _own(self) -> tuple[Model, Language, Report]:
-        wired, language = self.wired, language_of(self.subject)
+    def _own(self) -> tuple[Model, TokenAutomaton, Report]:
+        wired, automaton = self.wired, automaton_of(self.subject)
         families = families_of(self.subject)
         model = described(
             wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families, names_of_heads(wired.blocks)
         )
-        return model, language, check(model, language)
+        return model, automaton, check(model, automaton)
 
     def _changed(self, model: Transformer, block: int) -> Model:
         """One with this block of another model."""
@@ -88,10 +90,10 @@ class Surveyor:
 
     def verdict(self, model: Transformer, place: Place) -> str:
         """What the check says first of a model that differs at this place; its ideal model must be the construction's."""
-        own, language, report = self._own
+        own, automaton, report = self._own
         try:
             changed = self._changed(model, place[0])
-            same = is_same_function(changed, language, own, report, sublayer_of(model, place))
+            same = is_same_function(changed, automaton, own, report, sublayer_of(model, place))
         except Undecided:
             return UNKNOWN
         except Refused:
@@ -119,7 +121,7 @@ class Surveyor:
         """So many changes, and so many hard inputs for those that are certified."""
         draws = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
         inputs = hard_inputs(self.subject, self.wired, sample, seed)
-        own, verdicts, slack, free = self.wired.model, Counter[str](), list[Slack](), dict[Place, _Free]()
+        own, verdicts, margins, free = self.wired.model, Counter[str](), list[WeightMargin](), dict[Place, _Free]()
         for place, change in draws:
             model = mutant(own, place, change, self.step)
             verdict = self.verdict(model, place)
@@ -129,8 +131,8 @@ class Surveyor:
                     free[place] = self._free(place, inputs)
                 weight, (low, high, wrong) = Fraction(weight_at(own, place)), free[place]
                 wrong = wrong or self._wrong(model, inputs)
-                slack.append(Slack(named(self.wired, place), change, weight, low, high, wrong))
-        return Survey(len(self.changes), len(draws), verdicts, slack, len(inputs))
+                margins.append(WeightMargin(named(self.wired, place), change, weight, low, high, wrong))
+        return Survey(len(self.changes), len(draws), verdicts, margins, len(inputs))
 
     def _free(self, place: Place, inputs: list[HardInput]) -> _Free:
         own, ends = self.wired.model, self.interval(place)
@@ -172,21 +174,21 @@ def document(survey: Survey) -> Json:
         "drawn": survey.drawn,
         "verdicts": dict(sorted(survey.verdicts.items())),
         "hard_inputs": survey.inputs,
-        "slack": [{key: str(value) for key, value in asdict(item).items()} for item in survey.slack],
+        "slack": [{key: str(value) for key, value in asdict(item).items()} for item in survey.margins],
     }
 
 
 def text(survey: Survey) -> str:
     """The survey for people; changes of one weight in one line."""
     counts, certified = survey.verdicts, survey.verdicts[CERTIFIED]
-    wrong = [item for item in survey.slack if item.wrong]
+    wrong = [item for item in survey.margins if item.wrong]
     lines = [
         f"{survey.drawn} of {survey.changes} changes of one weight ({', '.join(CHANGES)})",
         f"  not certified: {survey.drawn - certified} ({counts[REFUSED]} refused, {counts[OTHER_FUNCTION]} not seen to be the "
         f"same function, {counts[UNKNOWN]} cannot tell)",
         f"  certified: {certified}; {survey.inputs} hard inputs contradict {len(wrong) or 'none'} of them",
     ]
-    for _, group in itertools.groupby(sorted(survey.slack, key=lambda item: item.place), key=lambda item: item.place):
+    for _, group in itertools.groupby(sorted(survey.margins, key=lambda item: item.place), key=lambda item: item.place):
         items = list(group)
         one, changes = items[0], ", ".join(item.change for item in items)
         lines.append(f"  {one.place}: {one.weight}; certified from {one.low} to {one.high}; {changes}")

@@ -1,4 +1,4 @@
-"""Screening of scores in the dense engine: no key that counts is left out, and few others are kept."""
+"""The float filter of scores in the dense engine: no key that counts is left out, and few others are kept."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from constructions.engines.dense.batch import batch
 from constructions.engines.dense.column import Column
+from constructions.engines.dense.float_filter import FloatFilter, Workspace
 from constructions.engines.dense.limits import decisive_gap
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import find_repeats
-from constructions.engines.dense.screen import Screen, Workspace
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, fixed_point
 from precision.rounding import round_shifted
 from tests.engines.dense_cases import VOCABULARY, assert_same, one_head
@@ -25,20 +25,20 @@ CPU = torch.device("cpu")
 
 
 def candidates(operators: Operators, columns: Sequence[tuple[Column, Column]], length: int) -> list[set[int]]:
-    """The keys that are kept for each query of one sequence; all keys where nothing is screened."""
+    """The keys that are kept for each query of one sequence; all keys where nothing is filtered."""
     tokens = batch([[0] * length], 1 << 20, CPU)
     gap = decisive_gap(operators, length)
     assert gap is not None
-    screen = Screen(operators, tokens, columns, gap, None)
-    if not screen.usable:
+    float_filter = FloatFilter(operators, tokens, columns, gap, None)
+    if not float_filter.usable:
         return [set(range(q + 1)) for q in range(length)]
     kept: list[set[int]] = [set() for _ in range(length)]
-    for tile in screen.tiles(1 << 20):
-        query, key = screen.candidates(tile, Workspace(CPU))
+    for tile in float_filter.tiles(1 << 20):
+        query, key = float_filter.candidates(tile, Workspace(CPU))
         for q, k in zip(query.tolist(), key.tolist(), strict=True):
-            assert not screen.blind[q]
+            assert not float_filter.blind[q]
             kept[q].add(k)
-    for q in screen.blind.nonzero().squeeze(1).tolist():
+    for q in float_filter.blind.nonzero().squeeze(1).tolist():
         kept[q] = set(range(q + 1))
     return kept
 
@@ -102,7 +102,7 @@ def test_every_key_within_the_gap_is_kept(seed, fmt, discipline, width, spread, 
     together=st.booleans(),
 )
 @example(seed=2, lengths=[8, 9], far=1 << 60, changed="a key", together=True)
-def test_sequences_that_look_at_positions_only_are_screened_as_one(seed, lengths, far, changed, together):
+def test_sequences_that_look_at_positions_only_are_filtered_as_one(seed, lengths, far, changed, together):
     """far: what is added to all keys, so that float64 does not see the change of one of them."""
     rng = np.random.default_rng(seed)
     operators = Operators(Arithmetic(fixed_point(191)), CPU)
@@ -119,13 +119,13 @@ def test_sequences_that_look_at_positions_only_are_screened_as_one(seed, lengths
     gap = decisive_gap(operators, max(lengths))
     assert gap is not None
     repeats = find_repeats(operators.numbers, tokens, [key]) if together else None
-    screen = Screen(operators, tokens, [(query, key)], gap, repeats)
-    found = [screen.candidates(tile, Workspace(CPU)) for tile in screen.tiles(1 << 8)]
+    float_filter = FloatFilter(operators, tokens, [(query, key)], gap, repeats)
+    found = [float_filter.candidates(tile, Workspace(CPU)) for tile in float_filter.tiles(1 << 8)]
     kept = [pair for query, key in found for pair in zip(query.tolist(), key.tolist(), strict=True)]
     assert len(kept) == len(set(kept))
     assert all(starts[q] <= k <= q for q, k in kept)
     if changed == "nothing":
-        assert [len(group.screened.start) for group in screen.groups] == [1]
+        assert [len(group.filtered.start) for group in float_filter.groups] == [1]
     for q, start in enumerate(starts):
         best = max(queries[q] * key for key in keys[start : q + 1])
         for k in range(start, q + 1):

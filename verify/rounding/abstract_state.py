@@ -1,6 +1,7 @@
-"""Kinds of positions: what the registers of one position can hold, taken apart where a sign asks for it.
+"""Abstract states: what the registers of one position can hold, split where a sign asks for it.
 
-A run's positions fall into finitely many *kinds*; every statement about a kind is about all its positions, for all inputs.
+A run's positions fall into finitely many *abstract states*. A statement about one is about all its positions, for all inputs.
+In this room a state is an abstract state; a state of the automaton that reads the text is known by its label.
 """
 
 from __future__ import annotations
@@ -38,33 +39,33 @@ from verify.algebra.polynomial import (
 )
 from verify.algebra.quotients import Unanswered
 from verify.algebra.symbolic import grows
-from verify.automata.language import State
+from verify.automata.token_automaton import Label
 from verify.rounding.bounds import Bounded
 from verify.rounding.scores import complete_squares
 
 FEW = 8
-NOWHERE = State("")  # of no automaton
+NOWHERE = Label("")  # of no automaton
 
 
 @dataclass(frozen=True)
-class Kind(Bounded):
+class AbstractState(Bounded):
     """Some positions of a run.
 
-    state: of the automaton that reads texts. parents: kinds of the block's entry that this one is part of. before: kinds of it that
-    the position before may have.
+    label: names the automaton's state at which they stand. parents: states of the block's entry that this one is part of.
+    before: states of it that the position before may have.
     """
 
-    state: State = NOWHERE
+    label: Label = NOWHERE
     parents: frozenset[int] = frozenset()
     before: frozenset[int] = frozenset()
 
-    def with_registers(self, changed: Mapping[int, Polynomial]) -> Kind:
+    def with_registers(self, changed: Mapping[int, Polynomial]) -> AbstractState:
         """With other contents of some registers."""
         return with_fields(self, registers={**self.registers, **changed})
 
     # Operators
 
-    def settle(self, polynomial: Polynomial, where: str) -> tuple[Kind, Polynomial]:
+    def round(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, Polynomial]:
         """One operator: its exact result rounded. Raises Refused if it may saturate."""
         if not polynomial.terms:
             return self, polynomial
@@ -78,7 +79,7 @@ class Kind(Bounded):
             top = f"{shown(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.state} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
+                f"saturates: {self.label} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -122,20 +123,20 @@ class Kind(Bounded):
 
     # Splitting
 
-    def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
+    def split(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, ...]:
         """As `parts`. Raises Undecided if one of them knows no more than the whole."""
         parts = self.parts(polynomial)
         low, high = self.bounds(polynomial)
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
         if not parts or any(same):
-            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.state}"
+            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.label}"
             raise Undecided(where, what)
         return parts
 
-    def parts(self, polynomial: Polynomial) -> tuple[Kind, ...]:
+    def parts(self, polynomial: Polynomial) -> tuple[AbstractState, ...]:
         """Parts in each of which `sign` knows more of this polynomial."""
-        parts: list[Kind | None] = []
+        parts: list[AbstractState | None] = []
         if self.is_integer_affine(polynomial):
             form, factor = polynomial.canonical
             bound = quotient(-polynomial.constant, factor)
@@ -172,7 +173,7 @@ class Kind(Bounded):
                 ]
         return tuple(part for part in parts if part is not None)
 
-    def with_one(self, shares: Polynomial) -> Kind:
+    def with_one(self, shares: Polynomial) -> AbstractState:
         """With one atom in place of two shares 1/M that this is the difference of, which is 0: ROUND(1/M) is a function of M."""
         kept, other = sorted(shares.atoms)
         values, box = {other: atom(kept)}, dict(self.box)
@@ -208,7 +209,7 @@ class Kind(Bounded):
             low, high = (middle, high) if above(middle) == above(of.low) else (low, middle - 1)
         return Fraction(low)
 
-    def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> Kind | None:
+    def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> AbstractState | None:
         """The part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
         a, b = self.bounds(form)
         low, high = (a if low is None else max(a, low)), (b if high is None else min(b, high))
@@ -246,8 +247,8 @@ class Kind(Bounded):
                     return part.eliminated(name, (constant(first) - rest) * c)
         return part._narrowed()
 
-    def not_below_0(self, form: Polynomial) -> Kind:
-        """The same kind, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
+    def not_below_0(self, form: Polynomial) -> AbstractState:
+        """The same state, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
         if any(grows(c) for c in form.terms.values()):
             return self
         body, factor = form.canonical
@@ -266,7 +267,7 @@ class Kind(Bounded):
             residue, divisor = residue + c * domain.low, common_step(divisor, c * domain.step)
         return residue, divisor
 
-    def _narrowed(self) -> Kind | None:
+    def _narrowed(self) -> AbstractState | None:
         """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
         box = dict(self.box)
         for body, (first, last) in self.forms.items():
@@ -293,7 +294,7 @@ class Kind(Bounded):
     def _indexes(self, name: str) -> bool:
         return any(isinstance(domain, Reciprocal) and domain.of == name for domain in self.box.values())
 
-    def eliminated(self, name: str, value: Polynomial) -> Kind | None:
+    def eliminated(self, name: str, value: Polynomial) -> AbstractState | None:
         """With an Integer atom replaced by a form that equals it; None if its bounds leave nothing."""
         old = self.integer(name)
         if old is None:
@@ -322,17 +323,17 @@ class Kind(Bounded):
             else:
                 forms[form] = (first, last)
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
-        kind: Kind | None = with_fields(self, registers=registers, box=box, forms=forms)
+        state: AbstractState | None = with_fields(self, registers=registers, box=box, forms=forms)
         for polynomial, low, high in pending:
-            if kind is None:
+            if state is None:
                 return None
             # An earlier constraint may have fixed or eliminated an atom of this one.
-            if not polynomial.atoms <= kind.box.keys():
+            if not polynomial.atoms <= state.box.keys():
                 continue
-            kind = kind.restricted(polynomial, low, high)
-        return kind
+            state = state.restricted(polynomial, low, high)
+        return state
 
-    def simplified(self) -> Kind:
+    def simplified(self) -> AbstractState:
         """With numbers in place of the atoms that have one value only."""
         values: dict[str, Polynomial] = {}
         for name, domain in self.box.items():
@@ -362,7 +363,7 @@ class Kind(Bounded):
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
-    def beside(self, other: Kind) -> Kind | None:
+    def beside(self, other: AbstractState) -> AbstractState | None:
         """With what is known of another position of the text, whose atoms have other names; None if no n has both."""
         mine, its = self.box[SIZE], other.box[SIZE]
         if not isinstance(mine, Integer) or not isinstance(its, Integer):
@@ -373,13 +374,13 @@ class Kind(Bounded):
 
     # Names
 
-    def renamed(self) -> tuple[Kind, dict[str, str]]:
-        """The same kind at another position: every atom has a new name. Also the new names of the old."""
+    def renamed(self) -> tuple[AbstractState, dict[str, str]]:
+        """The same state at another position: every atom has a new name. Also the new names of the old."""
         names = {name: name if name == SIZE else self.space.fresh(name[0]) for name in self.box}
         return self.called(names), names
 
-    def called(self, names: Mapping[str, str]) -> Kind:
-        """The same kind with other names for all atoms."""
+    def called(self, names: Mapping[str, str]) -> AbstractState:
+        """The same state with other names for all atoms."""
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():
             if isinstance(domain, Reciprocal):
@@ -394,7 +395,7 @@ class Kind(Bounded):
         registers = {index: p.renamed(names) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
-    def _freed(self) -> Kind:
+    def _freed(self) -> AbstractState:
         """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
         for polynomial in list(self.registers.values()):
             names = polynomial.atoms
@@ -415,13 +416,13 @@ class Kind(Bounded):
                 return with_fields(self, registers=registers, box=box)._freed()
         return self
 
-    def cleaned(self, live: frozenset[int]) -> Kind:
+    def cleaned(self, live: frozenset[int]) -> AbstractState:
         """With the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
         freed = with_fields(self, registers=registers)._freed()
         return freed.needed(freed.registers)
 
-    def needed(self, registers: Mapping[int, Polynomial]) -> Kind:
+    def needed(self, registers: Mapping[int, Polynomial]) -> AbstractState:
         """With these registers only, and the atoms that they need."""
         names = {*SHARED} | {name for p in registers.values() for name in p.atoms}
         queue = list(names)

@@ -1,10 +1,10 @@
-"""Screening of scores: float64 products with an error bound that holds for every order of summation.
+"""A float filter of scores: float64 products with an error bound that holds for every order of summation.
 
 Source: N. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for the bound on inner products.
 
 A score of w components computed in float64, in any order and with or without fused multiply-add, is off by at most
 (w + c)·u·Σ|k_j||q_j|, u = 2^-53, where c pays for the conversion of the operands. Rounding the exact score to the format
-moves it by at most one step more; saturation moves no two scores apart. So a key whose screened score is below the
+moves it by at most one step more; saturation moves no two scores apart. So a key whose float64 score is below the
 highest one by more than G + 2·error has an exact score that trails by more than G.
 
 Where a key matches, large terms cancel, and that bound is far above the score. So the coarse components, whose products are
@@ -36,11 +36,11 @@ EXACT = 1 << 53  # float64 holds the integers up to this
 _BLOCK = 32  # keys
 
 
-class Screen:
-    """The screened scores of one head.
+class FloatFilter:
+    """The scores of one head in float64, and the keys that these do not rule out.
 
     usable: whether the operands have a size that float64 can bear; otherwise every query has to be decided exactly.
-    blind: (token,) queries that cannot be screened.
+    blind: (token,) queries that it says nothing of.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Screen:
         queries, keys = operands  # (component, token)
 
         # A bound on Σ|k_j||q_j| for each query, over all keys, and on the part of it that may be off; then on the distance
-        # of screened from exact scores, but for what is relative to the score.
+        # of float64 from exact scores, but for what is relative to the score.
         largest_keys = keys.abs().amax(dim=1)
         magnitudes = queries.abs()
         size = (largest_keys @ magnitudes) * (1.0 + 2.0**-40)
@@ -93,7 +93,7 @@ class Screen:
 
     def tiles(self, area: int) -> Iterator[Tile]:
         """What `candidates` is to be asked for, at most `area` pairs (or one row of each sequence) at a time."""
-        return tiles((group.screened for group in self.groups), area)
+        return tiles((group.filtered for group in self.groups), area)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
         """Pairs (query, key) with every key that may come within G of its query's highest score; none of blind queries.
@@ -188,7 +188,7 @@ class _Operands:
     query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end.
     tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not behind the query; None if all tokens
     are keys. least, most: the smallest and the largest `visible` at each position.
-    screened: the sequences that are screened; the longest alone where `alike`, all sequences of the group, are so.
+    filtered: the sequences that are looked at; the longest alone where `alike`, all sequences of the group, are so.
     """
 
     coarse_query: Tensor
@@ -200,7 +200,7 @@ class _Operands:
     visible: Tensor | None
     least: list[int]
     most: list[int]
-    screened: Tile
+    filtered: Tile
     alike: Tile | None
 
     def columns(self, first: int, stop: int) -> tuple[int, int]:
@@ -240,7 +240,7 @@ def _operands(
         visible=visible,
         least=least,
         most=most,
-        screened=group,
+        filtered=group,
         alike=alike,
     )
 

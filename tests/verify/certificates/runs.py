@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
-from tests.verify.certificates.points import contents
+from tests.verify.rounding.points import contents
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.rounding.abstract_state import AbstractState

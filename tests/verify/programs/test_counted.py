@@ -141,14 +141,14 @@ def test_what_may_differ_has_two_forms(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("place", [2, 3, 4])
-def test_at_a_known_position_it_is_a_number(state: int) -> None:
+def test_at_a_known_position_it_is_a_number(place: int) -> None:
     """In counts of all, in what is read some steps back, and in a count, of which there are k − 1 at most."""
-    normal = NORMALS[AB][0].knowing(POSITION, Fraction(state), Fraction(state))
-    assert normal.term(term_of("select(1).count()")) == as_term(state - 1)
-    assert normal.term(term_of("position.at(position - 1)")) == as_term(state - 1)
+    normal = NORMALS[AB][0].knowing(POSITION, Fraction(place), Fraction(place))
+    assert normal.term(term_of("select(1).count()")) == as_term(place - 1)
+    assert normal.term(term_of("position.at(position - 1)")) == as_term(place - 1)
     assert normal.term(term_of('word("a").at(position - 1)')) == normal.term(term_of('word("a").back(1)'))
-    assert normal.facts.bounds(normal.term(term_of(A))) == (0, state - 1)
-    assert normal.facts.bounds(normal.term(term_of("running_sum(position)")))[1] <= state * state
+    assert normal.facts.bounds(normal.term(term_of(A))) == (0, place - 1)
+    assert normal.facts.bounds(normal.term(term_of("running_sum(position)")))[1] <= place * place
 
 
 def mismatch(weights: Compiled, due: Compiled) -> str:

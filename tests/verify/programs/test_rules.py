@@ -340,13 +340,13 @@ def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: 
 
 @pytest.mark.parametrize("place", range(1, 6))
 @pytest.mark.parametrize("steps", range(1, 6))
-def test_what_is_read_back_from_a_position_that_is_known(state: int, steps: int) -> None:
-    facts = NORMAL.facts.knowing(*K.atoms, Fraction(state), Fraction(state))
+def test_what_is_read_back_from_a_position_that_is_known(place: int, steps: int) -> None:
+    facts = NORMAL.facts.knowing(*K.atoms, Fraction(place), Fraction(place))
     for value in (NUMBER + 1, IS_NUMBER, K, as_term(IsWord(START))):
         low, high = facts.bounds(as_term(Read(value, Back(steps))))
-        actual = {text.value(as_term(Read(value, Back(steps))), state) for text in texts() if state <= len(text.tokens)}
+        actual = {text.value(as_term(Read(value, Back(steps))), place) for text in texts() if place <= len(text.tokens)}
         assert low <= min(actual) <= max(actual) <= high
-        if state <= steps + 1:
+        if place <= steps + 1:
             assert low == high
 
 

@@ -10,7 +10,7 @@ from constructions.language.terms import ZERO
 from constructions.layers import AttentionHead, Block
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
-from tests.verify.certificates.small import Registers, Unit, Weights, texts
+from tests.verify.rounding.small import Registers, Unit, Weights, texts
 from verify.algebra.domains import Undecided
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.ideal import IdealModel

@@ -11,8 +11,8 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.certificates.points import STEPS, Number, Point, at, points
-from tests.verify.certificates.test_points import affine, anything, few, integers, states
+from tests.verify.rounding.points import STEPS, Number, Point, at, points
+from tests.verify.rounding.test_points import affine, anything, few, integers, states
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label

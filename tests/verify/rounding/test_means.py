@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.verify.certificates.points import at, points
 from tests.verify.certificates.runs import lost
-from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
-from tests.verify.certificates.test_points import shares, states
-from tests.verify.certificates.test_small_models import MANY, MANY_WORDS, by_position
+from tests.verify.rounding.points import at, points
+from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.test_points import shares, states
+from tests.verify.rounding.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton

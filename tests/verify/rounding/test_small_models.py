@@ -16,7 +16,7 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
-from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton

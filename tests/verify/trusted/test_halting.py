@@ -14,7 +14,7 @@ import pytest
 
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
-from tests.verify.test_kernel import at, places, tampered
+from tests.verify.trusted.test_kernel import at, places, tampered
 from verify.framework.proofs import load
 from verify.oracles.lower_bounds import TURING, LowerBound, loop
 from verify.oracles.reductions import FINDER, inputs, written_as

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.verify.test_kernel import at, places, tampered
 from tests.verify.test_reductions import by_text, reaches_all
+from tests.verify.trusted.test_kernel import at, places, tampered
 from verify.framework.proofs import load
 from verify.oracles.lower_bounds import (
     BESIDE_ORACLE,

@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.certificates.points import LARGEST, STEPS, Point, at, contents, points, rounded
+from tests.verify.rounding.points import LARGEST, STEPS, Point, at, contents, points, rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
 from verify.rounding.abstract_state import AbstractState

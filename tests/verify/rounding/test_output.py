@@ -10,7 +10,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.verify.certificates.points import rounded
+from tests.verify.rounding.points import rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import atom, constant
 from verify.automata.token_automaton import Label

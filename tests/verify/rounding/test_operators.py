@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from constructions.rows import Sublayer, Unit
 from precision.format import fixed_point
 from precision.rounding import round_fraction
-from tests.verify.certificates.points import Number, contents
-from tests.verify.certificates.points import rounded as cut
+from tests.verify.rounding.points import Number, contents
+from tests.verify.rounding.points import rounded as cut
 from verify.algebra.domains import Integer, Reciprocal, Refused, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label

@@ -21,8 +21,8 @@ from constructions.retrieval.task import Question
 from constructions.rows import Recurrent
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.verify.certificates.points import contents
 from tests.verify.certificates.runs import contradictions
+from tests.verify.rounding.points import contents
 from verify.algebra.domains import Integer, Refused, Space
 from verify.algebra.polynomial import atom
 from verify.automata.token_automaton import Label, Limited, State, TokenAutomaton

@@ -42,6 +42,19 @@ SAYS: Mapping[str, str] = {
     "2105.11115": "O(log k) bits of memory for a token in a layer",
     "2411.12537": "finite precision, where it says what cannot be done",
     "2506.12027": "a constant number of bits",
+    **dict.fromkeys(
+        (
+            "2106.06981",
+            "2112.00114",
+            "2202.12172",
+            "2310.07923",
+            "2402.01032",
+            "2402.09268",
+            "2402.18510",
+            "2408.14332",
+        ),
+        "nothing",
+    ),
 }
 """What the abstract says of precision, by its number on arXiv."""
 HEADS = {

@@ -40,6 +40,7 @@ FAULTS = {
     "post": [("2: 3, 3: 4", "2: 4, 3: 3"), ("position + 2", "position + 3"), ("number == 1", "number == 2")],
     "reverse": [("- 1)", ")"), ("2 * mark", "2 * mark + 1"), ("following == 0", "following == 1")],
     "sorting": [("often >", "often + 1 >"), ("mark - 2", "mark - 3"), ("value + 1", "value + 2")],
+    "tree": [("mark - 2", "mark - 3"), (" & (first != father)", ""), ("first(previous)", "last(previous)")],
     "trigram": [("number.back(i + 1)", "number.back(i)"), (".first(", ".last("), ("behind(2)", "behind(1)")],
     "trigram_search": [
         (r"(\d+)", r"(\d)"),

@@ -37,9 +37,16 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/walk.py",
         "constructions/engines/weights.py",
     ),
-    "a rule of the static checker": (
+    "a bound, or a sign, that the static checker does not see": (
         "verify/algebra/domains.py",
         "verify/algebra/polynomial.py",
+        "verify/rounding/bounds.py",
+        "verify/rounding/abstract_state.py",
+    ),
+    "another rule of the static checker": (
+        "verify/algebra/domains.py",
+        "verify/algebra/polynomial.py",
+        "verify/rounding/bounds.py",
         "verify/automata/token_automaton.py",
         "verify/rounding/model.py",
         "verify/rounding/abstract_state.py",
@@ -53,11 +60,18 @@ READING: Mapping[str, Sequence[str]] = {
         "verify/claims/division.py",
         "verify/transcription.py",
     ),
-    "a model": (
+    "a retrieval task": (
+        "constructions/ngram.py",
+        "constructions/recall.py",
+        "constructions/retrieval/attention.py",
+        "constructions/parts/heads/match.py",
+        "constructions/wiring/register.py",
+        "verify/dossiers/retrieval/tasks.py",
+    ),
+    "another model": (
         "constructions/wiring/register.py",
         "constructions/wiring/plan.py",
         "constructions/models/solver.py",
-        "constructions/recall.py",
         "verify/dossiers/dossier.py",
     ),
     "what is asked of a model": (

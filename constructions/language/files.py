@@ -96,8 +96,9 @@ def _executed(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ValueError(f"{path}: this is no Python file")
     module = importlib.util.module_from_spec(spec)
-    wrote = sys.dont_write_bytecode
+    wrote, before = sys.dont_write_bytecode, sys.modules.get(module.__name__)
     sys.dont_write_bytecode = True  # nothing is left beside somebody's file
+    sys.modules[module.__name__] = module  # where a dataclass looks for it
     linecache.checkcache(str(path))
     try:
         with limited(f"{path}: executing this file"):
@@ -113,4 +114,7 @@ def _executed(path: Path) -> ModuleType:
         raise ValueError(f"{path}:{lines[-1] if lines else 1}: {kind}{what}") from error
     finally:
         sys.dont_write_bytecode = wrote
+        del sys.modules[module.__name__]
+        if before is not None:
+            sys.modules[module.__name__] = before
     return module

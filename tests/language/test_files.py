@@ -69,6 +69,15 @@ def test_what_is_wrong_is_said_in_a_line(name: str, tmp_path: Path, capsys: pyte
     assert not [*tmp_path.glob("__pycache__")]
 
 
+def test_a_file_may_have_classes_of_its_own(tmp_path: Path) -> None:
+    """A dataclass looks its module up by name."""
+    own = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    own += "@dataclass\nclass Bound:\n    of: int\n\n"
+    before = {*sys.modules}
+    assert load_program(written(tmp_path, own + GOOD.replace("number > 2", "number > Bound(2).of"))).name == "f"
+    assert {*sys.modules} == before
+
+
 def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, GOOD)
     assert main(["run", path, "1", "3"]) == 0

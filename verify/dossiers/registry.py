@@ -1,4 +1,4 @@
-"""Finds dossiers by looking into the package: adding one is adding one file.
+"""Finds dossiers by looking into the package: a command also needs a construction of this name.
 
 A dossier stands in the tuple `DOSSIERS` of a module of `verify.dossiers`. Modules are imported when the first dossier is asked for.
 """

@@ -34,6 +34,7 @@ BY_HAND: Mapping[str, Sequence[Retriever]] = {
     "lookup": (index.TRANSFORMER, index.HYBRID),
     "more_than": (counting.TRANSFORMER, counting.HYBRID),
     "trigram": (ngram.TRANSFORMER, ngram.HYBRID),
+    "recall_search": (recall.RAG,),
     "trigram_search": (ngram.RAG,),
 }
 """Programs of tasks that are wired by hand as well, and those models."""

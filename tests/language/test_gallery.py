@@ -42,6 +42,11 @@ FAULTS = {
     "sorting": [("often >", "often + 1 >"), ("mark - 2", "mark - 3"), ("value + 1", "value + 2")],
     "tree": [("mark - 2", "mark - 3"), (" & (first != father)", ""), ("first(previous)", "last(previous)")],
     "trigram": [("number.back(i + 1)", "number.back(i)"), (".first(", ".last("), ("behind(2)", "behind(1)")],
+    "recall_search": [
+        (r"(\d+)", r"(\d)"),
+        ("number.back(2), TO", "number.back(1), TO"),
+        ("1 + step", "2 + step"),
+    ],
     "trigram_search": [
         (r"(\d+)", r"(\d)"),
         ("number.back(3), number.back(3)", "number.back(2), number.back(3)"),

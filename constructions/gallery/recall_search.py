@@ -4,6 +4,8 @@ Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): as
 `<EndSearch>` comes from outside of the model: what is found by the regular expression that it has written.
 """
 
+from itertools import pairwise
+
 from constructions.language import choose, either, many, number, numbers, program, word
 from constructions.language.values import Value
 
@@ -13,7 +15,7 @@ BEGIN, FROM, TO, END = "<StartSearch>", "^[^?]*?", r"(\d+)", "<EndSearch>"
 
 def oracle(tokens: list[str]) -> str:
     *sequence, _, key = tokens
-    return next((second for first, second in zip(sequence, sequence[1:], strict=False) if first == key), "FAILED")
+    return next((second for first, second in pairwise(sequence) if first == key), "FAILED")
 
 
 # The key is written two positions behind where it stands.

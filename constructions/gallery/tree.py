@@ -44,6 +44,13 @@ tree = program(
     answer=lambda words: words[-1:],
     oracle=oracle,
     wrong=wrong,
-    examples=["1 2 ; 3 2 ; 4 1 ;", "2 1 ; 3 2 ; 1 3 ;", "2 3 ; 1 4 ;", "?"],
+    examples=[
+        "1 2 ; 3 2 ; 4 1 ;",
+        "2 1 ; 3 2 ; 1 3 ;",
+        "2 3 ; 1 4 ;",
+        "6 5 ; 1 2 ; 2 3 ; 5 2 ; 4 3 ;",
+        "1 2 ; 3 4 ; 2 4 ; 1 3 ; 5 1 ;",
+        "?",
+    ],
     source="IsTree, Wen, Dang, Lyu (2024)",
 )

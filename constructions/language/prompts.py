@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from constructions.language.program import Program
 from constructions.language.texts import Piece
@@ -68,6 +69,20 @@ def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
             yield [
                 tokens[step * i % len(tokens)] for tokens, size in zip(pieces, sizes, strict=True) for i in range(size)
             ]
+
+
+def exchanged_examples(program: Program, n: int, times: int, rng: random.Random) -> Iterator[list[str]]:
+    """The examples for n, each also so many times with its numbers exchanged: draws of single tokens hardly meet such prompts."""
+    for example in program.examples:
+        tokens = program.texts.completed(example.split())
+        used = sorted({token for token in tokens if token.isdecimal()}, key=int)
+        for time in range(times + 1):
+            order = rng.sample(used, len(used)) if time else used
+            exchanged = dict(zip(used, order, strict=True))
+            prompt = [exchanged.get(token, token) for token in tokens]
+            with suppress(ValueError):  # where a number may not stand for the other
+                if program.texts.read(prompt)[1] <= n:
+                    yield prompt
 
 
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:

@@ -35,7 +35,7 @@ class Interval:
         sign = self._sign(polynomial)
         return sign > 0 if relation == ">" else sign >= 0
 
-    told = holds  # nothing is split, so that nothing is lost by asking
+    told = holds  # an interval is cut, and nothing is split
 
     def _sign(self, polynomial: Interned) -> int:
         if polynomial not in self.signs:

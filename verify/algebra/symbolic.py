@@ -369,7 +369,7 @@ def told_apart(value: Any) -> Any:
 
 
 def at_most(small: Any, large: Any) -> bool:
-    """Whether one number is seen to be at most another one, at each n; nothing is split for that."""
+    """Whether one number is seen to be at most another one, at each n; no case is split for that, but an interval may be cut."""
     apart = large - small
     return bool(apart.oracle.told(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
 

@@ -13,7 +13,7 @@ from constructions.language.files import is_file, load_program, names_of_gallery
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
 from constructions.language.program import Program, in_architecture
-from constructions.language.prompts import drawn_prompt, every_prompt, extreme_prompts
+from constructions.language.prompts import drawn_prompt, every_prompt, exchanged_examples, extreme_prompts
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
@@ -34,6 +34,7 @@ MOST_PROMPTS, MOST_TOKENS = (
 )  # of a trial against the oracle: every prompt of so many tokens, up to so many prompts
 TRIAL_N = 4
 DRAWN = 200  # prompts beside these, longer ones
+EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
 RUNS, RUN_N = (
@@ -158,8 +159,9 @@ class ProgramDossier(Dossier):
         program, rng = self.written, random.Random(0)
         small = [*itertools.islice(every_prompt(program, TRIAL_N), MOST_PROMPTS)]
         drawn = [drawn_prompt(program, LONGEST_DRAWN, rng, LONGEST_DRAWN) for _ in range(DRAWN)]
+        examples = exchanged_examples(program, LONGEST_DRAWN, EXCHANGED, rng)
         solver, tried = self.solver, 0
-        for n, prompts in ((TRIAL_N, small), (LONGEST_DRAWN, drawn)):
+        for n, prompts in ((TRIAL_N, small), (LONGEST_DRAWN, [*examples, *drawn])):
             for prompt in prompts:
                 if program.wrong is not None and program.wrong([*prompt]):
                     continue

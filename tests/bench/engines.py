@@ -1,11 +1,13 @@
-"""Speed and memory of the engines against n: `python -m tests.bench.engines [--n-max N] [--write DIR]`.
+"""Speed and memory of the engines against n: `python -m tests.bench.engines [--n-max N] [--gpu] [--write DIR]`.
 
 Each figure is one process: it builds a model at its least precision, feeds one input with the whole answer, checks that every
 argmax is right, and reports seconds, tokens and peak memory; `incremental` is not given the answer but decodes it, token by
 token. The model is IsTree for n vertices with a random recursive tree, repaired or lean, or the hybrid RNN that runs n steps of
 the five-state busy beaver. A figure is the median of a few runs where they are short, and of processor time, as that changes least
-when other work shares the machine; only what runs on CUDA is timed by the wall. All engines run in one go on one machine, so their
-ratios mean something; the absolute figures are that machine's.
+when other work shares the machine. All engines run in one go on one machine, so their ratios mean something; the absolute figures
+are that machine's.
+
+With `--gpu` the dense engine runs on CUDA. Beside it, on the same machine, `dense` and `indexed` run on the CPU. All is wall time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,7 +43,10 @@ SHAPE = "random recursive tree"
 CELLS = 24_601  # of which the five-state busy beaver visits 12,289
 BATCH = 8
 RUNS, SHORT = 5, 2.0  # of a figure; seconds of processor time from which on there is one
+CUDA = "dense on CUDA"
+ON_GPU = {CUDA: 30_000, "dense": 3_000, "indexed": 30_000}  # what `--gpu` compares, and how far each goes
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+BEGIN_GPU, END_GPU = "<!-- bench gpu: begin -->", "<!-- bench gpu: end -->"
 
 
 class Problem(NamedTuple):
@@ -93,14 +98,14 @@ TASKS = {
         trees,
         "IsTree, all registers of all layers exact",
         "vertices of the graph",
-        {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000, "dense on CUDA": 10_000},
+        {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000},
         istree.least_precision,
     ),
     "lean": Task(
         lean_trees,
         "IsTree, lean: five blocks",
         "vertices of the graph",
-        {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000, "dense on CUDA": 10_000},
+        {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000},
         lean.least_precision,
     ),
     "turing": Task(
@@ -129,11 +134,15 @@ def measure(task: Task, engine: str, n: int) -> dict[str, float]:
         start, used = time.perf_counter(), time.process_time()
         right = run()
         walls.append(time.perf_counter() - start)
-        busy.append(walls[-1] if engine.endswith("CUDA") else time.process_time() - used)
+        busy.append(time.process_time() - used)
         if not right:
             raise SystemExit(f"{engine} at n = {n}: not the expected answer")
     tokens = sum(len(p) + len(a) - 1 for p, a in zip(problem.prompts, problem.answers, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if engine == CUDA:
+        import torch
+
+        peak = torch.cuda.max_memory_allocated() / 2**20
     seconds = statistics.median(busy)
     return {
         "seconds": seconds,
@@ -172,7 +181,7 @@ def _runner(engine: str, problem: Problem) -> Callable[[], bool]:
         return by_incremental
     from constructions.engines import dense
 
-    device = "cuda" if engine.endswith("CUDA") else "cpu"
+    device = "cuda" if engine == CUDA else "cpu"
     right = [None] * len(problem.prompts)
     return lambda: dense.matches(model, arithmetic, problem.prompts, problem.answers, device=device) == right
 
@@ -197,19 +206,11 @@ Figures = dict[str, dict[int, dict[str, float]]]
 """By engine and n."""
 
 
-def run_all(name: str, top: int) -> Figures:
-    """Every figure of a task, one process each; progress on stderr."""
-    largest = TASKS[name].largest
-    engines = [engine for engine in largest if not engine.endswith("CUDA")]
-    # In a process of its own: a child's peak memory starts from that of its parent, which must stay small.
-    probe = subprocess.run(
-        [sys.executable, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"], check=False
-    )
-    if probe.returncode == 0:
-        engines = list(largest)
-    results: Figures = {engine: {} for engine in engines}
+def run_all(name: str, largest: Mapping[str, int], top: int) -> Figures:
+    """Every figure of a task, one process each; progress on stderr. largest: how far each engine goes."""
+    results: Figures = {engine: {} for engine in largest}
     for n in sizes(top):
-        for engine in engines:
+        for engine in largest:
             if n > largest[engine]:
                 continue
             print(f"{name} by {engine} at n = {n:,} …", file=sys.stderr, flush=True)
@@ -259,6 +260,35 @@ def report(task: Task, results: Figures) -> str:
     return "\n".join(lines) + "\n"
 
 
+def report_gpu(task: Task, results: Figures) -> str:
+    """The figures of `--gpu` as Markdown."""
+    lines = [
+        f"**{task.title}.** Tokens per second of wall time, and the GPU's peak memory; n: {task.unit}.",
+        "",
+        "| n | tokens | p | " + " | ".join(results) + " |",
+        "|---|---|---|" + "---|" * len(results),
+    ]
+    for n, on_gpu in results[CUDA].items():
+        speeds = {engine: by_n[n]["tokens"] / by_n[n]["wall"] for engine, by_n in results.items() if n in by_n}
+        cells = [f"{speeds[engine]:,.0f}" if engine in speeds else "" for engine in results]
+        cells[0] += f" ({on_gpu['peak_mib']:,.0f} MiB)"
+        tokens = on_gpu["tokens"] / on_gpu["batch"]
+        lines.append(f"| {n:,} | {tokens:,.0f} | {task.least_precision(n)} | " + " | ".join(cells) + " |")
+    n = max(results["dense"])
+    cpu, gpu = (results[engine][n]["wall"] for engine in ("dense", CUDA))
+    lines += ["", f"- At n = {n:,}, CUDA takes 1/{cpu / gpu:,.0f} of the wall time of `dense` on the CPU."]
+    return "\n".join(lines) + "\n"
+
+
+def gpu() -> str:
+    """The device that CUDA computes on. Raises SystemExit if there is none."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise SystemExit("--gpu: torch finds no CUDA device here")
+    return f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}"
+
+
 def _cores() -> int:
     import os
 
@@ -305,6 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0 if all went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.engines", description=__doc__)
     parser.add_argument("--n-max", type=int, default=10_000, help="largest n (default: 10000)")
+    parser.add_argument("--gpu", action="store_true", help="compare CUDA with the CPU of its machine")
     parser.add_argument("--write", type=Path, help="a folder whose benchmarks.md and benchmarks.svg are rewritten")
     parser.add_argument("--one", nargs=3, metavar=("TASK", "ENGINE", "N"), help="one figure as JSON")
     options = parser.parse_args(argv)
@@ -312,7 +343,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         name, engine, n = options.one
         print(json.dumps(measure(TASKS[name], engine, int(n))))
         return 0
-    results = {name: run_all(name, options.n_max) for name in TASKS}
+    if options.gpu:
+        device = gpu()
+        results = {name: run_all(name, ON_GPU, options.n_max) for name in ("istree", "lean")}
+        parts = [f"{device}; {this_machine()} dense has a batch of {BATCH}, indexed of 1.\n"]
+        text = "\n".join([*parts, *(report_gpu(TASKS[name], found) for name, found in results.items())])
+        print(text)
+        if options.write:
+            write(options.write, text, BEGIN_GPU, END_GPU)
+        return 0
+    results = {name: run_all(name, task.largest, options.n_max) for name, task in TASKS.items()}
     text = "\n".join(
         [
             f"{this_machine()} dense has a batch of {BATCH}. "

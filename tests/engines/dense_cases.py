@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from constructions.engines import dense
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from precision.format import FLOAT_FORMATS, Arithmetic, Rounding, fixed_point
 
+DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 VOCABULARY = 4
 FORMATS = (*(fixed_point(p) for p in (5, 9, 17, 33, 53, 65, 129, 255)), *FLOAT_FORMATS)
 ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
@@ -22,19 +24,25 @@ def reference_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64) -> None:
-    """Every register of every position after every sublayer, every logit and every next token."""
-    outcome = dense.run(model, arithmetic, sequences, tile=tile, keep_registers=True)
+    """Every register of every position after every sublayer, every logit and every next token, on each device there is."""
+    expected = [reference_steps(model, arithmetic, tokens) for tokens in sequences]
+    for device in DEVICES:
+        outcome = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
+        assert_ran(model, outcome, expected)
+
+
+def assert_ran(model: Transformer, outcome: dense.DenseRun, expected: Sequence[Sequence[Step]]) -> None:
+    """The run is these steps, sequence by sequence."""
     assert outcome.registers is not None
     assert outcome.logits is not None
-    for number, tokens in enumerate(sequences):
-        steps = reference_steps(model, arithmetic, tokens)
+    for number, steps in enumerate(expected):
         assert outcome.logits[number].tolist() == [list(step.logits) for step in steps]
         assert outcome.next_tokens[number].tolist() == [step.next_token for step in steps]
         sublayers = outcome.registers[number]
         assert len(sublayers) == 2 * len(model.blocks) + 1
         for sublayer, table in enumerate(sublayers):
-            expected = [list(step.registers[sublayer]) for step in steps]
-            assert table.tolist() == expected, f"sequence {number}, sublayer {sublayer}"
+            at_sublayer = [list(step.registers[sublayer]) for step in steps]
+            assert table.tolist() == at_sublayer, f"sequence {number}, sublayer {sublayer}"
 
 
 def weights(rng: np.random.Generator, shape: tuple[int, ...], scale: int, dyadic: bool) -> Matrix:

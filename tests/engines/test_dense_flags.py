@@ -32,6 +32,7 @@ from precision.format import (
 )
 from precision.rounding import round_shifted
 from tests.engines.dense_cases import (
+    DEVICES,
     FORMATS,
     ROUNDINGS,
     TOKENS,
@@ -52,14 +53,15 @@ def reference_flags(model: Transformer, arithmetic: Arithmetic, tokens: Sequence
 def assert_same_flags(
     model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64
 ) -> list[Flags]:
-    """For every sequence of the batch; returns the flags."""
-    actual = dense.run(model, arithmetic, sequences, tile=tile, flags=True).flags
-    assert actual is not None
+    """For every sequence of the batch, on each device there is; returns the flags."""
     expected = [reference_flags(model, arithmetic, tokens) for tokens in sequences]
-    for ours, theirs in zip(actual, expected, strict=True):
-        assert set(ours.counts.items()) ^ set(theirs.counts.items()) == set()  # a difference alone is easily read
-        assert set(ours.first_position.items()) ^ set(theirs.first_position.items()) == set()
-        assert ours == theirs
+    for device in DEVICES:
+        actual = dense.run(model, arithmetic, sequences, device=device, tile=tile, flags=True).flags
+        assert actual is not None
+        for ours, theirs in zip(actual, expected, strict=True):
+            assert set(ours.counts.items()) ^ set(theirs.counts.items()) == set()  # a difference alone is easily read
+            assert set(ours.first_position.items()) ^ set(theirs.first_position.items()) == set()
+            assert ours == theirs
     return expected
 
 

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from constructions.language.files import load_program, names_of_gallery
-from constructions.language.model import VARIANT, FunctionError, ProgramModel, Prompt, door_of
+from constructions.language.functions import FunctionError
+from constructions.language.model import VARIANT, ProgramModel, Prompt, door_of
 from constructions.language.program import ARCHITECTURES, in_architecture
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run

@@ -5,6 +5,8 @@ neighbour that it comes from, the search goes to the next one in the text, and b
 the father last. An edge is written `u v ;`. It leaves a record of u at the `;` and one of v at the token behind.
 """
 
+from random import Random
+
 from constructions.language import choose, either, is_number, many, number, numbers, position, program, select, word
 
 
@@ -20,6 +22,16 @@ def wrong(tokens: list[str]) -> str:
     u, v, ends = tokens[:-1:3], tokens[1:-1:3], tokens[2:-1:3]
     pairs = {frozenset(pair) for pair in zip(u, v, strict=False) if len({*pair} - {";"}) == 2}
     return "" if len(u) == len(pairs) == ends.count(";") == len(ends) else "not the edges of a simple graph"
+
+
+def draw(n: int, rng: Random) -> str:
+    """A tree; in every other one an edge goes to some vertex instead, which may close a cycle."""
+    edges = [(v, rng.randint(1, v - 1)) for v in range(2, rng.choice((n, rng.randint(1, n))) + 1)]
+    if edges and rng.random() < 0.5:
+        edges[rng.randrange(len(edges))] = (rng.randint(1, n), rng.randint(1, n))
+    vertex = dict(enumerate(rng.sample(range(1, n + 1), n), start=1))
+    pairs = [rng.sample((vertex[u], vertex[v]), 2) for u, v in rng.sample(edges, len(edges))]
+    return " ".join(f"{u} {v} ;" for u, v in pairs)
 
 
 mark, asked = select(word("?")).first(position), select(word("?")).first(word("?"))
@@ -44,6 +56,7 @@ tree = program(
     answer=lambda words: words[-1:],
     oracle=oracle,
     wrong=wrong,
+    draw=draw,
     examples=[
         "1 2 ; 3 2 ; 4 1 ;",
         "2 1 ; 3 2 ; 1 3 ;",

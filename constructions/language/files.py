@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from constructions.language import values
-from constructions.language.model import limited
+from constructions.language.functions import limited
 from constructions.language.program import Program
 from constructions.language.terms import Term
 from constructions.language.values import Value

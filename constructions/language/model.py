@@ -5,19 +5,16 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from types import FrameType
 
 from constructions.engines import no_response
 from constructions.language.compiler import Compiler
+from constructions.language.functions import FunctionError, told
 from constructions.language.program import ARCHITECTURES, Program, in_architecture
-from constructions.language.prompts import drawn_prompt, every_prompt
+from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.models.building import chosen_of, format_of, wired_of
@@ -29,16 +26,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
-
-class FunctionError(ValueError):
-    """A function of somebody's file fails or takes too long; the message is one line."""
-
-
-TRIED, FULL = (
-    100,
-    5,
-)  # prompts that an export is tried on: so many short ones, as many drawn ones, and some of full length
-SECONDS = 10  # that code of a file may take at a time
+TRIED, FULL = 100, 5  # prompts of an export's trial: so many short ones, as many drawn ones; some of full length
 VARIANT = "program"  # of weights that a program was compiled to
 SIZE_OF_EXAMPLES = 16  # the n at which the blocks of a program are described
 
@@ -120,7 +108,7 @@ class ProgramModel:
         short = itertools.islice(every_prompt(program, min(n, 4)), TRIED)
         drawn = (drawn_prompt(program, n, rng, longest) for longest in [min(n, 24)] * TRIED + [n] * FULL)
         for tokens in (*short, *drawn):
-            if program.wrong is None or not program.wrong([*tokens]):
+            if not wrong_with(program, tokens):
                 yield self.request(wired, Prompt(tuple(tokens), n))
 
     def expected(self, given: Prompt) -> str:
@@ -241,11 +229,8 @@ def _read(solver: ProgramModel, given: object, n: int | None) -> Prompt:
         raise ValueError(f"a prompt is text such as {solver.program.examples[0]!r}, or a list of tokens, not {given!r}")
     tokens = solver.program.texts.completed(tokens)
     _, least = solver.program.texts.read(tokens)
-    if solver.program.wrong is not None:
-        with told(f"the prompt of {solver.program.name}"):
-            wrong = solver.program.wrong(list(tokens))
-        if wrong:
-            raise ValueError(f"this is no prompt of {solver.program.name}: {wrong}")
+    if wrong := wrong_with(solver.program, tokens):
+        raise ValueError(f"this is no prompt of {solver.program.name}: {wrong}")
     return Prompt(tuple(tokens), least)
 
 
@@ -273,37 +258,3 @@ def _said(piece: Piece, n: int) -> str:
     count = "" if not piece.repeats and piece.least else f"{piece.least} to {piece.most(n)} tokens, each "
     high = f" to {n}" if piece.numbers and piece.high is None else ""
     return f"{count}{piece}{high}"
-
-
-@contextmanager
-def told(what: str) -> Iterator[None]:
-    """Raises ValueError, with one line, where somebody's function fails or takes too long."""
-    try:
-        with limited(what):
-            yield
-    except ValueError as error:
-        message = str(error) if what in str(error) else f"{what} raises ValueError: {error}"
-        raise FunctionError(message.splitlines()[0]) from error
-    except Exception as error:  # somebody's code may raise anything
-        raise FunctionError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
-
-
-@contextmanager
-def limited(what: str) -> Iterator[None]:
-    """Raises ValueError if the code within takes longer than `SECONDS`. In a thread, where no signal comes, nothing ends it."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        yield
-    except TimeoutError as error:
-        raise ValueError(f"{what} takes more than {SECONDS} s") from error
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -14,6 +15,8 @@ Architecture: TypeAlias = Literal["transformer", "rnn", "hybrid"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 Oracle: TypeAlias = Callable[[list[str]], str]
 """From the tokens of a prompt, without `<s>`, to the right answer."""
+Draw: TypeAlias = Callable[[int, random.Random], str]
+"""A prompt, drawn at random, of numbers up to that n."""
 Says: TypeAlias = Output | Callable[[Any], Output | Value | str]
 """The output, or a function of n that gives it; n may be a symbol, so no more is asked of it than of a number in a formula."""
 
@@ -44,8 +47,9 @@ class Program:
     stop: the word that ends a chain of thought; "" where the answer is one word. answer: from the words that are said, but for the
     last one, to the words of the answer. wrong: what is the matter with a prompt, "" for nothing; weights are certified for all.
     statement: what it computes, in a sentence.
-    source: whose construction it is. examples: prompts. names: what people call some of its terms. pins: fixed choices. precision:
-    p, as a function of n; None for the least that the weights fit.
+    source: whose construction it is. examples: prompts. draw: hard ones, where tokens drawn one by one hardly make any.
+    names: what people call some of its terms. pins: fixed choices. precision: p, as a function of n; None for the least that
+    the weights fit.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Program:
     statement: str = ""
     source: str = ""
     examples: tuple[str, ...] = ()
+    draw: Draw | None = None
     names: Mapping[Term, str] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     precision: Callable[[Any], Any] | None = None
@@ -78,6 +83,7 @@ def program(
     stop: str = "",
     answer: Callable[[list[str]], list[str]] | None = None,
     wrong: Callable[[list[str]], str] | None = None,
+    draw: Draw | None = None,
     architecture: Architecture = "transformer",
     statement: str = "",
     source: str = "",
@@ -90,8 +96,10 @@ def program(
 
     says: a value, a word or `choose(…)`, or a function of n that gives one. prompt, thought: pieces of texts; a word stands for
     itself. stop: the word that ends a chain of thought; without one, one word is said. answer: which of the words that are said
-    before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for. pins: fixed
-    choices of a wiring. precision: p, or a function of n that gives it; by default the least p that the weights fit.
+    before it are the answer, by default all. wrong: says what is the matter with a prompt that the oracle is not for.
+    draw: `draw(n, rng)` gives a prompt for n as text, drawn by rng. Half of the prompts that are drawn are then such ones; of the
+    others, and without it, each token is drawn by itself. pins: fixed choices of a wiring. precision: p, or a function of n that
+    gives it; by default the least p that the weights fit.
     """
     if bool(thought) != bool(stop):
         raise ValueError("a chain of thought has pieces (thought) and a word that ends it (stop)")
@@ -121,6 +129,7 @@ def program(
         statement=statement,
         source=source,
         examples=tuple(examples),
+        draw=draw,
         pins=tuple(pins),
         precision=p,
     )

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from constructions.language.functions import FunctionError, told
 from constructions.language.program import Program
 from constructions.language.texts import Piece
 
@@ -85,8 +86,21 @@ def exchanged_examples(program: Program, n: int, times: int, rng: random.Random)
                     yield prompt
 
 
+def wrong_with(program: Program, prompt: Sequence[str]) -> str:
+    """What is the matter with a prompt that the oracle is not for, "" for nothing. Raises FunctionError if that function fails."""
+    if program.wrong is None:
+        return ""
+    with told(f"the prompt of {program.name}"):
+        return program.wrong([*prompt])
+
+
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:
-    """A prompt for n, each piece of some length, by default its largest; few different numbers in some, so that they come often."""
+    """A prompt for n, each piece of some length, by default its largest; few different numbers in some, so that they come often.
+
+    Where the program draws prompts itself, every other one is its own, for n or `longest`, whichever is less.
+    """
+    if program.draw is not None and rng.random() < 0.5:
+        return _own_prompt(program, n if longest is None else min(n, longest), rng)
     words: list[str] = []
     few = rng.choice((2, 3, n))
     for piece in program.texts.prompt:
@@ -96,3 +110,22 @@ def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | No
             choices = [*piece.words, *([str(rng.randint(piece.low, high))] if piece.numbers else [])]
             words.append(rng.choice(choices))
     return words
+
+
+def _own_prompt(program: Program, n: int, rng: random.Random) -> list[str]:
+    """One that the program draws. Raises FunctionError, with what is the matter with it."""
+    what = f"draw of {program.name} for n = {n}"
+    if program.draw is None:
+        raise TypeError(f"{program.name} draws no prompts")
+    with told(what):
+        text = program.draw(n, rng)
+    if not isinstance(text, str):
+        raise FunctionError(f"{what} returns text, with spaces between the tokens, not {text!r}")
+    try:
+        tokens = program.texts.completed(text.split())
+        _, least = program.texts.read(tokens)
+    except ValueError as error:
+        raise FunctionError(f"{what}: {text[:40]!r} is no prompt: {error}") from error
+    if least > n:
+        raise FunctionError(f"{what}: {text[:40]!r} needs n = {least}")
+    return tokens

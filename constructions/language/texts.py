@@ -169,16 +169,17 @@ class Texts:
         Raises ValueError, with one line, for what is none of these prompts.
         """
         spoken: list[Spoken] = [(START, 0)]
-        # A piece that may stand here → pairs: the most tokens of a repeated piece so far, and those of this one.
+        # A piece that may stand here → pairs: the least n so far, and how many tokens of this piece stand here.
         repeated: dict[int, set[tuple[int, int]]] = {-1: {(0, 0)}}
         for at, token in enumerate(tokens, start=1):
             now: dict[int, set[tuple[int, int]]] = {}
             for place, pairs in repeated.items():
                 for i in self.behind(place, thought=False):
                     if i < len(self.prompt) and self.prompt[i].takes(token):
-                        counts = [(most, here + 1 if i == place else 1) for most, here in pairs]
-                        times = max(self.prompt[i].times, 1)
-                        now.setdefault(i, set()).update((max(most, -(-here // times)), here) for most, here in counts)
+                        piece, counts = self.prompt[i], [(n, here + 1 if i == place else 1) for n, here in pairs]
+                        number = int(token) if token.isdecimal() and piece.high is None else 0
+                        times = max(piece.times, 1)
+                        now.setdefault(i, set()).update((max(n, -(-here // times), number), here) for n, here in counts)
             if not now:
                 expected = {i for place in repeated for i in self.behind(place, thought=False)}
                 names = [str(self.prompt[i]) for i in sorted(expected) if i < len(self.prompt)]
@@ -191,8 +192,7 @@ class Texts:
             expected = {i for place in repeated for i in self.behind(place, thought=False)}
             names = [str(self.prompt[i]) for i in sorted(expected)]
             raise ValueError(f"the prompt ends too early; what can stand next is {' or '.join(names)}")
-        least = min(most for place in ends for most, _ in repeated[place])
-        return spoken, max(1, least, *(number for _, number in spoken))
+        return spoken, max(1, min(n for place in ends for n, _ in repeated[place]))
 
 
 def _least(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:

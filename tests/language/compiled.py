@@ -183,6 +183,8 @@ def reads_as(pieces: Sequence[Piece], words: Sequence[str], limit: int = 10**9) 
     if piece.least == 0 and reads_as(rest, words, limit):
         return True
     while count < min(most, len(words)) and piece.takes(words[count]):
+        if words[count].isdecimal() and int(words[count]) > piece.largest(limit):
+            break
         count += 1
         if count >= piece.least and reads_as(rest, words[count:], limit):
             return True

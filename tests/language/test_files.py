@@ -13,7 +13,7 @@ import pytest
 
 import constructions
 from constructions.__main__ import main
-from constructions.language import model as language_model
+from constructions.language import functions
 from constructions.language.files import load_program
 from constructions.language.program import ARCHITECTURES
 from verify.certify import main as certify
@@ -116,12 +116,42 @@ def test_two_programs_of_a_file_are_named(tmp_path: Path, capsys: pytest.Capture
 def test_an_endless_loop_ends(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(language_model, "SECONDS", 0.2)
+    monkeypatch.setattr(functions, "SECONDS", 0.2)
     assert main(["run", written(tmp_path, "while True:\n    pass\n"), "1"]) == 2
     assert "executing this file takes more than" in capsys.readouterr().err
     text = GOOD.replace("    return", "    while True: pass\n    return")
     assert main(["run", written(tmp_path, text), "1 3"]) == 2
     assert "the oracle of f on '1 3' takes more than" in capsys.readouterr().err
+
+
+def drawing(draw: str) -> str:
+    return GOOD.replace("oracle=oracle", f"oracle=oracle, draw=lambda n, rng: {draw}")
+
+
+@pytest.mark.parametrize(
+    ("draw", "what"),
+    [
+        ("[3]", "returns text, with spaces between the tokens, not [3]"),
+        ("'1 x'", "'1 x' is no prompt: token 2 is 'x'"),
+        ("'3 ' * (n + 1)", f"'{'3 ' * 20}' needs n = "),
+        ("1 / 0", "raises ZeroDivisionError: division by zero"),
+        ("[*iter(lambda: 0, 1)]", "takes more than"),
+    ],
+)
+def test_a_bad_draw(
+    draw: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(functions, "SECONDS", 0.2)
+    assert theorem([written(tmp_path, drawing(draw)), "--n", "6"]) == 2
+    assert re.search(r"draw of f for n = \d+.* " + re.escape(what), capsys.readouterr().err)
+
+
+def test_a_draw_meets_what_single_tokens_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rare = "    if tokens == ['3'] * 13: return 'NO'\n"
+    for draw, code in (("'3 ' * rng.randint(1, n)", 1), ("'3 ' * min(n, 12)", 0)):
+        text = drawing(draw).replace("    return", f"{rare}    return")
+        assert theorem([written(tmp_path, text), "--n", "6"]) == code
+    assert "the program says YES; the oracle says NO" in capsys.readouterr().out
 
 
 SEARCH = HEAD + (

@@ -13,7 +13,7 @@ from constructions.language.files import is_file, load_program, names_of_gallery
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
 from constructions.language.program import Program, in_architecture
-from constructions.language.prompts import drawn_prompt, every_prompt, exchanged_examples, extreme_prompts
+from constructions.language.prompts import drawn_prompt, every_prompt, exchanged_examples, extreme_prompts, wrong_with
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
@@ -28,10 +28,7 @@ from verify.dossiers.dossier import Dossier, HardInput, Subject, Trial
 from verify.rounding.model import Listed
 
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
-MOST_PROMPTS, MOST_TOKENS = (
-    2000,
-    8,
-)  # of a trial against the oracle: every prompt of so many tokens, up to so many prompts
+MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
 TRIAL_N = 4
 DRAWN = 200  # prompts beside these, longer ones
 EXCHANGED = 20  # times that the numbers of an example are exchanged
@@ -40,7 +37,7 @@ EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the ex
 RUNS, RUN_N = (
     60,
     64,
-)  # prompts that the ideal model is run on where the checker cannot tell, and the largest n of such a run
+)  # prompts that the ideal model is run on where the checker cannot tell; the largest n of such a run
 
 
 def find_program(name: str, model: str | None = None) -> Dossier | None:
@@ -134,9 +131,7 @@ class ProgramDossier(Dossier):
         drawn = (drawn_prompt(program, n, rng) for _ in range(DRAWN))
         short = every_prompt(program, min(n, TRIAL_N))
         for some, count in ((extreme_prompts(program, n), EXTREME), (drawn, EXTREME), (short, SHORT)):
-            asked = (
-                words for words in itertools.islice(some, DRAWN) if not (program.wrong and program.wrong([*words]))
-            )
+            asked = (words for words in itertools.islice(some, DRAWN) if not wrong_with(program, words))
             for words in itertools.islice(dict.fromkeys(map(tuple, asked)), count):
                 yield from self._asked(subject, wired, [START, *words])
 
@@ -163,7 +158,7 @@ class ProgramDossier(Dossier):
         solver, tried = self.solver, 0
         for n, prompts in ((TRIAL_N, small), (LONGEST_DRAWN, [*examples, *drawn])):
             for prompt in prompts:
-                if program.wrong is not None and program.wrong([*prompt]):
+                if wrong_with(program, prompt):
                     continue
                 tried += 1
                 words = [*said(program, n, [START, *prompt])]

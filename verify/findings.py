@@ -35,7 +35,11 @@ LONGEST_WITNESS = 160
 TITLES: Mapping[Kind, tuple[str, str]] = {
     Kind.FALSE: ("False", "Every way that we tried of filling in what the print leaves open fails."),
     Kind.SLIP: ("Slips", "One line or one sign. The right form stands beside it in print, or is the obvious one."),
-    Kind.OPEN: ("Left open", "The print does not say. One way to fill it in fails, and another works."),
+    Kind.OPEN: (
+        "Left open",
+        "The print does not say, or our transcription lost it, as the blanks of patterns. One way to fill it in fails, and another"
+        " works.",
+    ),
 }
 FROM_SIZE = "Right from some n on"
 SMALL = (
@@ -46,10 +50,11 @@ MADE = "Written by `python -m verify.findings`, never by hand."
 HEAD = f"""\
 # Findings
 
-This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. No
-theorem of the paper is refuted. Each construction is built here with the repairs below, and the [ledger](ledger.md) says how
-far each is checked. We read the print as a referee who wants it to be right. So a finding has a kind, and it lists the readings
-of the print that were tried.
+This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. With
+these repairs no theorem of the paper is refuted: each construction is built here with them, and the [ledger](ledger.md) says how
+far each is checked. With number i embedded as i·w1 and the embedding as output head, no output makes a number in the middle alone
+the likeliest. So the proofs of Theorems 4.6, 4.7 and 5.6 need another embedding of numbers, or another head. We read the print as
+a referee who wants it to be right. So a finding has a kind, and it lists the readings of the print that were tried.
 
 A witness is a small input that refutes a claim; the search shrank it. In brackets stands what was judged: `printed`, the print;
 or `repaired, X as printed`, everything repaired except X. The claim's statement says what else differs. Each command replays a

@@ -43,7 +43,7 @@ examples:
   python -m constructions.istree --n 16 --dump-weights istree.safetensors
   python -m constructions.istree --variant printed --edges "1-2,2-3"
   python -m constructions.istree --variant lean --edges "1-2,2-3"
-  python -m constructions.istree --printed layer-7 --edges "1-6,1-4,5-1,3-1,1-2"
+  python -m constructions.istree --printed layer-7 --edges "1-2,4-1,1-3,1-5,6-1"
 
 models:
 {models}

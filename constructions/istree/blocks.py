@@ -51,7 +51,7 @@ TIED_HEAD = Finding(
     source="section 3 (embedding) and C.6.2, layer 9",
     printed="with number i embedded as i·w1 and the embedding as output head, some output makes any number v the likeliest, such as"
     " n[−v, 1, −1, …, −1] (C.6.2)",
-    used="number i embeds as (i, i²); the output (4v, −2) gives number i the logit 2v² − 2(v − i)²",
+    used="number i embeds as (i, i²); the output (4v, −2), twice (2v, −1), gives number i the logit 2v² − 2(v − i)²",
     why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between: it fails as"
     " soon as one token stands for each of three numbers",
 )
@@ -60,10 +60,10 @@ LAYER_7 = Finding(
     source="C.6.2, layers 7 and 8",
     printed="two MatchNext heads, one over first and one over second endpoints; the feed-forward behind them takes the next edge",
     used="one MatchNext head over incidence records, two to an edge",
-    why="each head sees only some of a vertex's counts, against the precondition of Lemma C.18. Counts 1/3 and 1/6 are equally near"
-    " to 1/4, so the head that lacks 1/4 returns their average, which looks like a next edge. Two stars leave the same numbers and"
-    " go on to different vertices. A register that the print does not name, for which of layer 5's heads found the walked edge,"
-    " tells them apart (4.7/layer-7-side); so no choice within the print repairs it, one addition does",
+    why="if either end of an edge may stand first, each head sees only some of a vertex's counts, against the precondition of Lemma"
+    " C.18. Counts 1/3 and 1/6 are equally near to 1/4, so the head that lacks 1/4 returns their average, which looks like a next"
+    " edge. Two stars leave the same numbers and go on to different vertices. If each edge is written smaller end first, v_l and"
+    " v_(l−1) tell which head found the walked edge, and this is enough",
 )
 EDGE_COUNT = Finding(
     id="edge-count",

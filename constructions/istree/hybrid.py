@@ -70,8 +70,9 @@ NEAREST_TIE = Finding(
     source="Theorem 5.7, next neighbour; Lemma C.17",
     printed="the edge with v closest to pos + 2^i",
     used="the record of v nearest to pos + 2^i + 1/4",
-    why="our edges have two records, one behind the other: a record 2^(i+1) behind pos is as close as the one at pos, and the head"
-    " reads an average of both. With one key an edge, three tokens apart, nothing ties",
+    why="our one head reads two records of each edge, one behind the other: a record 2^(i+1) behind pos is as close as the one at"
+    " pos, and the head reads an average of both. The print has two heads; with one key an edge in each, three tokens apart,"
+    " nothing ties",
 )
 SEARCH_RANGE = Finding(
     id="search-range",

@@ -5,10 +5,19 @@ Every edge leaves one record, at its second endpoint: both endpoints a and b wit
 walked, and two MatchNext heads, one over a and one over b, for the next one. A vertex that stands first in some edges and second
 in others thus has its counts divided between the two heads, against the precondition of Lemma C.18.
 
-The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is that of the first head
-whose count is exactly 1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. This takes more than one feed-forward,
-given to the print in extra blocks without attention, so that what is refuted is the heads and not the size of one sublayer.
-No choice is right for all graphs (claim 4.7/layer-7): two stars leave the same numbers here and have other next vertices.
+The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results, and which end of an edge is
+written first. Here a result counts if its count is exactly 1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. Where
+both do, that of the other head than found the walked edge is taken, and this head is told as if the smaller end of each edge came
+first. Then the choice is right:
+
+  A head that has the next count returns it. One that lacks it returns the mean of two counts in front of the target and behind
+  it, or one of them. That mean is the next count in two cases alone, (1/2 + 1/6)/2 = 1/3 and (1/3 + 1/6)/2 = 1/4, as for m ≥ 4
+  nxt(1/m) is no mean that is 1/(m + 1). Both have the walked count in them, so it is the walked edge's head that is wrong, and
+  the other one then has the next count.
+
+In a text with an edge the other way round no choice is right for all graphs (claim 4.7/layer-7): two stars leave the same numbers
+here and have other next vertices. All this takes more than one feed-forward, given to the print in extra blocks without attention,
+so that what is refuted is the heads and not the size of one sublayer.
 """
 
 from __future__ import annotations
@@ -21,7 +30,7 @@ from constructions.parts.gadgets.next_fraction import next_fraction
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.match import match, pair
 from constructions.parts.heads.match_next import match_next
-from constructions.wiring.affine import Affine, reg
+from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit
@@ -82,9 +91,17 @@ def _heads(setting: Setting, printed_scores: bool, number: int, target: str) -> 
 
 
 def _round(
-    setting: Setting, resolution: int, printed_scores: bool, number: int, after: str, target: str
+    setting: Setting, resolution: int, printed_scores: bool, number: int, other_end: str, after: str, target: str
 ) -> tuple[BlockPlan, ...]:
-    """The two heads, then the choice between their results; `after` is the register with the count to continue."""
+    """The two heads, then the choice between their results.
+
+    other_end: the register with the other end of the walked edge. after: the one with the count to continue.
+    """
+    ahead, one = reg("current") - reg(other_end), as_affine(1)
+    second = Gadget(
+        "the walked edge is written smaller end first, this one second",
+        (Unit(ahead, one, {f"of{number}_b": 1}), Unit(ahead - 1, one, {f"of{number}_b": -1})),
+    )
     products = [
         Gadget(
             f"{after}·count{number}_{here}",
@@ -104,15 +121,23 @@ def _round(
         )
         for here, _ in SIDES
     ]
-    gates = {"a": reg(f"hit{number}_a"), "b": reg(f"hit{number}_b") - reg(f"hit{number}_a")}
+    both, of_b = reg(f"hit{number}_a") + reg(f"hit{number}_b") - 1, reg(f"of{number}_b")
+    # Of two hits the walked edge's own is dropped: 1 where both hit and the walked edge is of that side, else not positive.
+    dropped = {"a": both - of_b, "b": both - 1 + of_b}
     choice = [
-        Gadget(f"{into}, from {here}", (Unit(gates[here], reg(f"{read}{number}_{here}"), {into: 1}),))
+        Gadget(
+            f"{into}, from {here}",
+            (
+                Unit(reg(f"hit{number}_{here}"), reg(f"{read}{number}_{here}"), {into: 1}),
+                Unit(dropped[here], reg(f"{read}{number}_{here}"), {into: -1}),
+            ),
+        )
         for here, _ in SIDES
         for read, into in (("next", f"candidate{number}"), ("count", f"count{number}"))
     ]
     candidate = f"candidate{number}"
     return (
-        BlockPlan(_heads(setting, printed_scores, number, target), tuple(products)),
+        BlockPlan(_heads(setting, printed_scores, number, target), (*products, second)),
         BlockPlan((), tuple(hits)),
         BlockPlan((), tuple(choice)),
         BlockPlan((), (square(reg(candidate), squared(candidate)),)),
@@ -121,10 +146,10 @@ def _round(
 
 def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> tuple[BlockPlan, ...]:
     """Layers 7 and 8, each with its extra blocks; leaves the two candidates."""
-    first = _round(setting, resolution, printed_scores, 1, "walked", "target")
+    first = _round(setting, resolution, printed_scores, 1, "previous", "walked", "target")
     prepare = (
         next_fraction(reg("count1"), "target2"),
         indicator(reg("candidate1") - reg("father"), 0, {"skip": 1}, name="the next edge leads to the father"),
     )
-    second = _round(setting, resolution, printed_scores, 2, "count1", "target2")
+    second = _round(setting, resolution, printed_scores, 2, "candidate1", "count1", "target2")
     return (*first, BlockPlan((), prepare), *second)

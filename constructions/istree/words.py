@@ -75,6 +75,7 @@ GLOSSARY: Mapping[str, str] = {
             ("other_count", "the other endpoint's count"),
         )
     },
+    **{f"of{number}_b": f"1 if the edge before next{number} has this vertex as its larger end" for number in (1, 2)},
     **{f"product1_{side}": f"walked·count1_{side}" for side in ("a", "b")},
     **{f"product2_{side}": f"count1·count2_{side}" for side in ("a", "b")},
     **{

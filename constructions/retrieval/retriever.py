@@ -39,8 +39,8 @@ TIED_HEAD = Finding(
     " likeliest, such as n[−v, 1, −1, …, −1] (C.6.2)",
     used="number i embeds as (i, i²); the output (2v, −1) gives number i the logit v² − (v − i)²",
     why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between, whatever the output vector:"
-    " it fails as soon as one token stands for each of three numbers. Binary digits, a token each, as a remark allows, are two"
-    " numbers, both at an end; the embedding of the paper's experiments is another one",
+    " it fails as soon as one token stands for each of three numbers. A remark allows decimal digits, a token each, and"
+    " leaves their embedding open: as words with coordinates of their own they can all be written, as d·w1 they cannot",
 )
 
 

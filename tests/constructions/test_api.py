@@ -110,7 +110,7 @@ def test_without_n_the_model_is_wired_for_its_input() -> None:
 
 
 def test_a_finding_is_refuted() -> None:
-    result = constructions.load("istree", findings="layer-7").run("1-6,1-4,5-1,3-1,1-2")
+    result = constructions.load("istree", findings="layer-7").run("1-2,4-1,1-3,1-5,6-1")
     assert result.complaint.startswith("the model says NO")
     assert result.document["printed"] == ["layer-7"]
     assert "refuted" in repr(result)

@@ -23,7 +23,7 @@ from constructions.istree.graphs import LAYOUTS, TokenLayout, expected_answer, p
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.show.cli import write_json
 
-LAYER_7_WITNESS = "1-6,1-4,5-1,3-1,1-2"
+LAYER_7_WITNESS = "1-2,4-1,1-3,1-5,6-1"
 GRAPHS = ["1-2,2-3,3-4", "2-1", "1-2,2-3,3-1", "1-2,3-4", "1-2,2-3,3-1,4-5", "4-1,1-3,2-1", "2-3"]
 
 
@@ -198,8 +198,8 @@ def test_a_wrong_answer_is_refuted_and_says_what_was_expected(capsys: pytest.Cap
     assert captured.out.splitlines()[-1] == "NO"
     assert captured.err.count("\n") == 2
     assert captured.err.startswith("engine: reference\n")
-    assert "refuted: the model says NO after 1 6 1 4 1 3 1 2 1" in captured.err
-    assert "Algorithm 1 says YES after 1 6 1 4 1 5 1 3 1 2 1" in captured.err
+    assert "refuted: the model says NO after 1 2 1 4 1 5 1 6 1" in captured.err
+    assert "Algorithm 1 says YES after 1 2 1 4 1 3 1 5 1 6 1" in captured.err
     assert main(("--edges", LAYER_7_WITNESS)) == 0
 
 
@@ -242,8 +242,8 @@ def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.Captur
 
 def test_the_trace_shows_the_average_that_refutes_layer_7(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--edges", LAYER_7_WITNESS, "--printed", "layer-7", "--trace", code=1)
-    assert re.search(r"7  head 1 \(edge 1 after, a here\) +7 \(4\), 16 \(2\); weight", text)
-    assert "this1_a = 1, next1_a = 3, count1_a" in text
+    assert re.search(r"7  head 2 \(edge 1 after, b here\) +7 \(1\), 16 \(1\); weight", text)
+    assert "this1_b = 1, next1_b = 5, count1_b" in text
 
 
 def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,9 +222,10 @@ def no_output_writes_2() -> None:
 
 
 def printed_model() -> None:
-    """The tour of the tree 1-2, 1-3 needs the output 2, and `no_output_writes_2` says that there is none."""
-    assert list(tour(((1, 2), (1, 3)))) == [1, 2, 1, 3, 1]
-    no_output_writes_2()
+    """The tour of the tree 1-2 comes to 2; with the output n[−2, 1, −1, …, −1] number i has the logit −2n·i, so 1 is said."""
+    assert list(tour(((1, 2),))) == [1, 2, 1]
+    n, v = 2, 2
+    assert max((1, 2), key=lambda i: -n * v * i) == 1
 
 
 def stars_of_layer_7() -> None:

@@ -75,7 +75,7 @@ def test_a_lead_that_stops_growing_is_not_certified(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_blank_behind_the_cell_loses_a_record_at_the_end_of_the_text() -> None:
-    """Why a blank does not repair 5.4/boundary: it is right for `11 a 11`, and wrong for a word of one symbol."""
+    """Why 5.4/blank leaves out words of one symbol: a blank is right for `11 a 11`, and wrong there."""
     told_apart, last = (Run("1RB1LB_1LA1RZ", "0" * zeros + "1", 1, False) for zeros in (10, 0))
     with_blank, as_in_the_text, with_boundary = (
         records(by_search(search)) for search in (r"^.*P (.) P .*?$", r"^.*P (.) P.*?$", SEARCH)

@@ -56,6 +56,12 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         by="expansion",
         range="the leads of v over v − 1 and over v + 1 are never both positive",
     )
+    of_v, of_next = "(-v*v + f) - (-v*(v + 1) + g)", "(-(v + 1)*(v + 1) + g) - (-(v + 1)*v + f)"
+    check.proved(
+        [by_expansion(theorem(f"{of_v} + {of_next} == -1", v="real", f="real", g="real"))],
+        by="expansion",
+        range="C.6.2's output and a second coordinate, f or g: the leads of v over v + 1, of v + 1 over v are never both positive",
+    )
     fmt = fixed_point(7)
     entries = [sign * quanta for quanta in range(fmt.max_quanta + 1) for sign in (1, -1)]
 

@@ -257,7 +257,7 @@ def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fracti
     kind=Kind.OPEN,
     readings=(
         Reading(
-            "0.6 and 0.4 are rounded to R_p before anything is computed: at x = B up to 5 steps away from 1", False
+            "0.6 and 0.4 are rounded to R_p before anything is computed: at x = B up to 4 steps away from 1", False
         ),
         Reading(
             "0.6 and 0.4 are real numbers, and the value alone is rounded, once, at the end", True, "C.3/written-out"

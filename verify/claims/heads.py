@@ -226,8 +226,8 @@ def test_count_as_printed(check: Check, engine: str) -> None:
     readings=(
         Reading("A = 1 and p just above 10·log2 n, from n = 64 on; a natural logarithm gives fewer bits still", False),
         Reading("A = 1 and p large enough for the factors", True, "C.18/printed-roomy", "the obvious form"),
-        Reading("A = 3 and A = 4: there p > 10A·log2 n is enough", True, "C.18/printed-larger-a"),
-        Reading("A = 1 and p > 10·log2 n with smaller factors, from n = 363 on", True, "C.18/least-bits"),
+        Reading("A = 3 and A = 4, n ≥ 64: at p > 10A·log2 n no sample fails", True, "C.18/printed-larger-a"),
+        Reading("A = 1 and p > 10·log2 n with smaller factors, n = 363 … 10,000", True, "C.18/least-bits"),
     ),
     slip="C.18",
 )

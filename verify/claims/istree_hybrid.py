@@ -216,10 +216,12 @@ PRINTED = (
         hybrid.NEAREST_TIE,
         Kind.OPEN,
         (
+            Reading("One head reads both records of an edge, as in our layout.", holds=False),
             Reading(
-                "An edge is stored twice, once for each end: the print does not say where its key stands.", holds=False
+                "Two heads retrieve the edge, as the text says, with one key an edge in each: edges stand three tokens apart.",
+                holds=True,
+                shown="5.7/nearest-one-key",
             ),
-            Reading("An edge has one key: edges stand three tokens apart.", holds=True, shown="5.7/nearest-one-key"),
         ),
     ),
     Printed(
@@ -231,8 +233,12 @@ PRINTED = (
                 "pos counts edges, not tokens: i up to log2 n is enough, but MatchNearest (C.11) measures in positions of tokens.",
                 holds=False,
             ),
-            Reading("n is the length of the input, 3n − 2 tokens: then log2 n is enough.", holds=True, shown="5.7"),
-            Reading("i ends where the target is behind the last edge, at log2(3n) at most.", holds=True, shown="5.7"),
+            Reading(
+                "i ends where the target is behind the last edge, at log2(3n) at most; so it does if n is the length of the input,"
+                " 3n − 2 tokens.",
+                holds=True,
+                shown="5.7",
+            ),
         ),
         far=True,
     ),

@@ -22,8 +22,8 @@ def tied_outputs(shown: str = "") -> tuple[Reading, ...]:
     return (
         Reading("the output of appendix C.6.2, n[−v, 1, −1, …, −1]: number i has −n·v·i, so 1 is the likeliest", False),
         Reading(
-            "any output: the logits of v − 1, v and v + 1 are in arithmetic progression, so v alone is never the"
-            " likeliest, rounded or not",
+            "any output: the logits of v − 1, v and v + 1 are in arithmetic progression, and rounding keeps their order, so v alone"
+            " is never the likeliest",
             False,
             shown,
         ),
@@ -98,7 +98,7 @@ def told(id: str, stem: str) -> Told:
 def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
     """What is expected of a model with these findings put back to print, and why.
 
-    The printed score factors alone are right where they fit.
+    The printed score factors alone are right where they fit, as far as tried.
     """
     left = [finding.id for finding in findings if finding.id != SCORE_RANGE.id]
     if not left:

@@ -9,7 +9,8 @@ Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all
 OPEN in Lemma C.15
 paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = O(log n) bits. "p > 10A log n" is printed for Lemma C.18 alone.
 we use: the least powers of two with the same order of winners, S = 4GL², D = 2GL², which take fewer bits.
-why: the printed factors are right where they fit, which takes about (8c + 6)·log2 n bits, and from some n on, as e^−n must vanish.
+why: the printed factors are right, as far as tried, where they fit, which takes about (8c + 6)·log2 n bits, and from some n on:
+up to n = 3 the lead is too small.
 The lemma also needs non-zero queries: a query 0 equals position 1's key, which the print then penalises as the default. Whether it
 asks for them, as Lemma C.8 does, we cannot see.
 """
@@ -47,8 +48,8 @@ FINDING = Finding(
     source="Lemmas C.15 to C.18",
     printed="score factors n^(4c+1), n^(2c+2) and n, at p = O(log n); in C.18 n^(4A+3), n^(4A+2), n^(4A+1), at p > 10A·log n",
     used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
-    why="the printed factors are right where they fit; C.18's need more than 10·log2 n bits at A = 1. Ours need fewer than the"
-    " printed ones",
+    why="the printed factors are right from some n on, where they fit, as far as tried; C.18's need more than 10·log2 n bits at"
+    " A = 1. Ours need fewer than the printed ones",
 )
 PRINTED_POSITION_POWER = (
     2  # c with every position at most n^c, which the print leaves open; an IsTree sequence has over n tokens

@@ -7,7 +7,8 @@ its preference, so it lies at −3GL² or above, and unequal keys lie at −4GL�
 OPEN in Lemma C.16
 paper says: factors n^(4c+1), n and n^(2c+2), position 1's own preference cancelled.
 we use: the scale of Lemma C.15, position 1's preference kept.
-why: as for Lemma C.15, the printed factors are right where they fit, and take more bits. Keeping the preference saves a term.
+why: as for Lemma C.15, the printed factors are right where they fit, from n = 46 on as far as tried, and take more bits. Keeping
+the preference saves a term.
 """
 
 from __future__ import annotations

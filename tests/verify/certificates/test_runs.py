@@ -59,8 +59,8 @@ def test_every_size_from_one_on(capsys: pytest.CaptureFixture[str]) -> None:
 def test_where_the_printed_layer_7_fails() -> None:
     """The check cannot tell of a sum of two counts; a run shows two records that tie, and what is read of them."""
     document = certificate(find_subject("istree", 6, printed=("layer-7",)))
-    assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 1 (edge 1 after, a here)")
-    assert "2 keys of equal score, whose values for next1_a are 6, 1" in document["what"]
+    assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 2 (edge 1 after, b here)")
+    assert "2 keys of equal score, whose values for next1_b are 4, 3" in document["what"]
 
 
 def test_what_hard_inputs_do_not_refute() -> None:

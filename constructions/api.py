@@ -31,6 +31,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 if TYPE_CHECKING:
+    from constructions.language.model import ProgramModel
     from constructions.language.program import Program
 
 VARIANTS = ("repaired", "printed", "lean")
@@ -39,7 +40,7 @@ SHARE = 1000  # inputs that a worker of a cluster gets at a time
 
 
 def load(
-    name: str | Path | Program,
+    name: str | Path | Program | ProgramModel,
     model: str | None = None,
     *,
     variant: str = "repaired",
@@ -48,8 +49,8 @@ def load(
     sequential: bool = False,
     **options: Any,
 ) -> LoadedModel:
-    """A construction, by the name that `python -m constructions` lists; or a program: of the gallery by its name, of a file by
-    FILE.py or FILE.py:NAME, or itself.
+    """A construction, by the name that `python -m constructions` lists; or a program, compiled or wired by hand: of the
+    gallery by its name, of a file by FILE.py or FILE.py:NAME, or itself.
 
     model: transformer, rnn, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant,
     --printed, --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval;
@@ -81,19 +82,18 @@ def load(
     return loaded
 
 
-def _door_of(name: str | Path | Program) -> Door[Any, Any, Any]:
+def _door_of(name: str | Path | Program | ProgramModel) -> Door[Any, Any, Any]:
     """The way to a construction or a program. Raises ValueError for what there is not."""
-    from constructions.language.files import is_file, load_program, names_of_gallery
+    from constructions.language.files import is_file, load_model, names_of_gallery
+    from constructions.language.model import ProgramModel
     from constructions.language.program import Program
 
     if isinstance(name, Program):
-        from constructions.language.model import door_of
-
-        return door_of(name)
+        return ProgramModel(name).door
+    if isinstance(name, ProgramModel):
+        return name.door
     if isinstance(name, Path) or is_file(name) or name in names_of_gallery():
-        from constructions.language.model import door_of
-
-        return door_of(load_program(str(name)))
+        return load_model(str(name)).door
     return find_door(name)
 
 

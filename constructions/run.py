@@ -1,17 +1,17 @@
-"""`python -m constructions run`: compiles a program to weights, and runs them on an input."""
+"""`python -m constructions run`: compiles a program to weights, and runs them on an input; the same of a model wired by hand."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from constructions.language.files import load_program, names_of_gallery
+from constructions.language.files import load_model, names_of_gallery
 from constructions.language.functions import FunctionError
-from constructions.language.model import VARIANT, ProgramModel, Prompt, door_of
-from constructions.language.program import ARCHITECTURES, in_architecture
-from constructions.models.door import LARGEST_N
+from constructions.language.model import VARIANT, ProgramModel, Prompt
+from constructions.language.program import ARCHITECTURES
+from constructions.models.door import LARGEST_N, Door
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -19,6 +19,7 @@ from constructions.show.command import Command, Job, show_answer
 from precision.format import Discipline
 
 if TYPE_CHECKING:
+    from constructions.language.handwired import HandWired
     from constructions.show.page import Page
 
 PROG = "python -m constructions run"
@@ -61,14 +62,26 @@ def _command(argv: Sequence[str]) -> int:
     if args.program is None:
         raise CommandError(f"name a program: FILE.py, or one of {', '.join(names_of_gallery())}")
     with cli.usage_errors():
-        program = load_program(args.program)
-        program = in_architecture(program, args.model or program.architecture)
-        door = door_of(program)
+        model = load_model(args.program)
+        model = model.as_model(args.model or model.model)
+    return _run(PROG, model, partial(_parser, variant=model.variant), args.program, argv)
+
+
+def main_of(model: HandWired, argv: Sequence[str] | None = None) -> int:
+    """Runs the command of one model, `python -m constructions.NAME`; returns its exit code."""
+    name = model.program.name
+    prog = f"python -m constructions.{name}"
+    parser = partial(_parser_of, model)
+    return cli.run_command(prog, lambda given: _run(prog, model, parser, name, given), argv)
+
+
+def _run(prog: str, model: ProgramModel, parser: Callable[[str], Parser], name: str, argv: Sequence[str]) -> int:
+    door = model.door
     command = Command[ProgramModel, Prompt, str](
-        PROG,
+        prog,
         door,
-        _parser,
-        partial(_job, ProgramModel(program)),
+        parser,
+        partial(_job, door, model),
         lambda job, run, answer, trace: show_answer(
             job, run, door.said(job.solver, run, answer).chain_of_thought, answer, trace if job.args.trace else None
         ),
@@ -80,7 +93,7 @@ def _command(argv: Sequence[str]) -> int:
     try:
         return command.run(argv)
     except FunctionError as error:
-        raise CommandError(f"{args.program}: {error}") from error
+        raise CommandError(f"{name}: {error}") from error
 
 
 SIGNED = ("--n", "--precision")
@@ -94,25 +107,45 @@ class _Mixed(Parser):
         return self.parse_intermixed_args(args, namespace)
 
 
-def _parser(prog: str) -> Parser:
+def _parser(prog: str, variant: str = VARIANT) -> Parser:
     parser = _Mixed(prog, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("program", nargs="?", metavar="PROGRAM", help="FILE.py, FILE.py:NAME, or one of the gallery, see below")
-    add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")
     add(
         "--model", choices=ARCHITECTURES, help="the architecture (default: that of the program, most often transformer)"
     )
+    return _with_input(parser, variant)
+
+
+def _parser_of(model: HandWired, prog: str) -> Parser:
+    program = model.program
+    examples = "".join(f'\n  {prog} "{example}"' for example in program.examples)
+    parser = Parser(prog, f"{program.statement} Asks a wired model.", f"examples:{examples}")
+    parser.add_argument("--model", choices=[model.model], default=model.model, help=f"default: {model.model}")
+    return _with_input(parser, model.variant)
+
+
+def _with_input(parser: Parser, variant: str) -> Parser:
+    add = parser.add_argument
+    add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")
     add("--n", type=cli.whole_number(1, LARGEST_N), help=f"default: the least for the input, or {DEFAULT_N}")
-    add("--precision", type=cli.precision, metavar="P", help="bits of R_p, odd (default: the least of the program)")
+    add(
+        "--precision",
+        type=cli.precision,
+        metavar="P",
+        help="bits of R_p, odd (default: the least that it is wired for)",
+    )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    parser.set_defaults(variant=VARIANT, printed=None)
+    parser.set_defaults(variant=variant, printed=None)
     options.add_engine(parser)
     options.add_trace(parser, "show what every head attends to and what every block writes")
     options.add_output(parser)
     return parser
 
 
-def _job(solver: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
+def _job(
+    door: Door[ProgramModel, Prompt, str], solver: ProgramModel, args: argparse.Namespace
+) -> Job[ProgramModel, Prompt]:
     text = " ".join(args.input)
     asks = bool(args.input)
     if text == "-":
@@ -127,7 +160,7 @@ def _job(solver: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Pr
     if not asks:
         return Job(args, solver, args.n or DEFAULT_N, None)
     with cli.usage_errors():
-        prompt: Prompt = door_of(solver.program).read(solver, text, None)
+        prompt: Prompt = door.read(solver, text, None)
     n = args.n or prompt.least_n
     if prompt.least_n > n:
         raise CommandError(f"this input needs n = {prompt.least_n:,}, and --n is {n:,}")

@@ -68,11 +68,19 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/wiring/register.py",
         "verify/dossiers/retrieval/tasks.py",
     ),
-    "another model": (
-        "constructions/wiring/register.py",
+    "another model": ("docs/by-hand.md", "constructions/language/handwired.py", "constructions/wiring/plan.py"),
+    "another model, with texts or options of its own": (
         "constructions/wiring/plan.py",
+        "constructions/index.py",
+        "constructions/models/building.py",
+        "constructions/models/construction.py",
         "constructions/models/solver.py",
+        "constructions/models/door.py",
+        "constructions/retrieval/cli.py",
+        "constructions/language/terms.py",
+        "verify/automata/token_automaton.py",
         "verify/dossiers/dossier.py",
+        "tests/verify/dossiers/test_own.py",
     ),
     "what is asked of a model": (
         "verify/dossiers/dossier.py",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import runpy
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from constructions.models.registry import find_constructions, find_parts
+from verify.dossiers.registry import find_dossiers
 from verify.findings import PROG, entries, known_findings, main, markdown
 from verify.framework.claim import Kind, Verdict
 from verify.framework.ledger import contradictions, load_witnesses, read
@@ -28,6 +31,7 @@ PAGES = (
     "first-construction",
     "rasp",
     "language",
+    "by-hand",
     "formats",
     "numbers",
     *EXACT,
@@ -70,6 +74,26 @@ def run(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     return capsys.readouterr().out
 
 
+@pytest.fixture
+def in_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, str], None]]:
+    """Lets a module of a page, such as constructions/NAME.py in a folder, stand in its package as long as the test runs."""
+    modules: list[str] = []
+
+    def place(folder: Path, file: str) -> None:
+        *above, name = Path(file).with_suffix("").parts
+        package = importlib.import_module(".".join(above))
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.joinpath(*above))])
+        modules.append(".".join((*above, name)))
+        find_dossiers.cache_clear()
+
+    yield place
+    for module in modules:
+        package, _, name = module.rpartition(".")
+        sys.modules.pop(module, None)
+        vars(sys.modules[package]).pop(name, None)
+    find_dossiers.cache_clear()
+
+
 WRITES = r"--(?:html|dump-weights|aiger|dot|svg|ledger|export \w+) ([\w.-]+\.\w+)"
 
 
@@ -87,7 +111,11 @@ def test_git_ignores_what_the_commands_of_a_page_write(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run_in_order(
-    page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    in_packages: Callable[[Path, str], None],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # the pages show what a pipe gets
@@ -97,7 +125,11 @@ def test_the_snippets_of_a_page_run_in_order(
     assert actual
     for kind, file, block in actual:
         if file:
-            (tmp_path / file).write_text(block, encoding="utf-8")
+            path = tmp_path / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block, encoding="utf-8")
+            if "/" in file:
+                in_packages(tmp_path, file)
             continue
         if kind == "python":
             assert "assert" in block
@@ -111,6 +143,17 @@ def test_the_snippets_of_a_page_run_in_order(
                 assert len(lines) > len(expected)
                 lines = lines[: len(expected)]
             assert lines == expected, command
+
+
+def test_the_parts_of_a_page_are_called_as_it_says() -> None:
+    text = (DOCS / "by-hand.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `([\w/]+)\.py`: (.*?) \|", text.partition("<!-- parts: begin -->")[2], re.M)
+    calls = [(file, *call) for file, cell in table for call in re.findall(r"`(\w+)\((.*?)\)`", cell)]
+    assert len(calls) > 9
+    for file, name, given in calls:
+        part = getattr(importlib.import_module(f"constructions.parts.{file.replace('/', '.')}"), name)
+        required = [p.name for p in inspect.signature(part).parameters.values() if p.default is p.empty]
+        assert given.split(", ") == required, name
 
 
 def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:

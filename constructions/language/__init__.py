@@ -3,9 +3,11 @@
 values       how people write: number, position, word, select, choose, …
 texts        which texts a program is for: numbers, words, some, many, optional
 program      a program with its texts, its oracle and its examples
+weights      what weights of a program have, compiled or not: vocabulary, embedding, setting
 compiler     from a program to the blocks of a model
 bounds       between which numbers a term lies
 model        a program as a model that can be prompted, run and judged
+handwired    a program as a model whose blocks a person wrote
 files        programs in files
 terms        what all of it means: polynomials over what a position knows, and reads of other positions
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project

@@ -71,6 +71,7 @@ from constructions.language.terms import (
     is_integer,
 )
 from constructions.language.values import START
+from constructions.language.weights import FIRST, IS_NUMBER, NUMBER, ONE_REGISTER, POSITION, Weights
 from constructions.parts.heads.copy import before
 from constructions.parts.heads.match import Pair, equality_needs
 from constructions.parts.heads.match_nearest import match_nearest
@@ -78,13 +79,11 @@ from constructions.parts.heads.tight import equality, match_end, nearest, single
 from constructions.parts.recurrences.recent import recent
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
-from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting, split_scale
-from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
+from constructions.wiring.plan import BlockPlan, Component, Gadget, Head, LinearUnit, Unit, constant
 from constructions.wiring.register import copied, kept, register, squared
-from precision.format import Discipline, Format, fixed_point
+from precision.format import Discipline, fixed_point
 
-ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
 START_OF_TEXT = 2  # the position behind `<s>`
 IDLE = Fraction(1, 2)  # of a word that is said where no answer is due: no logit ties with it
 Corners: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -178,17 +177,14 @@ class _BlockDraft:
         return bool(self.sums or self.recent)
 
 
-class Compiler:
+class Compiler(Weights):
     """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason.
 
     leading: whether numbers are bounded as for n rounded up to its first digits, as p is derived.
     """
 
     def __init__(self, program: Program, n: Bound, *, leading: bool = False) -> None:
-        self.program, self.n, self.texts, self.answer = program, n, program.texts, program.output(n)
-        largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
-        self.numbers = (self.texts.lowest, largest)
-        self.length = self.texts.length(n)
+        super().__init__(program, n)
         # For comparisons: those with n itself.
         self.tight = Bounds(self.numbers, self.length, self.texts.last(n))
         self.leading, size = leading, rounded_up(n) if leading else n
@@ -220,33 +216,6 @@ class Compiler:
         self.output = self._output(self.answer)
         if len(self.pinned) < len(self.pins):
             raise NotCompiled("a value is pinned for which nothing of its own is wired")
-
-    # Words
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the vocabulary: those of texts, and those that are only said."""
-        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.answer))))
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether numbers are tokens."""
-        return any(piece.numbers for piece in self.texts.pieces)
-
-    def embedding(self, listed: int | None = None) -> Embedding:
-        """The fixed embedding, of so many numbers, by default all: 1 for each token; a number as (v, v²), a word by a register.
-
-        `<s>` has `first` as well: it stands at position 1 alone.
-        """
-        low, high = self.numbers
-        families: tuple[Powers, ...] = ()
-        if self.has_numbers:
-            high = high if listed is None else min(high, low + listed - 1)
-            powers = {NUMBER: (1, 1), squared(NUMBER): (1, 2), IS_NUMBER: (1, 0), ONE_REGISTER: (1, 0)}
-            families = (Powers(low, high, powers),)
-        spelled = [str(i) for family in families for i in range(low, high + 1)]
-        rows = [{word: 1, ONE_REGISTER: 1} | ({FIRST: 1} if word == START else {}) for word in self.words]
-        return Embedding((*spelled, *self.words), Numbered(families, tuple(rows)), POSITION)
 
     # Terms
 
@@ -1016,10 +985,6 @@ class Compiler:
             plans.append(BlockPlan(heads, tuple(draft.gadgets), tuple(units)))
         return tuple(plans)
 
-    def setting(self, fmt: Format) -> Setting:
-        """What the constants of this model are derived from."""
-        return Setting(self.n, self.length, fmt)
-
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
         """The least p at which all that the weights must hold, by the rules of each part, fits R_p; or the one that is pinned.
 
@@ -1238,13 +1203,3 @@ def _linear(form: Affine) -> Affine:
 
 def _compared(pairs: Sequence[Pair]) -> str:
     return ", ".join(f"{shown(p.key)} = {shown(p.query)}" for p in pairs)
-
-
-def _said(answer: Answer) -> list[str]:
-    """The words of an answer, in order."""
-    match answer:
-        case If(_, then, otherwise):
-            return [*_said(then), *_said(otherwise)]
-        case Say(text):
-            return [text]
-    return []

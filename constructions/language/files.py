@@ -12,6 +12,8 @@ from types import ModuleType
 
 from constructions.language import values
 from constructions.language.functions import limited
+from constructions.language.handwired import HandWired
+from constructions.language.model import ProgramModel
 from constructions.language.program import Program
 from constructions.language.terms import Term
 from constructions.language.values import Value
@@ -32,7 +34,15 @@ def is_file(name: str) -> bool:
 
 
 def load_program(name: str) -> Program:
-    """The program of a file, or of the gallery. Raises ValueError, with one line that names the file, and the line where it can."""
+    """The program of a file, or of the gallery, compiled or wired by hand; as `load_model`."""
+    return load_model(name).program
+
+
+def load_model(name: str) -> ProgramModel:
+    """The model of a program in a file, or in the gallery: compiled, or as the file wires it.
+
+    Raises ValueError, with one line that names the file, and the line where it can.
+    """
     if not is_file(name):
         if name not in names_of_gallery():
             raise ValueError(
@@ -43,8 +53,8 @@ def load_program(name: str) -> Program:
     return _chosen(Path(path + ".py" if colon else name), chosen)
 
 
-def _chosen(path: Path, name: str) -> Program:
-    programs = _programs(path)
+def _chosen(path: Path, name: str) -> ProgramModel:
+    programs = _models(path)
     if not programs:
         raise ValueError(f"{path}: there is no program in it; make one by `program(…)` and give it a name")
     if not name and len(programs) > 1:
@@ -54,24 +64,36 @@ def _chosen(path: Path, name: str) -> Program:
     return programs[name or next(iter(programs))]
 
 
-def _programs(path: Path) -> dict[str, Program]:
-    """The programs of a file, by name. A program is called as its variable is; the only one of a file as the file."""
+def _models(path: Path) -> dict[str, ProgramModel]:
+    """The models of a file, by name. One is called as its variable is; the only one of a file as the file.
+
+    A program that a model wired by hand is for is no model by itself.
+    """
     module = _executed(path)
-    programs = {key: value for key, value in vars(module).items() if isinstance(value, Program)}
-    unique: dict[str, Program] = {}
-    for key, value in programs.items():
-        if not any(value is other for other in unique.values()):
+    wired = {key: value for key, value in vars(module).items() if isinstance(value, HandWired)}
+    described = [model.program for model in wired.values()]
+    programs = {
+        key: ProgramModel(value)
+        for key, value in vars(module).items()
+        if isinstance(value, Program) and not any(value is program for program in described)
+    }
+    unique: dict[str, ProgramModel] = {}
+    for key, value in {**programs, **wired}.items():
+        if not any(value.program is other.program for other in unique.values()):
             unique[key] = value
     names = _names(module)
     alone = len(unique) == 1
     return {
         key: replace(
-            value,
-            name=value.name or (path.stem if alone else key),
-            names=names,
-            statement=value.statement or _first_line(module),
+            model,
+            program=replace(
+                model.program,
+                name=model.program.name or (path.stem if alone else key),
+                names=names,
+                statement=model.program.statement or _first_line(module),
+            ),
         )
-        for key, value in unique.items()
+        for key, model in unique.items()
     }
 
 

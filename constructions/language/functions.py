@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -15,17 +16,28 @@ class FunctionError(ValueError):
     """A function of somebody's file fails or takes too long; the message is one line."""
 
 
+MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+
+
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Raises ValueError, with one line, where somebody's function fails or takes too long."""
+def told(what: str, only: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Raises FunctionError, with one line, where somebody's function fails or takes too long. only: other errors pass."""
     try:
         with limited(what):
             yield
-    except ValueError as error:
-        message = str(error) if what in str(error) else f"{what} raises ValueError: {error}"
+    except only as error:  # somebody's code may raise anything
+        if isinstance(error, ValueError) and what in str(error):
+            message = str(error)
+        else:
+            message = f"{what} raises {type(error).__name__}: {error}".splitlines()[0] + _place(error)
         raise FunctionError(message.splitlines()[0]) from error
-    except Exception as error:  # somebody's code may raise anything
-        raise FunctionError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+def _place(error: Exception) -> str:
+    """Where in the function's file: the innermost line of the file whose function was called first."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__][1:]
+    lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
+    return f" ({frames[0].filename}:{lines[-1]})" if frames else ""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 from constructions.engines import no_response
 from constructions.language.compiler import Compiler
@@ -17,6 +18,7 @@ from constructions.language.program import ARCHITECTURES, Program, in_architectu
 from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
 from constructions.language.values import START
+from constructions.language.weights import Weights
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.door import LARGEST_N, Domain, Door, Said
@@ -45,12 +47,55 @@ class ProgramModel:
 
     program: Program
 
+    variant: ClassVar[str] = VARIANT
+    """What its weights are called."""
+
     def __repr__(self) -> str:
-        return f"ProgramModel({self.program.name})"
+        return f"{type(self).__name__}({self.program.name})"
+
+    def weights(self, n: Any) -> Weights:
+        """Those for n, which may be a symbol. Raises NotCompiled for what the architecture cannot do."""
+        return Compiler(self.program, n)
+
+    @property
+    def model(self) -> str:
+        """What it is: its architecture."""
+        return self.program.architecture
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What it may be, the usual one first."""
+        return tuple(dict.fromkeys((self.program.architecture, *ARCHITECTURES)))
+
+    def as_model(self, name: str) -> ProgramModel:
+        """The same for another architecture. Raises ValueError for one that there is not."""
+        return ProgramModel(in_architecture(self.program, name))
+
+    @property
+    def door(self) -> Door[ProgramModel, Prompt, str]:
+        """The way to it for callers."""
+        return Door(
+            name=self.program.name,
+            models=self.models,
+            solver=lambda name, discipline, *, n=None: (self.as_model(name), n),
+            options={"n": LARGEST_N},
+            read=_read,
+            fitting=lambda solver, prompt: (solver, prompt.least_n),
+            examples=_examples,
+            said=lambda solver, run, answer: Said(_thought(solver, run), answer),
+            about=lambda solver: {"model": solver.model},
+            domain=_domain,
+            limit=lambda solver, wired: 1 + sum(piece.most(wired.n) for piece in solver.program.texts.thought),
+        )
+
+    @property
+    def glossary(self) -> Mapping[str, str]:
+        """What registers hold, besides those of every embedding."""
+        return {name: f"what the program calls {name}" for name in self.program.names.values()}
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED) -> int:
         """The least p of R_p that the weights are derived for."""
-        return Compiler(self.program, n).least_precision(discipline)
+        return self.weights(n).least_precision(discipline)
 
     def build(
         self,
@@ -70,8 +115,8 @@ class ProgramModel:
         if n < 1:
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
         chosen_of((), printed)  # there is nothing to put back
-        compiler = Compiler(self.program, n)
-        least = compiler.least_precision(discipline)
+        weights = self.weights(n)
+        least = weights.least_precision(discipline)
         bits = least if precision_bits is None else precision_bits
         fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
         return wired_of(
@@ -80,11 +125,11 @@ class ProgramModel:
             (),
             frozenset(),
             n,
-            compiler.embedding(listed),
-            compiler.plan(compiler.setting(fmt)),
+            weights.embedding(listed),
+            weights.plan(weights.setting(fmt)),
             Arithmetic(fmt, discipline),
-            compiler.length,
-            variant=VARIANT,
+            weights.length,
+            variant=self.variant,
             exact=not forced,
         )
 
@@ -147,10 +192,10 @@ class ProgramModel:
     @cached_property
     def _blocks(self) -> Mapping[int, str]:
         """What each block does."""
-        compiler = Compiler(self.program, SIZE_OF_EXAMPLES)
-        fmt = format_of(0, compiler.least_precision(), "n")
+        weights = self.weights(SIZE_OF_EXAMPLES)
+        fmt = format_of(0, weights.least_precision(), "n")
         texts = {}
-        for number, block in enumerate(compiler.plan(compiler.setting(fmt)), start=1):
+        for number, block in enumerate(weights.plan(weights.setting(fmt)), start=1):
             heads, units, gadgets = (
                 [part.name for part in parts] for parts in (block.heads, block.linear_units, block.gadgets)
             )
@@ -165,16 +210,16 @@ class ProgramModel:
             name=self.program.name,
             source=self.program.source,
             statement=self.program.statement,
-            model=self.program.architecture,
-            variants=(VARIANT,),
+            model=self.model,
+            variants=(self.variant,),
             findings=(),
             build=lambda n, findings: self.build(n, printed=findings),
             precision="the least p that each part of the weights fits",
             least_precision=self.least_precision,
-            setting=lambda n, fmt: Compiler(self.program, n).setting(fmt),
+            setting=lambda n, fmt: self.weights(n).setting(fmt),
             constants=_constants,
             blocks=self._blocks,
-            glossary={**GLOSSARY, **{name: f"what the program calls {name}" for name in self.program.names.values()}},
+            glossary={**GLOSSARY, **self.glossary},
         )
 
 
@@ -191,23 +236,6 @@ GLOSSARY: Mapping[str, str] = {
     "is_number": "1 if this token is a number",
     "position": "this token's position, from 1",
 }
-
-
-def door_of(program: Program) -> Door[ProgramModel, Prompt, str]:
-    """The way to one program, in each architecture; the usual one is its own."""
-    return Door(
-        name=program.name,
-        models=tuple(dict.fromkeys((program.architecture, *ARCHITECTURES))),
-        solver=lambda name, discipline, *, n=None: (ProgramModel(in_architecture(program, name)), n),
-        options={"n": LARGEST_N},
-        read=_read,
-        fitting=lambda solver, prompt: (solver, prompt.least_n),
-        examples=_examples,
-        said=lambda solver, run, answer: Said(_thought(solver, run), answer),
-        about=lambda solver: {"model": solver.program.architecture},
-        domain=_domain,
-        limit=lambda solver, wired: 1 + sum(piece.most(wired.n) for piece in solver.program.texts.thought),
-    )
 
 
 def _thought(solver: ProgramModel, run: Run) -> list[str]:

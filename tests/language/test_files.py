@@ -14,7 +14,7 @@ import pytest
 import constructions
 from constructions.__main__ import main
 from constructions.language import functions
-from constructions.language.files import load_program
+from constructions.language.files import load_model, load_program
 from constructions.language.program import ARCHITECTURES
 from verify.certify import main as certify
 from verify.theorem import main as theorem
@@ -152,6 +152,66 @@ def test_a_draw_meets_what_single_tokens_do_not(tmp_path: Path, capsys: pytest.C
         text = drawing(draw).replace("    return", f"{rare}    return")
         assert theorem([written(tmp_path, text), "--n", "6"]) == code
     assert "the program says YES; the oracle says NO" in capsys.readouterr().out
+
+
+BY_HAND = """
+from constructions.language import *
+from constructions.language.handwired import HandWired
+from constructions.parts.gadgets.threshold import threshold
+from constructions.wiring.affine import reg
+from constructions.wiring.plan import BlockPlan, constant, linear
+
+TASK = program(
+    choose(number > 2, "YES", "NO"), prompt=[some(numbers())], examples=["1 3"],
+    oracle=lambda tokens: "YES" if int(tokens[-1]) > 2 else "NO",
+)
+
+
+def blocks(setting):
+    clear = [linear(f"clear {name}", -reg(name), name) for name in ("number", "number_squared")]
+    large = threshold(reg("number"), 3, {"YES": 2, "NO": -2})
+    return [BlockPlan((), (*clear, constant("NO, unless", {"NO": 2}), large))]
+
+
+MODEL = HandWired(TASK, blocks, lambda n, length, discipline: 2 * (n * n).bit_length() + 9)
+"""
+
+
+def test_a_file_may_wire_its_model_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, BY_HAND)
+    assert main(["run", path, "1 3"]) == 0
+    assert theorem([path, "--n", "6"]) == 0
+    assert constructions.load(path, n=4).run([3, 2]).answer == "NO"
+    assert constructions.load(load_model(path)).run([3]).answer == "YES"
+    assert main(["run", path, "1 3", "--model", "rnn"]) == 2
+    assert "f is wired by hand, as transformer; there is no rnn of it" in capsys.readouterr().err
+    assert theorem([written(tmp_path, BY_HAND.replace('("number"), 3', '("number"), 2')), "--n", "6"]) == 1
+    assert "on <s> 2 it says YES; the program says NO" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ('{"YES": 2, "NO": -2}', "{YES: 2}", r"blocks of f raises NameError: name 'YES' is not defined \(.*f.py:16\)"),
+        ("(n * n).bit_length()", "{}[n]", r"least_bits of f raises KeyError: \d+ \(.*f.py:20\)"),
+        ("(n * n).bit_length() + 9", "8", "precision must be an odd number of bits"),
+        ('reg("number"), 3', 'reg("numbers"), 3', "reads register 'numbers', which nothing has written"),
+        ("clear = [", "while True: pass\n    clear = [", "blocks of f takes more than"),
+    ],
+)
+def test_a_mistake_in_weights_by_hand(
+    before: str,
+    after: str,
+    what: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(functions, "SECONDS", 0.2)
+    path = written(tmp_path, BY_HAND.replace(before, after))
+    for command in (lambda: main(["run", path, "1 3"]), lambda: theorem([path, "--n", "6"])):
+        assert command() == 2
+        assert re.search(what, capsys.readouterr().err)
 
 
 SEARCH = HEAD + (

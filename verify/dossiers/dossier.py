@@ -5,7 +5,8 @@ length of inputs, the precision, the discipline and what is as printed. n is an 
 (verify/algebra/interval.py); or a number that grows, for every n above some size (verify/algebra/walks.py).
 
 A model needs `least_precision`, `plan`, `wired`, `texts` and `answer`. Whatever else is here has a default. Nothing registers a
-dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need.
+dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need. A model whose texts and
+whose definition are a program gets its dossier from `verify.dossiers.written.by_hand` (docs/by-hand.md).
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ class Dossier:
     # Weights
 
     def families(self, subject: Subject) -> Sequence[Listed]:
-        """The numbers of the vocabulary."""
+        """The numbers of the vocabulary; empty if all tokens are words."""
         return [Listed("", 1, subject.n)]
 
     def least_precision(self, subject: Subject) -> int:
@@ -197,7 +198,7 @@ class Dossier:
     # Texts
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        """The inputs, as a token automaton."""
+        """The inputs, as a token automaton. Each begins with one certain word, such as `<s>`: an explanation needs it."""
         raise NotImplementedError
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
@@ -223,7 +224,10 @@ class Dossier:
         return True
 
     def is_stepwise(self, subject: Subject) -> bool:
-        """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is."""
+        """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is.
+
+        Then program and definition are compared case by case. Without it, one rule must tell the word that is said.
+        """
         return False
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:

@@ -1,4 +1,7 @@
-"""The dossier of a program that somebody wrote: the program is the definition, and its oracle judges it."""
+"""The dossier of a program that somebody wrote: the program is the definition, and its oracle judges it.
+
+The weights are compiled from it, or a person wired them.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constructions.language.compiler import Compiler
-from constructions.language.files import is_file, load_program, names_of_gallery
+from constructions.language.files import is_file, load_model, names_of_gallery
+from constructions.language.handwired import HandWired
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
-from constructions.language.program import Program, in_architecture
+from constructions.language.program import Program
 from constructions.language.prompts import drawn_prompt, every_prompt, exchanged_examples, extreme_prompts, wrong_with
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
+from constructions.language.weights import Weights
 from constructions.models.search import END_SEARCH, retrieve
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
@@ -34,61 +38,64 @@ DRAWN = 200  # prompts beside these, longer ones
 EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
-RUNS, RUN_N = (
-    60,
-    64,
-)  # prompts that the ideal model is run on where the checker cannot tell; the largest n of such a run
+RUNS, RUN_N = 60, 64  # prompts of the ideal model where the checker cannot tell; the largest n of such a run
 
 
 def find_program(name: str, model: str | None = None) -> Dossier | None:
     """As that of the registry."""
     if not is_file(name) and name not in names_of_gallery():
         return None
-    program = load_program(name)
-    program = in_architecture(program, model or program.architecture)
-    return ProgramDossier(program.name, program.architecture, program, name)
+    loaded = load_model(name)
+    loaded = loaded.as_model(model or loaded.model)
+    return ProgramDossier(loaded.program.name, loaded.model, loaded, name)
+
+
+def by_hand(model: HandWired) -> Dossier:
+    """The dossier of a model of the package whose weights a person wired."""
+    return ProgramDossier(model.program.name, model.model, model)
 
 
 @dataclass(frozen=True)
 class ProgramDossier(Dossier):
-    """program: it. name: FILE.py, FILE.py:NAME, or the one in the gallery."""
+    """written_model: the program as a model. file: FILE.py, FILE.py:NAME, the one in the gallery, or "" for one of the package."""
 
-    program: Program | None = None
-    name: str = ""
+    written_model: ProgramModel | None = None
+    file: str = ""
 
     every_input = "every prompt of n = {n}"
 
     @property
-    def written(self) -> Program:
-        """The program. Raises TypeError where there is none."""
-        if self.program is None:
+    def solver(self) -> ProgramModel:
+        """The model. Raises TypeError where there is none."""
+        if self.written_model is None:
             raise TypeError("a dossier of a program without one")
-        return self.program
+        return self.written_model
+
+    @property
+    def written(self) -> Program:
+        """The program."""
+        return self.solver.program
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        return {"program_file": self.name}
+        return {"program_file": self.file} if self.file else {}
 
     # Weights
 
-    def _compiled(self, subject: Subject) -> Compiler:
-        return Compiler(self.written, subject.n)
+    def _weights(self, subject: Subject) -> Weights:
+        return self.solver.weights(subject.n)
 
     def families(self, subject: Subject) -> Sequence[Listed]:
-        compiler = self._compiled(subject)
-        return [Listed("", *compiler.numbers)] if compiler.has_numbers else []
+        weights = self._weights(subject)
+        return [Listed("", *weights.numbers)] if weights.has_numbers else []
 
     def least_precision(self, subject: Subject) -> int:
-        return self._compiled(subject).least_precision(subject.discipline)
+        return self._weights(subject).least_precision(subject.discipline)
 
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        compiler = self._compiled(subject)
-        low, high = compiler.numbers
-        return compiler.embedding(min(high - low + 1, FEW)), compiler.plan(compiler.setting(fmt))
-
-    @property
-    def solver(self) -> ProgramModel:
-        return ProgramModel(self.written)
+        weights = self._weights(subject)
+        low, high = weights.numbers
+        return weights.embedding(min(high - low + 1, FEW)), weights.plan(weights.setting(fmt))
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         return self.solver.build(

@@ -180,17 +180,17 @@ def planned(
     """As `described`, of the exact layers that `wire` fills the matrices from. rounded: weights are rounded to the format.
 
     families: of the whole vocabulary; the embedding may list fewer of their numbers, as the powers that their rows are do not
-    depend on how many there are.
+    depend on how many there are. Raises ValueError if they are not those of the embedding.
     """
     registers = registers_of(embedding, blocks)
     refuse_clashes(embedding, blocks)
     index = {name: i for i, name in enumerate(registers)}
-    if not isinstance(embedding.words, Numbered):
-        raise TypeError("the numbers of this embedding are not told by powers")
-    numbers = {
-        f.family: _numbers(f, of.powers, index) for f, of in zip(families, embedding.words.families, strict=True)
-    }
-    others = [tuple(sorted((index[name], exact(w)) for name, w in row.items() if w)) for row in embedding.words.others]
+    words = embedding.words if isinstance(embedding.words, Numbered) else Numbered((), tuple(embedding.words))
+    if len(words.families) != len(families):
+        told = f"the embedding has {len(words.families)} families of numbers (`Powers` in `Numbered`)"
+        raise ValueError(f"{told}, and the dossier's `families` has {len(families)}")
+    numbers = {f.family: _numbers(f, of.powers, index) for f, of in zip(families, words.families, strict=True)}
+    others = [tuple(sorted((index[name], exact(w)) for name, w in row.items() if w)) for row in words.others]
     specials = dict(zip(embedding.vocabulary[len(embedding.vocabulary) - len(others) :], others, strict=True))
     layers = exact_layers(registers, blocks)
     layers = as_held(layers, arithmetic.format) if rounded else layers

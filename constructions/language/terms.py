@@ -61,7 +61,10 @@ class Term:
         return frozenset(a for monomial, _ in self.items for a in monomial)
 
     def __add__(self, other: Term | Number) -> Term:
-        return term((*self.items, *as_term(other).items))
+        more = as_term(other)
+        if not more.items:
+            return self
+        return term((*self.items, *more.items)) if self.items else more
 
     def __sub__(self, other: Term | Number) -> Term:
         return self + as_term(other) * -1

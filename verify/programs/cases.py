@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from constructions.language.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
+from constructions.language.terms import Atom, Back, Equal, Monomial, Read, Selection, Term, as_term, term
 from verify.algebra.symbolic import told_apart
 from verify.automata.token_automaton import TokenAutomaton
 from verify.programs.forms import alone
@@ -61,13 +61,18 @@ def with_known_values(value: Term, facts: Known) -> Term:
             and facts.bounds(a.of) == BIT
         ):
             here[a] = a.of if a.value else a.of * -1 + 1
-    total = ZERO if here else value
-    for monomial, c in value.items if here else ():
+    return with_terms(value, here) if here else value
+
+
+def with_terms(value: Term, known: Mapping[Atom, Term]) -> Term:
+    """With terms in place of atoms."""
+    items: list[tuple[Monomial, Fraction]] = []
+    for monomial, c in value.items:
         product = as_term(c)
         for a in monomial:
-            product = product * here.get(a, as_term(a))
-        total = total + product
-    return total
+            product = product * known.get(a, as_term(a))
+        items += product.items
+    return term(items)
 
 
 def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:

@@ -23,6 +23,7 @@ from constructions.language.terms import (
     Equal,
     IsNumber,
     IsWord,
+    Monomial,
     Named,
     Next,
     NumberOf,
@@ -263,12 +264,15 @@ class Facts:
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
+        on_lines = set[Monomial]()
         for x, slope, more in lines(value):
             if self._is_integer(x):
                 ends = on_line(self._atom(x), slope, more)
                 low, high = low + ends[0], high + ends[1]
-                value = value - as_term(x) * slope - sum((as_term(a) * c for a, c in more), as_term(0))
+                on_lines |= {(x,), *((a,) for a, _ in more)}
         for monomial, c in value.items:
+            if monomial in on_lines:
+                continue
             ends = c, c
             for a in monomial:
                 mine = self._atom(a)

@@ -47,7 +47,7 @@ from constructions.language.terms import (
 )
 from verify.algebra.symbolic import grows, is_never_whole, one_number, span
 from verify.programs import implied, matches, tables
-from verify.programs.cases import BIT
+from verify.programs.cases import BIT, with_terms
 from verify.programs.facts import MOST_STEPS, Facts
 from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
 from verify.programs.heads import Among, Tied, as_rows, by_key, winners
@@ -87,13 +87,13 @@ class Normalizer:
 
     def term(self, value: Term) -> Term:
         """The normal form."""
-        total = ZERO
+        items: list[tuple[Monomial, Fraction]] = []
         for monomial, c in value.items:
             product = as_term(c)
             for a in monomial:
                 product = self.reduced(product * self.atom(a))
-            total = total + product
-        return self.normalised(total)
+            items += product.items
+        return self.normalised(term(items))
 
     def normalised(self, value: Term) -> Term:
         """The normal form of a polynomial over atoms that are in normal form."""
@@ -107,18 +107,8 @@ class Normalizer:
         """An atom's normal form."""
         if a not in self.known:
             form = self._atom(a)
-            self.known[a] = self._equated(form) if self.same else form
+            self.known[a] = with_terms(form, self.same) if self.same else form
         return self.known[a]
-
-    def _equated(self, value: Term) -> Term:
-        """With what some atoms are known to be."""
-        total = ZERO
-        for monomial, c in value.items:
-            product = as_term(c)
-            for a in monomial:
-                product = product * self.same.get(a, as_term(a))
-            total = total + product
-        return total
 
     def _atom(self, a: Atom) -> Term:
         match a:
@@ -165,6 +155,8 @@ class Normalizer:
 
     def reduced(self, value: Term) -> Term:
         """With what is known of products: bits and their squares, words that exclude each other, numbers that are fixed."""
+        if all(len(monomial) < 2 for monomial, _ in value.items):
+            return value
         return term(chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items))
 
     def inverse(self, a: Atom) -> Term | None:

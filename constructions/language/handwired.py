@@ -33,7 +33,7 @@ class HandWired(ProgramModel):
     meanings: Mapping[str, str] = field(default_factory=dict)
     kind: str = "transformer"
 
-    variant: ClassVar[str] = "repaired"
+    variant: ClassVar[str] = "by hand"
 
     def weights(self, n: Any) -> Weights:
         return _ByHand(self, n)

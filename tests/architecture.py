@@ -68,7 +68,7 @@ READING: Mapping[str, Sequence[str]] = {
         "constructions/wiring/register.py",
         "verify/dossiers/retrieval/tasks.py",
     ),
-    "another model": ("docs/by-hand.md", "constructions/language/handwired.py", "constructions/wiring/plan.py"),
+    "another model": ("docs/by-hand.md",),
     "another model, with texts or options of its own": (
         "constructions/wiring/plan.py",
         "constructions/index.py",

@@ -59,6 +59,7 @@ def _child(module: str, arguments: list[str], folder: str, most_of_a_file: int |
     before = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (before + MOST_BYTES, before + MOST_BYTES))
     if most_of_a_file is not None:
+        sys.dont_write_bytecode = True  # Python would keep the beginning of what it compiles, for every run from now on
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_of_a_file, resource.RLIM_INFINITY))
     try:

@@ -80,6 +80,13 @@ class ProgramDossier(Dossier):
     def fields(self) -> Mapping[str, Any]:
         return {"program_file": self.file} if self.file else {}
 
+    @property
+    def variants(self) -> Sequence[str]:
+        return (self.solver.variant,)
+
+    def variant(self, printed: Sequence[str]) -> str:
+        return self.solver.variant
+
     # Weights
 
     def _weights(self, subject: Subject) -> Weights:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 PROG = "python -m constructions run"
 DEFAULT_N = 12  # of a dump without an input
 DESCRIPTION = """Compiles a program to exact weights and runs them on an input under p-bit rounding. The program is one of the
-gallery, or one's own: FILE.py, or FILE.py:NAME where a file has several. A file may also wire the blocks itself, with the program as
-their definition (docs/by-hand.md). Prints the chain of thought, if there is one, and the answer."""
+gallery, or one's own: FILE.py, or FILE.py:NAME where a file has several. A file may also wire the blocks itself, and the program
+is their definition (docs/by-hand.md). Prints the chain of thought, if there is one, and the answer."""
 EPILOG = f"""\
 examples:
   {PROG} induction "3 1 4 1 5 3"

@@ -140,7 +140,7 @@ def _turing(theorem: str, how: str) -> Basis:
 
 
 LINEAR, QUADRATIC = "circuit of O(p) gates", "circuit of O(p²) gates"
-ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN + searches", "hybrid RNN")
+ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN with search", "hybrid RNN")
 TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
     "associative recall": _retrieval_row("recall", "n/2"),

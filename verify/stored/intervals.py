@@ -336,7 +336,7 @@ class Renewal:
         compare(subject, model, interval.low, high)
         if certified(subject, self.document.about, model, interval.low, high) != interval:
             what = f"the check says something else of n = {interval.low} … {interval.high}"
-            raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy}")
+            raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy} --all")
 
     def _look(self, interval: Interval) -> None:
         """At what stands in a stale interval's place, for a while: it may be worse than stale."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from constructions.language import choose, number, numbers, position, program, select, some, word, words
-from constructions.language.handwired import HandWired
+from constructions.language.handwired import HandWired, architecture_of
 from constructions.language.program import Program
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
@@ -16,6 +16,7 @@ from constructions.parts.heads.copy import copy, position_square_precision
 from constructions.parts.heads.match import match, match_precision, pair
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.tight import nearest, single
+from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Embedding, Gadget, Head, constant, linear
@@ -26,6 +27,7 @@ from verify.dossiers.written import by_hand
 from verify.rounding.model import Listed, planned
 from verify.theorem import links
 
+SETTING = Setting(8, 9, fixed_point(33))
 PREPARE = BlockPlan((), (square(reg("position"), squared("position")),))
 HOLDS = ["certified", "certified", "tried"]
 
@@ -135,3 +137,29 @@ def test_families_that_an_embedding_has_not_are_named() -> None:
     assert set(planned(plain, [], arithmetic, [], rounded=False).specials) == {"a"}
     with pytest.raises(ValueError, match=r"0 families of numbers .*has 1"):
         planned(plain, [], arithmetic, [Listed("", 1, 4)], rounded=False)
+
+
+def test_what_it_is_is_read_off_its_blocks() -> None:
+    unit, head, gadgets = (
+        recent("recent", ("number",), 2),
+        copy("before", 1, {"x": reg("number")}, SETTING),
+        told(reg("number")),
+    )
+    recurrent, attending = BlockPlan((), (), (unit,)), BlockPlan((head,), gadgets)
+    assert architecture_of([attending, attending]) == "transformer"
+    assert architecture_of([recurrent, BlockPlan((), gadgets)]) == "rnn"
+    assert architecture_of([recurrent, attending]) == "hybrid"
+    for mixed in ([attending, recurrent], [recurrent, attending, attending], [BlockPlan((head,), (), (unit,))]):
+        with pytest.raises(ValueError, match="a hybrid has heads in its last block alone"):
+            architecture_of(mixed)
+
+
+def test_it_is_the_same_at_every_n() -> None:
+    def blocks(setting: Setting) -> list[BlockPlan]:
+        heads = (copy("before", 1, {"x": reg("number")}, setting),) if setting.n > 20 else ()
+        return [PREPARE, BlockPlan(heads, told(reg("number")), () if heads else (recent("recent", ("number",), 2),))]
+
+    model = HandWired(task(number == 1, lambda tokens: False), blocks, lambda n, length, discipline: 41)
+    assert model.model == "rnn"
+    with pytest.raises(ValueError, match="asked is wired as rnn at n = 16, and as transformer here"):
+        model.build(30)

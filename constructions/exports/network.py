@@ -4,7 +4,7 @@ This file imports torch and nothing of the project, so that it can travel with t
 
 forward: token numbers (batch, length), int64 or int32 → logits (batch, length, vocabulary)
   x_l = words[token_l] + l·position, l = 1, 2, …
-  for each block: x_l ← x_l + Σ_h W_O Σ_{m ≤ l} softmax_m(W_K x_m · W_Q x_l) W_V x_m,
+  for each block: x_l ← x_l + Σ_h W_O Σ_{m ≤ l} softmax_m(W_K x_m · W_Q x_l) W_V x_m, the softmax in float64,
     or x_l ← x_l + h_l with h_l = A h_{l−1} + B x_l;
     then x_l ← x_l + W_down(ReLU(W_gate x_l + b_gate) ⊙ (W_up x_l + b_up)) + b_down
   logits = unembed · x_l
@@ -57,10 +57,11 @@ class Attention(nn.Module):
         kept = keys, values
         if before is not None:
             keys, values = (torch.cat(pair, 2) for pair in zip(before, kept, strict=True))
-        scores = queries @ keys.transpose(-1, -2)  # (batch, head, query, key)
+        # In float64: a score is a sum of large products that cancel, and libraries add them up in an order of their own.
+        scores = queries.double() @ keys.double().transpose(-1, -2)  # (batch, head, query, key)
         place = torch.arange(keys.shape[2], device=x.device)
         now = place if before is None else place[before[0].shape[2] :]
-        weights = torch.softmax(scores.masked_fill(place > now[:, None], float("-inf")), -1)
+        weights = torch.softmax(scores.masked_fill(place > now[:, None], float("-inf")), -1).to(x.dtype)
         return Mixed((weights @ values @ self.W_O.transpose(-1, -2)).sum(1), kept, weights)
 
 

@@ -115,14 +115,22 @@ class _Graph:
                 )
                 rows[letter] = self.add("MatMul", f"{head}/{letter.lower()}", x, weight)
             keys = self.add("Transpose", f"{head}/k.T", rows["K"], perm=[0, 2, 1])
-            scores = self.add("MatMul", f"{head}/scores", rows["Q"], keys)
-            never = self.constant(f"{head}/never", np.array(-np.inf, self.type))
+            # In float64, as in network.py.
+            queries, keys = (self.cast(value, "wide", np.float64) for value in (rows["Q"], keys))
+            scores = self.add("MatMul", f"{head}/scores", queries, keys)
+            never = self.constant(f"{head}/never", np.array(-np.inf, np.float64))
             causal = self.add("Where", f"{head}/causal scores", "in the future", never, scores)
-            weights = self.add("Softmax", f"{head}/weights", causal, axis=-1)
+            weights = self.cast(self.add("Softmax", f"{head}/weights", causal, axis=-1), "narrow", self.type)
             read = self.add("MatMul", f"{head}/read", weights, rows["V"])
             out = self.constant(f"{at}.attn.{h}.W_O.T", self.weights[f"{at}.mixer.W_O"][h].T.astype(self.type))
             sums.append(self.add("MatMul", f"{head}/out", read, out))
         return sums[0] if len(sums) == 1 else self.add("Sum", f"{at}.attn", *sums)
+
+    def cast(self, value: str, name: str, kind: Any) -> str:
+        """The same numbers as floats of this kind; nothing is added where all are."""
+        if self.type == np.float64:
+            return value
+        return self.add("Cast", f"{value}, {name}", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
     def _recurrence(self, at: str, x: str) -> str:
         """h ← A h + (B x_l), scanned over the positions."""

@@ -24,7 +24,7 @@ from verify.certificates.arguments import subject_of as named_by
 from verify.certificates.building import every_n
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, subject_of
 from verify.certificates.ranges import certificates
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject, Trial
 from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
 from verify.programs.intervals import as_defined, explanations
@@ -78,7 +78,11 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))
     if rounded["verdict"] == CERTIFIED and "inputs_run" in rounded:
         text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"
-        yield Link("every input", CERTIFIED, f"the answer is right; {text}", _digests(rounded))
+        trial = dossier.trial(subject)
+        right = "the answer is right" if trial is None else dossier.sentence(rounded)
+        yield Link("every input", CERTIFIED, f"{right}; {text}", _digests(rounded))
+        if trial is not None:
+            yield _tried(trial)
         return
     if ANOTHER in rounded["what"]:  # rounding is sound, and what the print computes is the next question
         rounded = {**rounded, "verdict": CERTIFIED, "what": ""}
@@ -94,12 +98,8 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     if program["verdict"] != CERTIFIED:
         return
     if (trial := dossier.trial(subject)) is not None:
-        text = (
-            trial.difference
-            or f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n}"
-        )
-        yield Link("oracle", REFUSED if trial.difference else TRIED, text)
-        if trial.difference:
+        yield (link := _tried(trial))
+        if link.verdict != TRIED:
             return
     assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
     if subject.last == ENDLESS:
@@ -135,6 +135,18 @@ def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> 
 def _ends(interval: Mapping[str, Any]) -> list[int]:
     """Its first and last number, n or of cells."""
     return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
+
+
+def _tried(trial: Trial) -> Link:
+    """A program beside its oracle."""
+    if trial.difference:
+        return Link("oracle", REFUSED, trial.difference)
+    if not trial.prompts:
+        return Link(
+            "oracle", UNKNOWN, "no prompt was tried: something is the matter with each of them, says the program's file"
+        )
+    text = f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n:,}"
+    return Link("oracle", TRIED, text)
 
 
 def _digests(document: Mapping[str, Any]) -> Json:

@@ -79,7 +79,10 @@ def _models(path: Path) -> dict[str, ProgramModel]:
     }
     unique: dict[str, ProgramModel] = {}
     for key, value in {**programs, **wired}.items():
-        if not any(value.program is other.program for other in unique.values()):
+        same = (other for other in unique.values() if type(other) is type(value))
+        if not any(
+            value is other or (type(value) is ProgramModel and value.program is other.program) for other in same
+        ):
             unique[key] = value
     names = _names(module)
     alone = len(unique) == 1
@@ -127,7 +130,9 @@ def _executed(path: Path) -> ModuleType:
             spec.loader.exec_module(module)
     except SyntaxError as error:
         raise ValueError(f"{path}:{error.lineno}: {error.msg}") from error
-    except Exception as error:  # somebody's code may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # somebody's code may raise anything, and end the program
         if isinstance(error.__cause__, TimeoutError):
             raise
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from types import FrameType
 
 SECONDS = 10  # that code of a file may take at a time
@@ -16,26 +18,41 @@ class FunctionError(ValueError):
     """A function of somebody's file fails or takes too long; the message is one line."""
 
 
-MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+OURS = ("constructions", "precision", "verify")  # packages whose own refusals a person's file may let pass
 
 
 @contextmanager
-def told(what: str, only: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
-    """Raises FunctionError, with one line, where somebody's function fails or takes too long. only: other errors pass."""
+def told(what: str, *, ours_pass: bool = False) -> Iterator[None]:
+    """Raises FunctionError, with one line, where somebody's function fails, ends the program or takes too long.
+
+    ours_pass: exceptions that this project's packages define pass, as a builder's do that is given n as a symbol.
+    """
     try:
         with limited(what):
             yield
-    except only as error:  # somebody's code may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # somebody's code may raise anything
+        if ours_pass and not isinstance(error, FunctionError) and type(error).__module__.partition(".")[0] in OURS:
+            raise
         if isinstance(error, ValueError) and what in str(error):
             message = str(error)
         else:
-            message = f"{what} raises {type(error).__name__}: {error}".splitlines()[0] + _place(error)
-        raise FunctionError(message.splitlines()[0]) from error
+            message = f"{what} raises {type(error).__name__}: {_text(error)}{_place(error)}"
+        raise FunctionError(" ".join(message.split())) from error
 
 
-def _place(error: Exception) -> str:
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # its own text may fail as well
+        return "what it says is no text"
+
+
+def _place(error: BaseException) -> str:
     """Where in the function's file: the innermost line of the file whose function was called first."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__][1:]
+    here = Path(__file__).parent
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != here]
     lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
     return f" ({frames[0].filename}:{lines[-1]})" if frames else ""
 
@@ -43,19 +60,20 @@ def _place(error: Exception) -> str:
 @contextmanager
 def limited(what: str) -> Iterator[None]:
     """Raises ValueError if the code within takes longer than `SECONDS`. In a thread, where no signal comes, nothing ends it."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
+    with redirect_stdout(sys.stderr):  # data alone goes to stdout
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            yield
+            return
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError
+        def stop(number: int, frame: FrameType | None) -> None:
+            raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        yield
-    except TimeoutError as error:
-        raise ValueError(f"{what} takes more than {SECONDS} s") from error
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            yield
+        except TimeoutError as error:
+            raise ValueError(f"{what} takes more than {SECONDS} s") from error
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

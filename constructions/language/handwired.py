@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from constructions.language.functions import MISTAKES, told
+from constructions.language.functions import FunctionError, told
 from constructions.language.model import SIZE_OF_EXAMPLES, ProgramModel
+from constructions.language.program import Program
 from constructions.language.values import START
 from constructions.language.weights import Weights
 from constructions.models.building import format_of
+from constructions.wiring.affine import Affine
 from constructions.wiring.part import Setting
-from constructions.wiring.plan import BlockPlan
+from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
 from precision.format import Discipline
+
+MOST_BLOCKS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,13 @@ class HandWired(ProgramModel):
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     variant: ClassVar[str] = "by hand"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.program, Program) or not callable(self.blocks) or not callable(self.least_bits):
+            raise ValueError("HandWired(program, blocks, least_bits): a program and two functions")
+        odd = [pair for pair in dict(self.meanings).items() if not all(isinstance(text, str) for text in pair)]
+        if odd:
+            raise ValueError(f"the meaning of a register is text, not {odd[0]!r}")
 
     def weights(self, n: Any) -> Weights:
         return _ByHand(self, n)
@@ -74,8 +86,15 @@ class _ByHand(Weights):
 
     def blocks(self, setting: Setting) -> tuple[BlockPlan, ...]:
         """What the person wrote, for this setting."""
-        with told(f"blocks of {self.program.name}", MISTAKES):
-            return tuple(self.model.blocks(setting))
+        what = f"blocks of {self.program.name}"
+        blocks: list[BlockPlan] = []
+        with told(what, ours_pass=True):
+            for block in self.model.blocks(setting):
+                require_block(block, len(blocks) + 1)
+                blocks.append(block)
+                if len(blocks) > MOST_BLOCKS:
+                    raise ValueError(f"{what}: there are more than {MOST_BLOCKS}")
+        return tuple(blocks)
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
         blocks, asked = self.blocks(setting), self.model.model
@@ -85,9 +104,43 @@ class _ByHand(Weights):
         return blocks
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
-        with told(f"least_bits of {self.program.name}", MISTAKES):
-            bits: int = self.model.least_bits(self.n, self.length, discipline)
-        return bits
+        what = f"least_bits of {self.program.name}"
+        with told(what, ours_pass=True):
+            bits = self.model.least_bits(self.n, self.length, discipline)
+        if not is_exact(bits) or type(bits) is Fraction:
+            raise FunctionError(f"{what} returns a whole number, not {bits!r}")
+        least: int = bits
+        return least
+
+
+def is_exact(number: object) -> bool:
+    """Whether it is an integer, a fraction, or a number that depends on n: no float, whose last digits nobody means."""
+    return (isinstance(number, int | Fraction) and not isinstance(number, bool)) or hasattr(number, "oracle")
+
+
+def require_block(block: object, number: int) -> None:
+    """Raises ValueError for what is no block of parts, and for a number that is not exact."""
+    if not isinstance(block, BlockPlan):
+        raise ValueError(f"block {number} is no BlockPlan: {block!r}")
+    parts = ((block.heads, Head), (block.gadgets, Gadget), (block.linear_units, LinearUnit))
+    for given, kind in parts:
+        for part in given if isinstance(given, tuple) else (given,):
+            if not isinstance(given, tuple) or not isinstance(part, kind):
+                raise ValueError(f"block {number}: a tuple of {kind.__name__} is due, not {part!r}")
+    forms: list[object] = []
+    for gadget in block.gadgets:
+        forms += [form for unit in gadget.units for form in (unit.gate, unit.up)]
+        odd = [c for unit in gadget.units for c in unit.into.values()] + [*gadget.constants.values()]
+        if inexact := [c for c in odd if not is_exact(c)]:
+            raise ValueError(f"block {number}, {gadget.name}: {inexact[0]!r} is no integer and no Fraction")
+    for head in block.heads:
+        forms += [form for one in head.components for form in (one.key, one.query)] + [*head.reads.values()]
+    forms += [form for unit in block.linear_units for row in unit.rows.values() for form in row]
+    for form in forms:
+        if not isinstance(form, Affine):
+            raise ValueError(f"block {number}: {form!r} is no form, such as reg('position') - 1")
+        if odd := [c for c in (*form.terms.values(), form.constant) if not is_exact(c)]:
+            raise ValueError(f"block {number}: {odd[0]!r} in a form is no integer and no Fraction")
 
 
 def architecture_of(blocks: Sequence[BlockPlan]) -> str:

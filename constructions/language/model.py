@@ -176,11 +176,18 @@ class ProgramModel:
 
     def answer(self, run: Run) -> list[str]:
         """The words of the answer. Raises ValueError if the file's function fails."""
-        words = self.words(run)
+        return self.answer_of(self.words(run))
+
+    def answer_of(self, words: list[str]) -> list[str]:
+        """Which of the words that were said are the answer. Raises FunctionError if the file's function fails."""
         if self.program.answer is None:
             return words
-        with told(f"answer of {self.program.name}"):
-            return self.program.answer(words)
+        what = f"answer of {self.program.name}"
+        with told(what):
+            answer = self.program.answer(words)
+        if not isinstance(answer, list) or not all(isinstance(word, str) for word in answer):
+            raise FunctionError(f"{what} returns a list of words, not {answer!r}")
+        return answer
 
     def judge(self, given: Prompt, run: Run, answer: str) -> str:
         """Against the oracle."""

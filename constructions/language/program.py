@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from constructions.language.functions import told
 from constructions.language.terms import Answer, Term
 from constructions.language.texts import Piece, Texts, as_piece
 from constructions.language.values import Output, Value, as_output
@@ -70,7 +71,10 @@ class Program:
 
     def output(self, n: Any) -> Answer:
         """What is said, for n."""
-        return (self.says if isinstance(self.says, Output) else as_output(self.says(n))).answer
+        if isinstance(self.says, Output):
+            return self.says.answer
+        with told(f"says of {self.name or 'the program'} for n = {n}", ours_pass=True):
+            return as_output(self.says(n)).answer
 
 
 def program(
@@ -101,6 +105,9 @@ def program(
     others, and without it, each token is drawn by itself. pins: fixed choices of a wiring. precision: p, or a function of n that
     gives it; by default the least p that the weights fit.
     """
+    for what, text in (("name", name), ("statement", statement), ("source", source)):
+        if not isinstance(text, str) or (text and not text.isprintable()):
+            raise ValueError(f"the {what} of a program is text in one line, not {text!r}")
     if bool(thought) != bool(stop):
         raise ValueError("a chain of thought has pieces (thought) and a word that ends it (stop)")
     for pin in pins:

@@ -91,7 +91,10 @@ def wrong_with(program: Program, prompt: Sequence[str]) -> str:
     if program.wrong is None:
         return ""
     with told(f"the prompt of {program.name}"):
-        return program.wrong([*prompt])
+        wrong = program.wrong([*prompt])
+    if not isinstance(wrong, str):
+        raise FunctionError(f"wrong of {program.name} returns text, '' for a prompt that is right, not {wrong!r}")
+    return wrong
 
 
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:
@@ -118,7 +121,9 @@ def _own_prompt(program: Program, n: int, rng: random.Random) -> list[str]:
     if program.draw is None:
         raise TypeError(f"{program.name} draws no prompts")
     with told(what):
-        text = program.draw(n, rng)
+        text = program.draw(
+            n, random.Random(rng.getrandbits(64))
+        )  # whatever it does to its numbers, others are drawn as before
     if not isinstance(text, str):
         raise FunctionError(f"{what} returns text, with spaces between the tokens, not {text!r}")
     try:

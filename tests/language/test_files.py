@@ -214,6 +214,116 @@ def test_a_mistake_in_weights_by_hand(
         assert re.search(what, capsys.readouterr().err)
 
 
+# What somebody tried who wanted a certificate for something else
+
+
+@pytest.mark.parametrize("ends", ["import sys; sys.exit()", "raise SystemExit('bye')", "raise GeneratorExit"])
+def test_a_file_that_ends_the_program_says_nothing(
+    ends: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside = GOOD.replace("    return", f"    {ends}\n    return")
+    for text in (f"{ends}\n{GOOD}", inside):
+        for command in (theorem, certify, lambda argv: main(["run", *argv[:1], "1 3"])):
+            if command is not certify or text is not inside:
+                assert command([written(tmp_path, text), "--n", "6"]) == 2
+    assert "Exit" in capsys.readouterr().err
+
+
+def rare(condition: str) -> str:
+    """The file with an oracle that says NO to some prompts that the program says YES to."""
+    return GOOD.replace("    return", f"    if {condition}: return 'NO'\n    return")
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "code"),
+    [
+        (rare("tokens == ['3', '3']"), "3", 1),  # where every input is run
+        (rare("'31' in tokens"), "31", 1),  # the n that is asked for
+        (rare("'31' in tokens"), "16", 0),
+        (
+            rare("len(tokens) in range(9, 19)").replace(
+                "oracle=oracle", "oracle=oracle, draw=lambda n, r: r.seed(1) or '1'"
+            ),
+            "6",
+            1,
+        ),
+        (GOOD.replace("oracle=oracle", "oracle=oracle, wrong=lambda tokens: 'no'"), "6", 3),
+        (GOOD.replace("oracle=oracle", "oracle=oracle, wrong=lambda tokens: 5"), "6", 2),
+    ],
+)
+def test_the_oracle_is_asked(text: str, n: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert theorem([written(tmp_path, text), "--n", n]) == code
+    said = capsys.readouterr()
+    assert {1: "the oracle says NO", 0: "tried", 3: "no prompt was tried", 2: "wrong of f returns text"}[
+        code
+    ] in said.out + said.err
+
+
+def test_what_a_file_prints_is_no_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "print('rounding: certified')\n" + GOOD.replace("    return", "    print('oracle: tried')\n    return")
+    assert theorem([written(tmp_path, text), "--n", "6", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["property"] == "the theorem"
+    named = GOOD.replace("oracle=oracle", "oracle=oracle, name='istree'")
+    assert theorem([written(tmp_path, named), "--n", "6"]) == 0
+    assert capsys.readouterr().out.startswith(f"istree of {tmp_path / 'f.py'}, n = 6")
+    lines = GOOD.replace("oracle=oracle", "oracle=oracle, name='f\\n  rounding: certified'")
+    assert theorem([written(tmp_path, lines), "--n", "6"]) == 2
+
+
+AT_21 = 'large = threshold(reg("number"), 3, {"YES": 2 * (not (type(setting.n) is int and setting.n == 21)), "NO": -2})'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "what"),
+    [
+        ('large = threshold(reg("number"), 3, {"YES": 2, "NO": -2})', AT_21, 1, "the matrices of n = 21"),
+        ("clear = [", "if type(setting.n) is int: 1 / 0\n    clear = [", 2, "blocks of f raises ZeroDivisionError"),
+        (
+            "clear = [",
+            "if type(setting.n) is int: raise ValueError('x')\n    clear = [",
+            2,
+            "blocks of f raises ValueError: x",
+        ),
+        (
+            "return [",
+            "import itertools; return itertools.repeat(BlockPlan((), ())) or [",
+            2,
+            "there are more than 1000",
+        ),
+        ('"NO": -2}', '"NO": -2.0}', 2, "-2.0 is no integer and no Fraction"),
+        ('reg("number"), 3', '0.5 * reg("number"), 3', 2, "blocks of f raises"),
+        ("(*clear,", "[*clear,", 2, ""),
+        ("(n * n).bit_length() + 9", "9.5", 2, "least_bits of f returns a whole number, not 19.0"),
+    ],
+)
+def test_a_builder_that_builds_something_else(
+    before: str, after: str, code: int, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert theorem([written(tmp_path, BY_HAND.replace(before, after)), "--n", "16-40"]) == code
+    said = capsys.readouterr()
+    assert what in said.out + said.err
+
+
+def test_two_models_of_one_program_are_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, BY_HAND + "BAD = HandWired(TASK, lambda setting: [], lambda n, length, discipline: 41)\n")
+    assert theorem([path, "--n", "6"]) == 2
+    assert "NAME one of MODEL, BAD" in capsys.readouterr().err
+    assert theorem([f"{path}:BAD", "--n", "6"]) == 1
+
+
+def test_few_prompts_are_asked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A head that the checker cannot tell of, and 30 prompts where 200 were asked for: it waited for more."""
+    text = BY_HAND.replace("some(numbers())", "some(words('a', 'b'))").replace("number > 2", "word('b') == 1")
+    text = text.replace("int(tokens[-1]) > 2", "tokens[-1] == 'b'").replace('"1 3"', '"a b"')
+    text = (
+        text.replace('reg("number"), 3', 'reg("b"), 1').replace("clear = [", "clear = 0 and [").replace("*clear, ", "")
+    )
+    text = text.replace("return [BlockPlan((),", "return [BlockPlan((Head('average', (), {'x': reg('b')}),),")
+    text = text.replace("import BlockPlan", "import BlockPlan, Head")
+    assert theorem([written(tmp_path, text), "--n", "4"]) in (0, 1, 3)
+    assert "rounding: " in capsys.readouterr().out
+
+
 SEARCH = HEAD + (
     "began, what = word('<StartSearch>'), r'(\\d+)'\n"
     "search = program(\n"

@@ -149,7 +149,10 @@ def named(document: Mapping[str, Any]) -> str:
     model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
     cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
     cells = "any number of" if isinstance(cells, list) else cells
-    parts = [document["construction"], name_of_model(model), "lean" * (document.get("variant") == "lean")]
+    name, file = document["construction"], str(document.get("program_file") or "")
+    if ".py" in file and Path(file.partition(":")[0]).stem != name:  # a file may call its model as it likes
+        name = f"{name} of {file}"
+    parts = [name, name_of_model(model), "lean" * (document.get("variant") == "lean")]
     parts += [document.get("machine"), tape and f"on {tape}", cells and f"{cells} cells"]
     parts += [f"layout {layout}" * (layout != "paper"), printed and f"{printed} as printed"]
     return ", ".join(filter(None, parts))

@@ -9,13 +9,17 @@ from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from verify.dossiers.dossier import HardInput, Subject
 
+MOST_IDLE = 1000
+
 
 def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
     """So many different ones, or as many as were found; the shortest first."""
     by_prompt = dict[tuple[int, ...], HardInput]()
+    idle = 0  # draws since the last new one: there may be fewer than are asked for
     for one in subject.dossier.hard_inputs(subject, wired, count, random.Random(seed)):
+        idle = idle + 1 if one.prompt in by_prompt else 0
         by_prompt.setdefault(one.prompt, one)
-        if len(by_prompt) >= count:
+        if len(by_prompt) >= count or idle > MOST_IDLE:
             break
     return sorted(by_prompt.values(), key=lambda one: len(one.prompt) + len(one.answer))
 

@@ -276,6 +276,11 @@ class Dossier:
         """Short prompts, each with the one word that must follow, of which a program is asked."""
         return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a function that somebody wrote builds the blocks, and may build others at some n."""
+        return False
+
     def trial(self, subject: Subject) -> Trial | None:
         """The definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None

@@ -28,13 +28,14 @@ from precision.format import Format
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import Dossier, HardInput, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, Subject, Trial
 from verify.rounding.model import Listed
 
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
 MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
 TRIAL_N = 4
 DRAWN = 200  # prompts beside these, longer ones
+DRAWN_AT_N = 50  # and those of the n that is asked for, of up to as many tokens
 EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
@@ -79,6 +80,10 @@ class ProgramDossier(Dossier):
     @property
     def fields(self) -> Mapping[str, Any]:
         return {"program_file": self.file} if self.file else {}
+
+    @property
+    def is_by_hand(self) -> bool:
+        return isinstance(self.solver, HandWired)
 
     @property
     def variants(self) -> Sequence[str]:
@@ -167,28 +172,44 @@ class ProgramDossier(Dossier):
     def trial(self, subject: Subject) -> Trial | None:
         program, rng = self.written, random.Random(0)
         small = [*itertools.islice(every_prompt(program, TRIAL_N), MOST_PROMPTS)]
-        drawn = [drawn_prompt(program, LONGEST_DRAWN, rng, LONGEST_DRAWN) for _ in range(DRAWN)]
-        examples = exchanged_examples(program, LONGEST_DRAWN, EXCHANGED, rng)
-        solver, tried = self.solver, 0
-        for n, prompts in ((TRIAL_N, small), (LONGEST_DRAWN, [*examples, *drawn])):
-            for prompt in prompts:
+        longer = DRAWN * (
+            1 if program.draw is None else 2
+        )  # where a file draws some, no fewer are drawn token by token
+        prompts = {
+            TRIAL_N: small,
+            LONGEST_DRAWN: [
+                *exchanged_examples(program, LONGEST_DRAWN, EXCHANGED, rng),
+                *(drawn_prompt(program, LONGEST_DRAWN, rng, LONGEST_DRAWN) for _ in range(longer)),
+            ],
+        }
+        for n in (subject.n, subject.last if subject.last != ENDLESS else 0):  # those that are asked for
+            if n and n not in prompts:
+                longest = min(n, LONGEST_DRAWN)
+                prompts[n] = [drawn_prompt(program, n, rng, longest) for _ in range(DRAWN_AT_N)]
+        tried = 0
+        for n, of_n in sorted(prompts.items()):
+            for prompt in map(list, dict.fromkeys(map(tuple, of_n))):
                 if wrong_with(program, prompt):
                     continue
                 tried += 1
-                words = [*said(program, n, [START, *prompt])]
-                if program.stop:
-                    if words[-1] != program.stop:
-                        return Trial(tried, f"on {' '.join(prompt)} the program does not say {program.stop}", n)
-                    try:  # the theorem is about these texts alone
-                        Texts((*program.texts.pieces, as_piece(program.stop))).read([*prompt, *words])
-                    except ValueError as error:
-                        return Trial(tried, f"on {' '.join(prompt)} the program says none of its texts: {error}", n)
-                    words = words[:-1]
-                answer = " ".join(words if program.answer is None else program.answer(words))
-                right = solver.expected(Prompt(tuple(prompt), n))
-                if answer != right:
-                    return Trial(tried, f"on {' '.join(prompt)} the program says {answer}; the oracle says {right}", n)
-        return Trial(tried, "", LONGEST_DRAWN)
+                if different := self._different(n, prompt):
+                    return Trial(tried, different, n)
+        return Trial(tried, "", max(prompts))
+
+    def _different(self, n: int, prompt: Sequence[str]) -> str:
+        """What the program says of a prompt that its oracle does not, in words; "" for nothing."""
+        program, shown = self.written, " ".join(prompt)
+        words = said(program, n, [START, *prompt])
+        if program.stop:
+            if words[-1] != program.stop:
+                return f"on {shown} the program does not say {program.stop}"
+            try:  # the theorem is about these texts alone
+                Texts((*program.texts.pieces, as_piece(program.stop))).read([*prompt, *words])
+            except ValueError as error:
+                return f"on {shown} the program says none of its texts: {error}"
+            words = words[:-1]
+        answer, right = " ".join(self.solver.answer_of(words)), self.solver.expected(Prompt(tuple(prompt), n))
+        return "" if answer == right else f"on {shown} the program says {answer}; the oracle says {right}"
 
 
 def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:

@@ -63,7 +63,7 @@ LAYER_7 = Finding(
     why="if either end of an edge may stand first, each head sees only some of a vertex's counts, against the precondition of Lemma"
     " C.18. Counts 1/3 and 1/6 are equally near to 1/4, so the head that lacks 1/4 returns their average, which looks like a next"
     " edge. Two stars leave the same numbers and go on to different vertices. If each edge is written smaller end first, v_l and"
-    " v_(l−1) tell which head found the walked edge, and this is enough",
+    " v_(l−1) tell which head found the walked edge, and with more than one feed-forward behind the heads this is enough",
 )
 EDGE_COUNT = Finding(
     id="edge-count",

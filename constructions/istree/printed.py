@@ -10,10 +10,10 @@ written first. Here a result counts if its count is exactly 1/(m + 1) after 1/m,
 both do, that of the other head than found the walked edge is taken, and this head is told as if the smaller end of each edge came
 first. Then the choice is right:
 
-  A head that has the next count returns it. One that lacks it returns the mean of two counts in front of the target and behind
-  it, or one of them. That mean is the next count in two cases alone, (1/2 + 1/6)/2 = 1/3 and (1/3 + 1/6)/2 = 1/4, as for m ≥ 4
-  nxt(1/m) is no mean that is 1/(m + 1). Both have the walked count in them, so it is the walked edge's head that is wrong, and
-  the other one then has the next count.
+  A head that has the next count returns it. One that lacks it returns another count, or where two are equally near the target,
+  their mean, which is the target. For m ≥ 4 the target nxt(1/m) is not 1/(m + 1). For m < 4 two counts have that mean only as
+  (1/2 + 1/6)/2 = 1/3 and (1/3 + 1/6)/2 = 1/4. The walked count is one of both, so it is the walked edge's head that lacks the
+  next count, and the other one has it.
 
 In a text with an edge the other way round no choice is right for all graphs (claim 4.7/layer-7): two stars leave the same numbers
 here and have other next vertices. All this takes more than one feed-forward, given to the print in extra blocks without attention,

@@ -114,8 +114,8 @@ class _ByHand(Weights):
 
 
 def is_exact(number: object) -> bool:
-    """Whether it is an integer, a fraction, or a number that depends on n: no float, whose last digits nobody means."""
-    return (isinstance(number, int | Fraction) and not isinstance(number, bool)) or hasattr(number, "oracle")
+    """Whether it is an integer or a fraction, as a number that depends on n is: no float, whose last digits nobody means."""
+    return isinstance(number, int | Fraction) and not isinstance(number, bool)
 
 
 def require_block(block: object, number: int) -> None:

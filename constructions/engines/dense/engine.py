@@ -73,7 +73,7 @@ def run(
     """Runs every sequence from its first token.
 
     tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted;
-        None: 768 on a CPU and 8,192 on a GPU, where this takes 1 to 2 GiB.
+        None: 768 on a CPU and 8,192 on a GPU, where IsTree took 1 to 2 GiB.
     keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
     flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
         (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of

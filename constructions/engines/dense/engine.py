@@ -24,9 +24,8 @@ from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, 
 from constructions.engines.dense.logits import first_argmax
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.recurrence import states
-from constructions.engines.dense.weight_flags import weight_flags
 from constructions.engines.dense.workers import Workers, workers
-from constructions.engines.reference import Flags
+from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
 from constructions.rows import HeadRows, Recurrent, Row, Weight
@@ -94,7 +93,7 @@ def run(
     try:
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), Weights(model, arithmetic)
-            at_load = weight_flags(model, arithmetic) if flags else None
+            at_load = ReferenceEngine(model, arithmetic).flags if flags else None  # of the weights, before any token
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
                 portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)

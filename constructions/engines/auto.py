@@ -92,10 +92,11 @@ def decode_by_auto(
 def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic, beyond: bool) -> Callable[[int], int] | None:
     """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
     if name == "incremental":
-        from constructions.engines.incremental import IncrementalDecoder
+        from constructions.engines.incremental import IncrementalDecoder, compiled_machine
 
-        return IncrementalDecoder(model, arithmetic, beyond=beyond).append
-    if name == "reference":
+        if compiled_machine(arithmetic) is not None:
+            return IncrementalDecoder(model, arithmetic, beyond=beyond).append
+    if name in ("reference", "incremental"):
         from constructions.engines.reference import ReferenceEngine
 
         engine = ReferenceEngine(model, arithmetic, beyond=beyond)

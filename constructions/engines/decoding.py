@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constructions.engines.protocol import Decoded, EngineFailed, Respond, Tick, no_response
@@ -74,9 +75,15 @@ def decode_by_incremental(
     tick: Tick = lambda length: None,
     beyond: bool = False,
 ) -> Decoded:
-    """Token by token, with an index over the keys of each head."""
-    from constructions.engines.incremental import IncrementalDecoder
+    """Token by token: with an index over the keys of each head where that is compiled, else by the reference engine."""
+    from constructions.engines.incremental import IncrementalDecoder, compiled_machine
 
+    machine = compiled_machine(arithmetic)
+    if not prompt:
+        raise IndexError("a prompt needs at least one token")
+    if machine is None:
+        decoded = decode_by_reference(model, arithmetic, prompt, stop, limit, respond=respond, tick=tick, beyond=beyond)
+        return replace(decoded, recorded=None, engine="incremental")
     decoder = IncrementalDecoder(model, arithmetic, beyond=beyond)
     produced = decoder.decode(prompt, stop, limit, respond=respond, tick=tick)
     return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))

@@ -42,7 +42,7 @@ def _by_reference(model: Transformer, arithmetic: Arithmetic, tokens: list[int],
 
 
 def _appended(model: Transformer, arithmetic: Arithmetic, tokens: list[int], beyond: bool) -> object:
-    engine = IncrementalDecoder(model, arithmetic, plain=True, beyond=beyond)
+    engine = IncrementalDecoder(model, arithmetic, beyond=beyond)
     return [engine.append(token) for token in tokens]
 
 

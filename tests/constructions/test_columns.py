@@ -34,7 +34,7 @@ def test_the_result_counts_them_by_block_and_head():
     arguments = (wired.model, wired.arithmetic, wired.tokens(question.words()), set(), 1)
     assert find_engine("indexed")(*arguments, guess=wired.tokens(["FAILED"])).uncertified == {(3, 0): READ}
     assert decode_by_reference(*arguments).uncertified == {}
-    assert find_engine("incremental")(*arguments).uncertified == {}  # the plain way has no certificates
+    assert find_engine("incremental")(*arguments).uncertified == {}  # not compiled, so no certificates
 
 
 def test_few_heads_are_named(capsys):

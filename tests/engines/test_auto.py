@@ -101,7 +101,7 @@ def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, pl
     if rng.random() < 0.3:
         case = match_like(rng, longest=5)
     else:
-        # `incremental` goes the plain way here, which is the same to its caller.
+        # `incremental` is not compiled here: the reference engine goes on, which is the same to its caller.
         arithmetic = (fixed_point(rng.choice((7, 17, 65))), Rounding.NEAREST_EVEN, Discipline.SEQUENTIAL)
         case = unstructured(rng, fmt=arithmetic[0], rounding=arithmetic[1], discipline=arithmetic[2])
     size = len(case.model.words)

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import decode_by_reference, find_engine
-from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
+from constructions.engines import Decoded, decode_by_reference, find_engine
+from constructions.engines.incremental import Columns, IncrementalDecoder, compiled_machine, is_compiled
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from constructions.wiring.affine import Number, reg
-from precision.format import BF16, FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
+from precision.format import FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.engines.cases import (
     CRAFTED,
     FIXED,
@@ -40,13 +40,11 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reaso
 CORPUS_SIZE = 120
 
 
-def assert_same(case: Case, *, plain: bool = False) -> Columns:
+def assert_same(case: Case) -> Columns:
     """Every register after every sublayer, and every next token; returns how columns were decided."""
     reference = ReferenceEngine(case.model, case.arithmetic)
     seen: list[tuple[int, str, list[int]]] = []
-    decoder = IncrementalDecoder(
-        case.model, case.arithmetic, observe=lambda b, s, r: seen.append((b, s, list(r))), plain=plain
-    )
+    decoder = IncrementalDecoder(case.model, case.arithmetic, observe=lambda b, s, r: seen.append((b, s, list(r))))
     sites = [(0, "embedding")]
     for block in range(1, len(case.model.blocks) + 1):
         sites += [(block, "attention"), (block, "feed-forward")]
@@ -271,7 +269,7 @@ def test_many_winners(precision_bits, rounding):
     assert columns.dense <= 2
 
 
-# Decoding, the plain way, refusals
+# Decoding, what is not compiled, refusals
 
 
 def test_decoding_is_that_of_the_reference_engine():
@@ -279,16 +277,14 @@ def test_decoding_is_that_of_the_reference_engine():
     stop = {PAPER.token("YES", 6), PAPER.token("NO", 6)}
     for printed in ((), FINDING_IDS):
         wired = build(6, printed=printed)
-        for plain in (False, True):
-            for limit in (1, 3, 30):
-                prompt = PAPER.prompt(random_graph(6, rng))
-                decoder = IncrementalDecoder(wired.model, wired.arithmetic, plain=plain)
-                expected = decode(wired.model, wired.arithmetic, prompt, stop, limit)
-                assert decoder.decode(prompt, stop, limit) == expected
+        for limit in (1, 3, 30):
+            prompt = PAPER.prompt(random_graph(6, rng))
+            decoder = IncrementalDecoder(wired.model, wired.arithmetic)
+            expected = decode(wired.model, wired.arithmetic, prompt, stop, limit)
+            assert decoder.decode(prompt, stop, limit) == expected
 
 
-@pytest.mark.parametrize("plain", [False, True])
-def test_surroundings_respond_as_they_do_to_the_reference_engine(plain):
+def test_surroundings_respond_as_they_do_to_the_reference_engine():
     """Up to three tokens after each even one; the first that has none ends nothing."""
     case = match_like(random.Random(8), longest=6)
     vocabulary, told = len(case.model.words), list[list[int]]()
@@ -303,7 +299,7 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine(plain):
             expected = decode_by_reference(model, arithmetic, case.tokens, stop, limit, respond=respond).produced
             wanted, lengths = told[:], list[int]()
             told.clear()
-            decoder = IncrementalDecoder(model, arithmetic, plain=plain)
+            decoder = IncrementalDecoder(model, arithmetic)
             actual = decoder.decode(case.tokens, stop, limit, respond=respond, tick=lengths.append)
             assert (actual, told) == (expected, wanted)
             assert lengths == sorted(set(lengths))
@@ -337,32 +333,58 @@ def test_growing_keeps_everything():
     assert assert_same(Case(wired.model, wired.arithmetic, tokens)).certified > 2000
 
 
-def test_the_plain_way_is_dense():
-    tokens = graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")
-    for arithmetic in (Arithmetic(fixed_point(41), Discipline.SEQUENTIAL), Arithmetic(FP16), Arithmetic(BF16)):
-        assert not is_compiled(arithmetic)
-        columns = assert_same(Case(build(3).model, arithmetic, tokens))
-        assert columns.certified == 0
-    assert assert_same(Case(build(3).model, build(3).arithmetic, tokens), plain=True).certified == 0
+@pytest.mark.parametrize("arithmetic", [Arithmetic(fixed_point(41), Discipline.SEQUENTIAL), Arithmetic(FP16)])
+def test_what_is_not_compiled_is_decoded_by_the_reference_engine(arithmetic):
+    assert not is_compiled(arithmetic)
+    assert compiled_machine(arithmetic) is None
+    model, prompt, lengths = build(3).model, PAPER.prompt(Graph(3, ((1, 2), (2, 3)))), list[int]()
+    told: list[list[int]] = []
+
+    def respond(sequence: Sequence[int]) -> list[int]:
+        told.append(list(sequence))
+        return [2] if len(told) == 1 else []
+
+    expected = decode_by_reference(model, arithmetic, prompt, {3}, 6, respond=respond).produced
+    wanted = told[:]
+    told.clear()
+    actual = find_engine("incremental")(model, arithmetic, prompt, {3}, 6, respond=respond, tick=lengths.append)
+    assert actual == Decoded(expected, None, "incremental")
+    assert told == wanted
+    assert len(prompt) < lengths[-1] < len(prompt) + len(expected)
+    with pytest.raises(ValueError, match="compiled for fused fixed point alone"):
+        IncrementalDecoder(model, arithmetic)
 
 
 def test_refusals_are_one_line():
     wired = build(2)
-    for plain in (False, True):
-        decoder = IncrementalDecoder(wired.model, wired.arithmetic, plain=plain)
+    decoder = IncrementalDecoder(wired.model, wired.arithmetic)
+    with pytest.raises(IndexError, match="a prompt"):
+        decoder.decode([], set(), 1)
+    with pytest.raises(IndexError, match="token 8 is not in the vocabulary of 8"):
+        decoder.append(8)
+    with pytest.raises(IndexError, match="token -1"):
+        decoder.decode([0, -1], set(), 1)
+    with pytest.raises(IndexError, match="token 9 is not"):
+        decoder.decode([0], set(), 3, respond=lambda sequence: [9])
+    assert decoder.length == 1
+    decode_incrementally = find_engine("incremental")
+    for arithmetic in (wired.arithmetic, Arithmetic(FP16)):  # compiled, and not
         with pytest.raises(IndexError, match="a prompt"):
-            decoder.decode([], set(), 1)
-        with pytest.raises(IndexError, match="token 8 is not in the vocabulary of 8"):
-            decoder.append(8)
+            decode_incrementally(wired.model, arithmetic, [], set(), 1)
         with pytest.raises(IndexError, match="token -1"):
-            decoder.decode([0, -1], set(), 1)
+            decode_incrementally(wired.model, arithmetic, [0, -1], set(), 1)
         with pytest.raises(IndexError, match="token 9 is not"):
-            decoder.decode([0], set(), 3, respond=lambda sequence: [9])
-        assert decoder.length == 1
-    with pytest.raises(ValueError, match="stochastically"):
-        IncrementalDecoder(wired.model, Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC))
-    with pytest.raises(ValueError, match="needs 1 to be an element"):
-        IncrementalDecoder(wired.model, Arithmetic(Format("coarse", 4, 1, 15)))
+            decode_incrementally(wired.model, arithmetic, [0], set(), 3, respond=lambda sequence: [9])
+    refused = (
+        (Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC), "stochastically"),
+        (Arithmetic(FP16, rounding=Rounding.STOCHASTIC), "stochastically"),
+        (Arithmetic(Format("coarse", 4, 1, 15)), "needs 1 to be an element"),
+    )
+    for arithmetic, why in refused:
+        with pytest.raises(ValueError, match=why):
+            IncrementalDecoder(wired.model, arithmetic)
+        with pytest.raises(ValueError, match=why):
+            decode_incrementally(wired.model, arithmetic, [0], set(), 1)
 
 
 @pytest.mark.parametrize("score_width", [0, 2])

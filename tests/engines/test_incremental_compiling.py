@@ -11,26 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from constructions.engines import find_engine
-from constructions.engines.incremental import IncrementalDecoder, decoder, sources
+from constructions.engines import Decoded, auto, decode_by_reference, find_engine
+from constructions.engines.incremental import decoder, sources
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import build
-from tests.engines.cases import Case, graph_tokens
-from tests.engines.test_incremental import assert_same
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
-def test_without_numba_the_plain_way_is_taken_aloud(monkeypatch, capsys):
+def test_without_numba_the_reference_engine_decodes_and_that_is_said(monkeypatch, capsys):
     decoder._say_once.cache_clear()
     monkeypatch.setitem(sys.modules, "constructions.engines.incremental.machine", None)  # cannot be imported
-    wired = build(3)
-    assert_same(Case(wired.model, wired.arithmetic, graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")))
-    plain = IncrementalDecoder(wired.model, wired.arithmetic)
-    plain.append(0)
-    assert plain.columns.dense > 0
-    decoded = find_engine("incremental")(wired.model, wired.arithmetic, PAPER.prompt(Graph(2, ((1, 2),))), set(), 3)
-    assert len(decoded.produced) == 3
+    monkeypatch.setattr(auto, "choose", lambda *about: "incremental" if about[-1] == 0 else "indexed")
+    wired, prompt = build(3), PAPER.prompt(Graph(2, ((1, 2),)))
+    expected = decode_by_reference(wired.model, wired.arithmetic, prompt, set(), 3).produced
+    for guess in ([], [expected[0], expected[0]]):  # behind a wrong guess, token by token
+        for engine in ("incremental", "auto"):
+            actual = find_engine(engine)(wired.model, wired.arithmetic, prompt, set(), 3, guess=guess)
+            assert actual == Decoded(expected, None, "incremental")
     said = capsys.readouterr().err
     assert said.startswith("incremental decoding is not compiled, which is far slower: ")
     assert said.count("\n") == 1

@@ -4,50 +4,31 @@ What is compiled: fixed-point formats under `fused`, by numba. There, the model 
 (program.py), run token by token (kernel.py) on fixed-width integers (limbs.py). Each head keeps an index of its keys (index.py)
 under a structure that is guessed from the keys (structure.py) and checked at each of them; a softmax column is replaced by its
 winners where a certificate says so (certificate.py), and computed densely, by definition, elsewhere; likewise, a few logits stand
-for all (vocabulary.py). Both ways are counted. Everything else, and a machine without numba, goes the plain way, that
-of the reference engine, with all columns dense.
+for all (vocabulary.py). Both ways are counted. Everything else, and all where there is no numba, is decoded by the reference
+engine (decode_by_incremental of constructions/engines/decoding.py).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from constructions.engines.incremental.observed import Columns, Observer, report
+from constructions.engines.incremental.observed import Columns, Observer
 from constructions.engines.protocol import Respond, Tick, no_response
-from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
+
+if TYPE_CHECKING:
+    from constructions.engines.incremental.machine import CompiledMachine
 
 MOST_COMPILED_BITS = 257
 PIECE = 1000  # tokens between two ticks; whoever comes back from Python finds its caches cold
 
 
-class Machine(Protocol):
-    """What takes tokens in: the compiled way or the plain one."""
-
-    @property
-    def length(self) -> int:
-        """How many tokens have gone in."""
-
-    def registers(self) -> list[int]:
-        """The residual stream of the latest token after the last block, in quanta."""
-
-    def expect(self, tokens: int) -> None:
-        """About so many tokens will go in, at most."""
-
-    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
-        """Takes tokens in, at least one; returns the argmax at the last.
-
-        more: that goes in as well and the argmax there is returned, and so on, so many times, or until one is in `stop`.
-        """
-
-
 def is_compiled(arithmetic: Arithmetic) -> bool:
-    """Whether tokens go the compiled way under this arithmetic, where there is numba."""
+    """Whether decoding is compiled under this arithmetic, where there is numba."""
     fmt = arithmetic.format
     return (
         arithmetic.discipline is Discipline.FUSED
@@ -56,74 +37,48 @@ def is_compiled(arithmetic: Arithmetic) -> bool:
     )
 
 
-class PlainMachine:
-    """By the reference engine: every column is dense."""
+def compiled_machine(arithmetic: Arithmetic) -> type[CompiledMachine] | None:
+    """What takes tokens in under this arithmetic; None if it is not compiled, and the first time is told where numba fails.
 
-    def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
-        self._engine = ReferenceEngine(model, arithmetic)
-        self._heads = [f"{b}.attn.{i}" for b, block in enumerate(model.blocks, 1) for i in range(len(block.heads))]
-        self._columns, self._observe = columns, observe
-        self._registers: list[int] = []
+    Raises ValueError for stochastic rounding, and for a format that does not hold 1.
+    """
+    fmt = arithmetic.format
+    if arithmetic.rounding is Rounding.STOCHASTIC:
+        raise ValueError("incremental decoding cannot round stochastically: it skips what would need a random number")
+    if fmt.quantum_exponent > 0 or fmt.max_value < 1:
+        raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
+    if not is_compiled(arithmetic):
+        return None
+    try:
+        from constructions.engines.incremental.machine import CompiledMachine
+    except ImportError as error:  # numba is not there, or has changed inside
+        _say_once(f"incremental decoding is not compiled, which is far slower: {error}")
+        return None
+    return CompiledMachine
 
-    @property
-    def length(self) -> int:
-        """See Machine."""
-        return self._engine.length
 
-    def registers(self) -> list[int]:
-        """See Machine."""
-        return self._registers
-
-    def expect(self, tokens: int) -> None:
-        """See Machine."""
-
-    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
-        """See Machine."""
-        fresh = [[self._append(token) for token in tokens][-1]]
-        while len(fresh) <= more and fresh[-1] not in stop:
-            fresh.append(self._append(fresh[-1]))
-        return fresh
-
-    def _append(self, token: int) -> int:
-        step = self._engine.append(token)
-        self._registers = list(step.registers[-1])
-        self._columns.dense += len(self._heads)
-        self._columns.dense_logits += 1
-        for name in self._heads:
-            self._columns.dense_by_head[name] = self._columns.dense_by_head.get(name, 0) + 1
-        for sublayer, registers in enumerate(step.registers if self._observe is not None else ()):
-            report(self._observe, sublayer, registers)
-        return step.next_token
+@cache
+def _say_once(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 class IncrementalDecoder:
     """One run of a model: tokens go in one at a time, or are decoded greedily; earlier keys are kept in the heads' indices.
 
-    plain: go the plain way in any case. beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
-    Raises ValueError for stochastic rounding, and for a format that does not hold 1.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    Raises ValueError where there is no compiled machine.
     """
 
     def __init__(
-        self,
-        model: Transformer,
-        arithmetic: Arithmetic,
-        *,
-        observe: Observer | None = None,
-        plain: bool = False,
-        beyond: bool = False,
+        self, model: Transformer, arithmetic: Arithmetic, *, observe: Observer | None = None, beyond: bool = False
     ) -> None:
-        fmt = arithmetic.format
-        if arithmetic.rounding is Rounding.STOCHASTIC:
-            raise ValueError(
-                "incremental decoding cannot round stochastically: it skips what would need a random number"
-            )
-        if fmt.quantum_exponent > 0 or fmt.max_value < 1:
-            raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
+        machine = compiled_machine(arithmetic)
+        if machine is None:
+            raise ValueError("incremental decoding is compiled for fused fixed point alone, and needs numba")
         self.columns = Columns()
         self._vocabulary = len(model.words)
         self._model, self._beyond = model, beyond
-        find = PlainMachine if plain or not is_compiled(arithmetic) else _compiled_machine()
-        self._machine = find(replace(model, longest=None), arithmetic, self.columns, observe)  # asked here
+        self._machine = machine(model, arithmetic, self.columns, observe)
 
     @property
     def length(self) -> int:
@@ -190,18 +145,3 @@ class IncrementalDecoder:
         for token in tokens:
             if not 0 <= token < self._vocabulary:
                 raise IndexError(f"token {token} is not in the vocabulary of {self._vocabulary}")
-
-
-def _compiled_machine() -> Callable[[Transformer, Arithmetic, Columns, Observer | None], Machine]:
-    """The plain one where numba is not there, or has changed inside."""
-    try:
-        from constructions.engines.incremental.machine import CompiledMachine
-    except ImportError as error:
-        _say_once(f"incremental decoding is not compiled, which is far slower: {error}")
-        return PlainMachine
-    return CompiledMachine
-
-
-@cache
-def _say_once(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)

@@ -79,11 +79,11 @@ class CompiledMachine:
         return int(self.state[kernel.LENGTH])
 
     def registers(self) -> list[int]:
-        """The residual stream."""
+        """The residual stream of the latest token after the last block, in quanta."""
         return self._numbers(self.vec[: self.width * self.limbs])
 
     def expect(self, tokens: int) -> None:
-        """See Machine. Room that is not touched takes no memory."""
+        """About so many tokens will go in, at most. Room that is not touched takes no memory."""
         tokens = min(tokens, MOST_EXPECTED)
         if self.length == 0:  # in huge pages, which what is resized does not have
             row = max(self.index.heads[:, fields.STRIDE].tolist(), default=0)
@@ -92,7 +92,10 @@ class CompiledMachine:
             self._index_anew(tokens)
 
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
-        """See Machine."""
+        """Takes tokens in, at least one; returns the argmax at the last.
+
+        more: that goes in as well and the argmax there is returned, and so on, so many times, or until one is in `stop`.
+        """
         capacity = self.length + len(tokens) + more
         self._reserve(capacity)
         buffer = np.zeros(len(tokens) + more, np.int64)

@@ -9,16 +9,15 @@ numbers exists. The rest are filled by the same rule (constructions/wiring/numbe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from constructions.layers import AttentionHead, Block, Matrix
+from constructions.layers import Matrix
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
-from constructions.rows import HeadRows, Row, Weight, Written
+from constructions.rows import Layer, Row, block_rows
 from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
@@ -28,9 +27,9 @@ from verify.rounding.model import NUMBER, Listed, Model
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves
-FLOAT64 = 1 << 53  # whole numbers up to here are numbers of float64
 
-Entries = list[tuple[int, int, Any]]  # (row, column, what is not 0 there)
+Entries: TypeAlias = dict[tuple[int, int], Any]
+"""(row, column) → what is not 0 there."""
 
 
 def digest(wired: Wired) -> str:
@@ -46,111 +45,70 @@ def require_same(model: Model, wired: Wired, n: int, families: Sequence[Listed])
     n: where the model is for many, this one. families: all numbers of its vocabulary.
     """
     for where, mine, its in _pairs(model, wired, n, families):
-        for at, exact, filled in zip_longest(*_aligned(mine, its)):
-            if exact != filled:
-                raise OtherMatrices(
-                    f"{where}, {at}", f"the matrices of n = {n} hold {filled}, the exact layers {exact}"
-                )
-
-
-def _aligned(exact: Entries, filled: Entries) -> tuple[list[str], list[Any], list[Any]]:
-    """The entries of either, place by place; nothing to see if they are the same."""
-    if exact == filled:
-        return [], [], []
-    places = sorted({(i, j) for i, j, _ in (*exact, *filled)})
-    mine, its = ({(i, j): x for i, j, x in entries} for entries in (exact, filled))
-    return (
-        [f"row {i}, column {j}" for i, j in places],
-        [mine.get(p, 0) for p in places],
-        [its.get(p, 0) for p in places],
-    )
+        if mine != its:
+            at = min(p for p in {*mine, *its} if mine.get(p) != its.get(p))
+            values = f"the matrices of n = {n} hold {its.get(at, 0)}, the exact layers {mine.get(at, 0)}"
+            raise OtherMatrices(f"{where}, row {at[0]}, column {at[1]}", values)
 
 
 def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> Iterator[tuple[str, Entries, Entries]]:
     """Place by place what stands in the exact layers and what in the matrices."""
-
-    def value(weight: Weight) -> Number:
-        return _at(weight, n) if isinstance(weight, Polynomial) else weight
-
-    def of_rows(rows: Iterable[tuple[int, Row]]) -> Entries:
-        return [(i, j, x) for i, row in rows for j, w in row if (x := value(w))]
-
     yield "the registers", _listed(model.registers), _listed(wired.registers)
-    yield "the arithmetic", [(0, 0, model.arithmetic)], [(0, 0, wired.arithmetic)]
-    yield "embed.position", of_rows([(0, model.position)]), _entries(wired.model.position[None])
-    yield from _words(model, wired, n, families, of_rows)
+    yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
+    yield "embed.position", _of_rows([(0, model.position)], n), _entries(wired.model.position[None])
+    yield from _words(model, wired, n, families)
     if len(model.layers) != len(wired.model.blocks):
         raise OtherMatrices(
             "the blocks", f"there are {len(wired.model.blocks)} in the matrices, {len(model.layers)} exact layers"
         )
-    for number, block in enumerate(wired.model.blocks):
-        for where, name, mine, its in _block(model, number, block, of_rows, value):
-            yield f"{where}, blocks.{number}.{name}", mine, its
+    for number, (layer, block) in enumerate(zip(model.layers, wired.model.blocks, strict=True)):
+        its_tensors = _tensors(model, number, block_rows(block, float))
+        for (where, mine), (_, its) in zip(_tensors(model, number, layer), its_tensors, strict=True):
+            yield where, _of_rows(mine, n), _of_rows(its, n)
 
 
-def _block(
-    model: Model,
-    number: int,
-    block: Block,
-    of_rows: Callable[[Iterable[tuple[int, Row]]], Entries],
-    value: Callable[[Weight], Number],
-) -> Iterator[tuple[str, str, Entries, Entries]]:
-    """The part, its tensor's name in files without that of the block, and both."""
-    layer = model.layers[number]
-
-    def biases(weights: Iterable[tuple[int, Weight]]) -> Entries:
-        return [(i, 0, x) for i, w in weights if (x := value(w))]
-
-    where = name_place(number + 1, ATTENTION)
-    yield where, "attn, score and value widths", _widths(layer.heads), _widths(block.heads)
-    for h, (rows, head) in enumerate(zip(layer.heads, block.heads, strict=True)):
-        for name, mine, its in (
-            ("W_Q", rows.query, head.query),
-            ("W_K", rows.key, head.key),
-            ("W_V", rows.value, head.value),
-        ):
-            yield model.head(number, h), f"attn.{h}.{name}", of_rows(enumerate(mine)), _entries(its)
+def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
+    """The rows of each tensor of a block, behind the sizes of its parts; a bias is a row of one entry."""
+    units, down, recurrence = layer.feed_forward.units, layer.feed_forward.down, layer.recurrence
+    widths = ((len(head.query), len(head.key), len(head.value)) for head in layer.heads)
+    attention = f"{name_place(number + 1, ATTENTION)}, blocks.{number}.attn"
+    recurrent = f"{name_place(number + 1, RECURRENCE)}, blocks.{number}.recurrence"
+    ffn = f"{name_place(number + 1, FEED_FORWARD)}, blocks.{number}.ffn"
+    yield f"{attention}, score and value widths", ((h, tuple(enumerate(sizes))) for h, sizes in enumerate(widths))
+    yield f"{recurrent}, how many", [(0, ((0, 0 if recurrence is None else 1),))]
+    yield f"{ffn}, how many units", [(0, ((0, len(units)),))]
     first = 0
-    for h, head in enumerate(block.heads):
-        width = head.value.shape[0]
-        written = of_rows(_columns(layer.out, first, width))
-        yield model.head(number, h), f"attn.{h}.W_O", written, _entries(head.out)
-        first += width
-    where, recurrence, matrices = name_place(number + 1, RECURRENCE), layer.recurrence, block.recurrence
-    yield where, "recurrence, how many", [(0, 0, recurrence is None)], [(0, 0, matrices is None)]
-    if recurrence is not None and matrices is not None:
-        yield where, "recurrence.A", of_rows(recurrence.carry), _entries(matrices.carry)
-        yield where, "recurrence.B", of_rows(recurrence.feed), _entries(matrices.feed)
-    where, ffn = name_place(number + 1, FEED_FORWARD), block.feed_forward
-    units, down = layer.feed_forward.units, layer.feed_forward.down
-    yield where, "ffn, how many units", [(0, 0, len(units))], [(0, 0, len(ffn.gate))]
-    yield where, "ffn.W_gate", of_rows((u, unit.gate) for u, unit in enumerate(units)), _entries(ffn.gate)
-    yield where, "ffn.W_up", of_rows((u, unit.up) for u, unit in enumerate(units)), _entries(ffn.up)
-    yield where, "ffn.W_down", of_rows((i, row) for i, row, _ in down), _entries(ffn.down)
-    gates, ups = ([(u, getattr(unit, bias)) for u, unit in enumerate(units)] for bias in ("gate_bias", "up_bias"))
-    yield where, "ffn.b_gate", biases(gates), _entries(ffn.gate_bias[:, None])
-    yield where, "ffn.b_up", biases(ups), _entries(ffn.up_bias[:, None])
-    yield where, "ffn.b_down", biases((i, bias) for i, _, bias in down), _entries(ffn.down_bias[:, None])
+    for h, head in enumerate(layer.heads):
+        where, last = f"{model.head(number, h)}, blocks.{number}.attn.{h}", first + len(head.value)
+        yield f"{where}.W_Q", enumerate(head.query)
+        yield f"{where}.W_K", enumerate(head.key)
+        yield f"{where}.W_V", enumerate(head.value)
+        yield f"{where}.W_O", [(i, tuple((j - first, w) for j, w in row if first <= j < last)) for i, row in layer.out]
+        first = last
+    if recurrence is not None:
+        yield f"{recurrent}.A", recurrence.carry
+        yield f"{recurrent}.B", recurrence.feed
+    yield f"{ffn}.W_gate", ((u, unit.gate) for u, unit in enumerate(units))
+    yield f"{ffn}.W_up", ((u, unit.up) for u, unit in enumerate(units))
+    yield f"{ffn}.W_down", ((i, row) for i, row, _ in down)
+    yield f"{ffn}.b_gate", ((u, ((0, unit.gate_bias),)) for u, unit in enumerate(units))
+    yield f"{ffn}.b_up", ((u, ((0, unit.up_bias),)) for u, unit in enumerate(units))
+    yield f"{ffn}.b_down", ((i, ((0, bias),)) for i, _, bias in down)
 
 
-def _widths(heads: Sequence[HeadRows | AttentionHead]) -> Entries:
-    return [
-        (i, j, len(part)) for i, head in enumerate(heads) for j, part in enumerate((head.query, head.key, head.value))
-    ]
-
-
-def _columns(written: Written, first: int, width: int) -> list[tuple[int, Row]]:
-    """What reads so many values from the first on, counted from there."""
-    return [(i, tuple((j - first, w) for j, w in row if 0 <= j - first < width)) for i, row in written]
+def _of_rows(rows: Iterable[tuple[int, Row]], n: int) -> Entries:
+    """At this n, where a polynomial of n may be 0."""
+    weights = ((i, j, _at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
+    return {(i, j): w for i, j, w in weights if w}
 
 
 def _entries(matrix: Matrix) -> Entries:
     rows, columns = np.nonzero(matrix)
-    return list(zip(rows.tolist(), columns.tolist(), matrix[rows, columns].tolist(), strict=True))
+    return dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), matrix[rows, columns].tolist(), strict=True))
 
 
 def _listed(texts: Sequence[str]) -> Entries:
-    return [(i, 0, str(text)) for i, text in enumerate(texts)]
+    return {(i, 0): str(text) for i, text in enumerate(texts)}
 
 
 def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
@@ -165,13 +123,7 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     return value
 
 
-def _words(
-    model: Model,
-    wired: Wired,
-    n: int,
-    families: Sequence[Listed],
-    of_rows: Callable[[Iterable[tuple[int, Row]]], Entries],
-) -> Iterator[tuple[str, Entries, Entries]]:
+def _words(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> Iterator[tuple[str, Entries, Entries]]:
     """The embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
     if [family.family for family in families] != [*model.families] or len(families) != len(wired.families):
@@ -190,9 +142,9 @@ def _words(
             yield "embed.words, the last numbers", *_numbers(model, family, n, end, low)
         start += len(listed)
     yield "the vocabulary", _listed([*model.specials]), _listed(wired.vocabulary[start:])
-    yield "embed.words, special words", of_rows(enumerate(model.specials.values())), _entries(words[start:])
+    yield "embed.words, special words", _of_rows(enumerate(model.specials.values()), n), _entries(words[start:])
     if wired.model.unembed is not words:
-        yield "unembed", [], _entries(wired.model.unembed - words)
+        yield "unembed", {}, _entries(wired.model.unembed - words)
 
 
 def _last(wired: Wired, numbers: Powers) -> Matrix | None:
@@ -212,6 +164,7 @@ def _numbers(model: Model, family: Listed, n: int, rows: Matrix, low: int) -> tu
         exact = [_at(polynomial, n, v) if polynomial is not None else 0 for v in values]
         column = rows[:, j].tolist()
         if exact != column:
-            mine += [(i, j, x) for i, (x, y) in enumerate(zip(exact, column, strict=True)) if x != y]
-            its += [(i, j, y) for i, (x, y) in enumerate(zip(exact, column, strict=True)) if x != y]
+            differing = [i for i, (x, y) in enumerate(zip(exact, column, strict=True)) if x != y]
+            mine |= {(i, j): exact[i] for i in differing}
+            its |= {(i, j): column[i] for i in differing}
     return mine, its

@@ -9,7 +9,7 @@ All numbers are float64 arrays that hold dyadic rationals exactly. An engine rou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 Matrix: TypeAlias = "NDArray[np.float64]"
 LARGEST_PRECISION = 1023  # bits; the scales of wider formats leave float64's range
+Names: TypeAlias = "Mapping[str, str]"
+"""What a part's arrays are called in files, and as its fields here."""
+OF_HEAD: Names = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "out"}
+OF_RECURRENCE: Names = {"A": "carry", "B": "feed"}
+OF_FEED_FORWARD: Names = {
+    "W_gate": "gate",
+    "b_gate": "gate_bias",
+    "W_up": "up",
+    "b_up": "up_bias",
+    "W_down": "down",
+    "b_down": "down_bias",
+}
 
 
 class BeyondBound(ValueError):
@@ -134,8 +146,32 @@ class Transformer:
 
 def block_arrays(block: Block) -> Sequence[Matrix]:
     """Every array of a block, in a fixed order."""
-    heads = [array for head in block.heads for array in (head.query, head.key, head.value, head.out)]
-    ffn = block.feed_forward
+    return [*named_arrays(block).values()]
+
+
+def named_arrays(block: Block) -> dict[str, Matrix]:
+    """The same by their names in files, that of the block left out: `attn.0.W_Q`, `recurrence.A`, `ffn.b_up`."""
+    parts: list[tuple[str, object, Names]] = [(f"attn.{h}", head, OF_HEAD) for h, head in enumerate(block.heads)]
     if block.recurrence is not None:
-        heads = [block.recurrence.carry, block.recurrence.feed]
-    return [*heads, ffn.gate, ffn.gate_bias, ffn.up, ffn.up_bias, ffn.down, ffn.down_bias]
+        parts.append(("recurrence", block.recurrence, OF_RECURRENCE))
+    parts.append(("ffn", block.feed_forward, OF_FEED_FORWARD))
+    return {f"{at}.{name}": getattr(part, own) for at, part, names in parts for name, own in names.items()}
+
+
+def take_block(arrays: MutableMapping[str, Matrix], at: str = "") -> Block:
+    """The block of the arrays that `named_arrays` names so behind `at`; takes them out. Raises KeyError for one that is missing."""
+
+    def take(part: str, names: Names) -> dict[str, Matrix]:
+        return {own: arrays.pop(f"{at}{part}.{name}") for name, own in names.items()}
+
+    heads, recurrence = list[AttentionHead](), None
+    while f"{at}attn.{len(heads)}.W_Q" in arrays:
+        heads.append(AttentionHead(**take(f"attn.{len(heads)}", OF_HEAD)))
+    if f"{at}recurrence.A" in arrays:
+        recurrence = Recurrence(**take("recurrence", OF_RECURRENCE))
+    return Block(tuple(heads), FeedForward(**take("ffn", OF_FEED_FORWARD)), recurrence)
+
+
+def with_array(block: Block, name: str, array: Matrix) -> Block:
+    """The block with another array of this name."""
+    return take_block({**named_arrays(block), name: array})

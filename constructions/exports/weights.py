@@ -16,12 +16,13 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from constructions.exports.files import replacing
-from constructions.layers import Matrix, Transformer
+from constructions.layers import AttentionHead, Matrix, Transformer, named_arrays
 
 SUFFIXES = (".safetensors", ".npz")
 
@@ -37,21 +38,8 @@ def tensors(model: Transformer) -> dict[str, Matrix]:
     width = head_width(model)
     result = {"embed.words": model.words, "embed.position": model.position}
     for i, block in enumerate(model.blocks):
-        for h, head in enumerate(block.heads):
-            at = f"blocks.{i}.attn.{h}"
-            result[f"{at}.W_Q"] = _padded(head.query, width)
-            result[f"{at}.W_K"] = _padded(head.key, width)
-            result[f"{at}.W_V"] = _padded(head.value, width)
-            result[f"{at}.W_O"] = _padded(head.out.T, width).T
-        if block.recurrence is not None:
-            result |= {
-                f"blocks.{i}.recurrence.A": block.recurrence.carry,
-                f"blocks.{i}.recurrence.B": block.recurrence.feed,
-            }
-        ffn, at = block.feed_forward, f"blocks.{i}.ffn"
-        result |= {f"{at}.W_gate": ffn.gate, f"{at}.b_gate": ffn.gate_bias}
-        result |= {f"{at}.W_up": ffn.up, f"{at}.b_up": ffn.up_bias}
-        result |= {f"{at}.W_down": ffn.down, f"{at}.b_down": ffn.down_bias}
+        padded = replace(block, heads=tuple(_padded(head, width) for head in block.heads))
+        result |= {f"blocks.{i}.{name}": array for name, array in named_arrays(padded).items()}
     result["unembed"] = model.unembed
     return {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in result.items()}
 
@@ -84,7 +72,10 @@ def file_bytes(model: Transformer) -> bytes:
     return bytes(to_bytes(tensors(model), metadata=metadata))
 
 
-def _padded(matrix: Matrix, rows: int) -> Matrix:
-    result = np.zeros((rows, matrix.shape[1]))
-    result[: len(matrix)] = matrix
-    return result
+def _padded(head: AttentionHead, width: int) -> AttentionHead:
+    """With rows of zeros up to this width."""
+
+    def rows(matrix: Matrix) -> Matrix:
+        return np.pad(matrix, ((0, width - len(matrix)), (0, 0)))
+
+    return AttentionHead(rows(head.query), rows(head.key), rows(head.value), rows(head.out.T).T)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from constructions.exports.files import parse_json
 from constructions.exports.weights import head_width
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
+from constructions.layers import AttentionHead, Block, Matrix, Transformer, take_block
 from constructions.show import cli
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.domains import Refused, Undecided
@@ -106,26 +107,19 @@ def _metadata(content: bytes) -> dict[str, str]:
     return metadata
 
 
-def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> AttentionHead:
+def _trimmed(head: AttentionHead) -> AttentionHead:
     """Without the rows of zeros that pad every head to one width."""
-    scored = query.any(axis=1) | key.any(axis=1)
-    read = value.any(axis=1) | out.any(axis=0)
-    return AttentionHead(query[scored], key[scored], value[read], out[:, read])
+    scored = head.query.any(axis=1) | head.key.any(axis=1)
+    read = head.value.any(axis=1) | head.out.any(axis=0)
+    return AttentionHead(head.query[scored], head.key[scored], head.value[read], head.out[:, read])
 
 
 def _transformer(tensors: dict[str, Matrix]) -> Transformer:
     """The model, whose matrices are taken out of these tensors."""
-    take = tensors.pop
     blocks: list[Block] = []
-    while (at := f"blocks.{len(blocks)}") and f"{at}.ffn.W_gate" in tensors:
-        heads: list[AttentionHead] = []
-        while (h := f"{at}.attn.{len(heads)}") and f"{h}.W_Q" in tensors:
-            heads.append(_trimmed(*(take(f"{h}.{name}") for name in ("W_Q", "W_K", "W_V", "W_O"))))
-        ffn = FeedForward(*(take(f"{at}.ffn.{x}") for x in ("W_gate", "b_gate", "W_up", "b_up", "W_down", "b_down")))
-        recurrence = None
-        if f"{at}.recurrence.A" in tensors:
-            recurrence = Recurrence(take(f"{at}.recurrence.A"), take(f"{at}.recurrence.B"))
-        blocks.append(Block(tuple(heads), ffn, recurrence))
-    words, unembed = take("embed.words"), take("unembed")
+    while f"blocks.{len(blocks)}.ffn.W_gate" in tensors:
+        block = take_block(tensors, f"blocks.{len(blocks)}.")
+        blocks.append(replace(block, heads=tuple(map(_trimmed, block.heads))))
+    words, unembed = tensors.pop("embed.words"), tensors.pop("unembed")
     same = np.array_equal(words, unembed)
-    return Transformer(words, take("embed.position"), tuple(blocks), words if same else unembed)
+    return Transformer(words, tensors.pop("embed.position"), tuple(blocks), words if same else unembed)

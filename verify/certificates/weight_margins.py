@@ -93,7 +93,7 @@ class Surveyor:
         own, automaton, report = self._own
         try:
             changed = self._changed(model, place[0])
-            same = is_same_function(changed, automaton, own, report, sublayer_of(model, place))
+            same = is_same_function(changed, automaton, own, report, sublayer_of(place))
         except Undecided:
             return UNKNOWN
         except Refused:

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
-from constructions.layers import block_arrays
 from constructions.parts.heads import match_last, match_next
 from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
-from verify.certificates.mutants import CHANGES, mutant, places, with_array
+from verify.certificates.mutants import CHANGES, mutant, places, weight_at, with_weight
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.model import described
@@ -122,24 +121,20 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
 
 # A write into a register that nothing reads any more: its bounds were once taken from the write alone.
 WRITES = [
-    ("index", 1, 9, (11,), 2.0),
-    ("recall", 2, 8, (9, 0), 2.0),
-    ("counting", 2, 8, (11, 1), 4.0),
-    ("ngram", 2, 9, (9,), -4.0),
+    ("index", 1, "ffn.b_down", (11,), 2.0),
+    ("recall", 2, "ffn.W_down", (9, 0), 2.0),
+    ("counting", 2, "ffn.W_down", (11, 1), 4.0),
+    ("ngram", 2, "ffn.b_down", (9,), -4.0),
 ]
 
 
 @pytest.mark.parametrize(("name", "number", "array", "place", "weight"), WRITES)
 def test_a_write_where_nothing_is_read(
-    name: str, number: int, array: int, place: tuple[int, ...], weight: float
+    name: str, number: int, array: str, place: tuple[int, ...], weight: float
 ) -> None:
     wired, (_, automaton) = RETRIEVERS[name].build(4), build(find_subject(name, 4))
-    blocks = [*wired.model.blocks]
-    changed = block_arrays(blocks[number])[array].copy()
-    assert changed[place] == 0
-    changed[place] = weight
-    blocks[number] = with_array(blocks[number], array, changed)
-    built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
+    assert weight_at(wired.model, (number, array, place)) == 0
+    built = dataclasses.replace(wired, model=with_weight(wired.model, (number, array, place), weight))
     families = families_of(find_subject(name, 4))
     judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), automaton)
     assert judged.report is not None

@@ -10,7 +10,7 @@ from constructions.istree.graphs import LAYOUTS, Layout
 from verify.certificates import runs
 from verify.certificates.building import wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate
-from verify.certificates.mutants import with_array
+from verify.certificates.mutants import with_matrix
 from verify.certificates.ranges import differences
 from verify.certificates.runs import exhaust
 from verify.certify import main
@@ -37,12 +37,8 @@ def test_every_graph(layout: Layout, lean: bool) -> None:
 
 def test_a_small_model_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     wired = wired_of(find_subject("recall", 2))
-    block = wired.model.blocks[2]
     changed = dataclasses.replace(
-        wired,
-        model=dataclasses.replace(
-            wired.model, blocks=(*wired.model.blocks[:2], with_array(block, 0, -block.heads[0].query))
-        ),
+        wired, model=with_matrix(wired.model, 2, "attn.0.W_Q", -wired.model.blocks[2].heads[0].query)
     )
     monkeypatch.setattr(runs, "wired_of", lambda subject: changed)
     document = certificate(find_subject("recall", 2))

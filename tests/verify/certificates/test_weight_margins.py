@@ -12,7 +12,7 @@ from verify import certify
 from verify.certificates.building import build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.mutants import mutant, named, places, with_weight
+from verify.certificates.mutants import Place, mutant, named, places, with_weight
 from verify.certificates.weight_margins import OTHER_FUNCTION, Surveyor
 from verify.dossiers.registry import find_subject
 from verify.rounding.model import described
@@ -20,7 +20,7 @@ from verify.rounding.model import described
 INDEX = Surveyor(find_subject("index", 4))
 
 
-def place(name: str) -> tuple[int, int, tuple[int, ...]]:
+def place(name: str) -> Place:
     (result,) = [place for place in places(INDEX.wired.model) if named(INDEX.wired, place) == name]
     return result
 
@@ -63,7 +63,7 @@ def test_a_register_that_nobody_read_before() -> None:
     """A key of the last block reads one that the check of the model itself has forgotten there."""
     surveyor = Surveyor(find_subject("ngram", 4))
     own = surveyor.wired.model
-    queries = [(len(own.blocks) - 1, 0, (row, 9)) for row in (0, 1)]
+    queries = [(len(own.blocks) - 1, "attn.0.W_Q", (row, 9)) for row in (0, 1)]
     assert [surveyor.verdict(with_weight(own, at, 1.0), at) for at in queries] == [OTHER_FUNCTION, OTHER_FUNCTION]
 
 

@@ -46,6 +46,7 @@ WIDTH = 5  # number, 1 at a word, and three registers that only the recurrence w
 WORDS = ("a", "b")
 ARITHMETIC = Arithmetic(fixed_point(25))
 RECURRENT = [key for key in MODELS if key[1] != "transformer"]
+RECURRENCES = ((0, "recurrence.A"), (0, "recurrence.B"))
 
 
 def whole(wired: Wired, name: str, model: str, question: Question) -> tuple[list[int], set[int]]:
@@ -114,7 +115,7 @@ def test_single_changes(name: str, model: str, count: int) -> None:
     """Refused, not decided, or harmless on hard inputs; each weight of a recurrence of the hybrid's is needed."""
     surveyor = Surveyor(find_subject(name, N, model=model))
     inputs = hard_inputs(surveyor.subject, surveyor.wired, 12, 0)
-    recurrent = [change for change in surveyor.changes if change[0][:2] in ((0, 0), (0, 1)) and change[1] == "zero"]
+    recurrent = [change for change in surveyor.changes if change[0][:2] in RECURRENCES and change[1] == "zero"]
     drawn = random.Random(0).sample(surveyor.changes, count)
     certified = 0
     for place, change in (*drawn, *(recurrent if model == "hybrid" else ())):

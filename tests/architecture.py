@@ -1,6 +1,6 @@
-"""Of docs/architecture.md the picture, drawn from imports, and the tables of files with their lines.
+"""Of docs/architecture.md the picture, drawn from imports, and how many lines the files of its tables have.
 
-`python -m tests.architecture` writes them anew.
+`python -m tests.architecture` writes both anew.
 
 A box is a room: a folder, or a file that stands alone. A line goes down from a room to one that it imports. What a room also
 imports by way of others has no line of its own.
@@ -19,151 +19,6 @@ from typing import TypeAlias
 from tests.imports import BELOW, ROOT, UPWARDS, floor, modules
 
 PICTURE, PAGE = ROOT / "docs" / "architecture.svg", ROOT / "docs" / "architecture.md"
-READING: Mapping[str, Sequence[str]] = {
-    "another margin of a head": (
-        "constructions/wiring/affine.py",
-        "constructions/wiring/part.py",
-        "constructions/parts/heads/match_next.py",
-        "verify/rounding/candidates.py",
-        "verify/rounding/winners.py",
-    ),
-    "an engine": (
-        "precision/format.py",
-        "precision/rounding.py",
-        "constructions/layers.py",
-        "constructions/engines/protocol.py",
-        "constructions/engines/reference.py",
-        "constructions/rows.py",
-        "constructions/walk.py",
-        "constructions/engines/weights.py",
-    ),
-    "a bound, or a sign, that the static checker does not see": (
-        "verify/algebra/domains.py",
-        "verify/algebra/polynomial.py",
-        "verify/rounding/bounds.py",
-        "verify/rounding/abstract_state.py",
-    ),
-    "another rule of the static checker": (
-        "verify/algebra/domains.py",
-        "verify/algebra/polynomial.py",
-        "verify/rounding/bounds.py",
-        "verify/automata/token_automaton.py",
-        "verify/rounding/model.py",
-        "verify/rounding/abstract_state.py",
-        "verify/rounding/operators.py",
-        "verify/rounding/checker.py",
-    ),
-    "a claim": (
-        "verify/framework/claim.py",
-        "verify/framework/check.py",
-        "verify/inputs/strategies.py",
-        "verify/claims/division.py",
-        "verify/transcription.py",
-    ),
-    "a retrieval task": (
-        "constructions/ngram.py",
-        "constructions/recall.py",
-        "constructions/retrieval/attention.py",
-        "constructions/parts/heads/match.py",
-        "constructions/wiring/register.py",
-        "verify/dossiers/retrieval/tasks.py",
-    ),
-    "another model": ("docs/by-hand.md",),
-    "another model, with texts or options of its own": (
-        "constructions/wiring/plan.py",
-        "constructions/index.py",
-        "constructions/models/building.py",
-        "constructions/models/construction.py",
-        "constructions/models/solver.py",
-        "constructions/models/door.py",
-        "constructions/retrieval/cli.py",
-        "constructions/language/terms.py",
-        "verify/automata/token_automaton.py",
-        "verify/dossiers/dossier.py",
-        "tests/verify/dossiers/test_own.py",
-    ),
-    "what is asked of a model": (
-        "verify/dossiers/dossier.py",
-        "verify/dossiers/registry.py",
-        "verify/dossiers/solved.py",
-        "verify/dossiers/retrieval/tasks.py",
-        "verify/certificates/building.py",
-    ),
-    "a term of the language": (
-        "constructions/language/terms.py",
-        "constructions/language/interpreter.py",
-        "constructions/language/values.py",
-        "constructions/language/bounds.py",
-        "constructions/language/compiler.py",
-        "verify/programs/normal.py",
-    ),
-    "a command": ("constructions/show/cli.py", "constructions/show/command.py", "verify/explain.py"),
-}
-REFERENCE = ("precision/format.py", "precision/rounding.py", "precision/enclosure.py", "precision/exponential.py")
-REFERENCE += ("precision/softmax.py", "constructions/layers.py", "constructions/engines/reference.py")
-DOSSIERS = ("verify/dossiers/*.py", "verify/dossiers/*/*.py")
-CHECKER = ("verify/algebra/*.py", "verify/automata/*.py", "verify/rounding/*.py")
-LEMMAS = ("lemmas/*.py", "lemmas/*.smt2", "runs/*.py")
-SEARCH = ("verify/framework/check.py", "verify/framework/seen.py")
-ORACLES = ("verify/oracles/*.py", "verify/inputs/*.py", "verify/runs/*.py")
-LANGUAGE = tuple(f"constructions/language/{name}.py" for name in ("terms", "values", "texts", "program"))
-WIRING = (
-    "constructions/rows.py",
-    "constructions/wiring/exact.py",
-    "verify/certificates/building.py",
-    "verify/certificates/matrices.py",
-)
-TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
-    "proved": ("the checkers of proofs", ("verify/trusted/*.py",)),
-    "certified": (
-        "the static checker, the exact layers, and the comparison of these with the matrices",
-        (*CHECKER, *WIRING, *DOSSIERS, "verify/certificates/document.py"),
-    ),
-    "certified: the program": (
-        "the same but for rounding, the normal form, and the definition, which a person wrote",
-        (
-            "verify/algebra/*.py",
-            "verify/automata/*.py",
-            *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
-            *LANGUAGE,
-            "constructions/walk.py",
-            "verify/programs/*.py",
-            *DOSSIERS,
-            *WIRING,
-            "verify/certificates/document.py",
-        ),
-    ),
-    "stored": (
-        "the same as certified and its program, and what holds a document against the weights",
-        (
-            *CHECKER,
-            *WIRING,
-            *DOSSIERS,
-            "verify/certificates/document.py",
-            *LANGUAGE,
-            "constructions/walk.py",
-            "verify/programs/*.py",
-            "verify/stored/*.py",
-        ),
-    ),
-    "solver": (
-        "z3 or a SAT solver, and what writes its questions",
-        (
-            "circuits/*.py",
-            "constructions/walk.py",
-            "verify/induction/*.py",
-            *(f"verify/dossiers/*/{files}" for files in LEMMAS),
-        ),
-    ),
-    "exhaustive": (
-        "the reference engine, the search, and what knows the right answer; for patterns, the comparison of automata",
-        (*REFERENCE, *SEARCH, *ORACLES, "verify/patterns/*.py"),
-    ),
-    "sampled": (
-        "the engine, the search, what knows the answer, and what draws inputs",
-        (*REFERENCE, *SEARCH, *ORACLES, "verify/framework/sampling.py"),
-    ),
-}
 NAMES = {
     "constructions": "constructions: tasks",
     "verify": "verify: commands",
@@ -272,10 +127,10 @@ def lines_of(patterns: Sequence[str]) -> int:
     """How many lines the files have together. Raises FileNotFoundError for a pattern of none."""
     files = set[Path]()
     for pattern in patterns:
-        found = set(ROOT.glob(pattern))
-        if not found:
+        matches = set(ROOT.glob(pattern))
+        if not matches:
             raise FileNotFoundError(pattern)
-        files |= found
+        files |= matches
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
 
 
@@ -285,30 +140,16 @@ def about(number: int) -> str:
     return f"{(number + unit // 2) // unit * unit:,}"
 
 
-def reading() -> str:
-    """What to read before a change, as a table."""
-    rows = [
-        f"| {change} | {', '.join(f'`{file}`' for file in files)} | {about(lines_of(files))} |"
-        for change, files in READING.items()
-    ]
-    return "\n".join(["| change | files | lines |", "|---|---|---|", *rows, ""])
-
-
-def trusted() -> str:
-    """What each word of evidence rests on, as a table."""
-    rows = [
-        f"| {word} | {what} | {', '.join(f'`{pattern}`' for pattern in patterns)} | {about(lines_of(patterns))} |"
-        for word, (what, patterns) in TRUSTED.items()
-    ]
-    return "\n".join(["| evidence | what is trusted | where | lines |", "|---|---|---|---|", *rows, ""])
-
-
 def page(text: str) -> str:
-    """The page with its tables made anew."""
-    for name, table in (("reading", reading()), ("trusted", trusted())):
-        mark = re.compile(f"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
-        text = mark.sub(lambda found, table=table: found[1] + table + found[2], text)
-    return text
+    """The page, where each row of a table says how many lines the files have that it names."""
+
+    def counted(row: re.Match[str]) -> str:
+        return f"{row[1]} {about(lines_of(re.findall(r'`(.*?)`', row[1])))} |"
+
+    def counted_table(table: re.Match[str]) -> str:
+        return re.sub(r"^(\|.*`.*\|)[^|\n]*\|$", counted, table[0], flags=re.M)
+
+    return re.sub(r"<!-- (\w+): begin -->\n.*?<!-- \1: end -->", counted_table, text, flags=re.S)
 
 
 if __name__ == "__main__":

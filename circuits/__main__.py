@@ -57,11 +57,6 @@ class _Made:
     document: Mapping[str, object]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code."""
-    return cli.run_command(PROG, _command, argv)
-
-
 def _parser() -> Parser:
     parser = Parser(PROG, "Makes the circuit of an operation on p-bit numbers, or of one step of an RNN.", _epilog)
     add = parser.add_argument
@@ -111,7 +106,9 @@ def _size(text: str) -> int:
     return cli.whole_number(1, LARGEST_N)(text)
 
 
-def _command(argv: Sequence[str]) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
+    """Runs the command; returns the exit code."""
     args = _parser().parse_args(argv)
     _check(args)
     product = _step(args) if args.rnn else _operation(args)

@@ -52,12 +52,9 @@ exit codes:
 """
 
 
+@cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit code."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     args = _parser(PROG).parse_args(cli.attach_negative_values(argv, SIGNED))
     if args.program is None:
         raise CommandError(f"name a program: FILE.py, or one of {', '.join(names_of_gallery())}")

@@ -30,12 +30,9 @@ verify.induction, verify.theorem, verify.precision.
 exit status: 0 each verdict is the one that is known, 1 one is not, 2 interrupted, 4 a mistake in the command line"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     if {"-h", "--help"} & set(argv):
         parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
         parser.usage = f"{PROG} [OPTIONS]"

@@ -66,12 +66,9 @@ covered: index, recall, ngram, counting and istree as Transformers, as rag and a
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add_model(parser)

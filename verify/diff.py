@@ -221,12 +221,9 @@ def summary(found: Difference) -> str:
     return f"{len(found.came)} came, {len(found.went)} went, {changed} changed of {found.common} that are in both"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "What two ledgers say differently, claim by claim.", EPILOG)
     parser.add_argument("old", type=Path, metavar="OLD", help="a ledger, from python -m verify --ledger PATH")
     parser.add_argument("new", type=Path, metavar="NEW", help="another one")

@@ -64,11 +64,6 @@ exit status: 0 the program is the task, 1 it is not, on an input that is shown, 
 differs from what the weights say, 2 usage, 3 cannot tell"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
@@ -85,7 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(argv: Sequence[str]) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
+    """The command; returns the exit status."""
     args = _parser().parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)

@@ -195,12 +195,9 @@ def is_page(path: Path) -> bool:
         return MADE.encode() in file.read(2 * len(HEAD.encode()))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "The findings as a page in Markdown, in the order of the paper.", "")
     parser.add_argument(
         "ledger", type=Path, nargs="?", default=LEDGER, help="a ledger (default: the one that is known)"

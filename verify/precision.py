@@ -44,12 +44,9 @@ exit status: 0 done, 1 a model fails where it is certified or wired for (as prin
 3 not covered"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("construction", nargs="?", metavar="CONSTRUCTION", help="which one")

@@ -106,12 +106,9 @@ def replaced(text: str, rows: Sequence[Row]) -> str:
     return MARK.sub(part, text)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "Copies what a ledger says into a Markdown file, between marks.", "")
     parser.add_argument("ledger", type=Path, help="what `python -m verify --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")

@@ -299,12 +299,9 @@ def require(claim: str, known: Mapping[str, Claim]) -> None:
         raise CommandError(f"{claim!r}: {no_claim(claim, known)}")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "Look again at the case that refutes a claim, or check its proofs again.", EXAMPLES)
     parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
     parser.add_argument("--list", action="store_true", help="list the claims")

@@ -58,12 +58,9 @@ def _write(subject: Subject, about: About, found: Sequence[Interval], kept: Sequ
     write_text(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, "exit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which documents, as patterns (default: all)")
     parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")

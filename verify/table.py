@@ -385,12 +385,9 @@ def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
         return read_run(path)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "Which architecture solves which task, by the verdicts of a ledger.", EPILOG)
     parser.add_argument(
         "ledger", nargs="?", type=Path, default=None, help="what `python -m verify --ledger PATH` wrote"

@@ -192,12 +192,9 @@ def _searches(searches: Mapping[str, Search], but: str) -> Link:
     return Link("searches", CERTIFIED, f"in every text {patterns} finds what is defined, as `re` is documented{but}")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument

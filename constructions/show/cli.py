@@ -15,9 +15,9 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
@@ -140,6 +140,25 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         )
         return OWN_ERROR
     return code
+
+
+class Main(Protocol):
+    """The entry of a command: its arguments, those of the process by default; returns the exit code."""
+
+    def __call__(self, argv: Sequence[str] | None = None) -> int: ...
+
+
+def command(prog: str) -> Callable[[Callable[[Sequence[str]], int]], Main]:
+    """A decorator: `run_command` runs the function under this name."""
+
+    def decorate(body: Callable[[Sequence[str]], int]) -> Main:
+        @wraps(body)
+        def main(argv: Sequence[str] | None = None) -> int:
+            return run_command(prog, body, argv)
+
+        return main
+
+    return decorate
 
 
 @contextlib.contextmanager

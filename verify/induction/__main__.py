@@ -35,12 +35,9 @@ EPILOG = f"""examples:
 exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it cannot be said, or it is not covered"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION", default="istree", help="whose steps: istree (default) or turing")

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -31,7 +32,7 @@ TRACEBACK = "CONSTRUCTIONS_TRACEBACK"  # set in the environment, it lets an erro
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 MOST_OF_A_DOCUMENT = 1 << 29  # of one that commands write: a sidecar has all examples, token by token
 LONGEST_MESSAGE = 400
-MANY_WORDS = 1 << 14  # are encoded at a time
+MANY_PIECES = 1 << 14  # of JSON are written at a time; all pieces of a long trace take seven times its length in memory
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
 FIRST_LINE_SECONDS = 3.0  # a shorter run writes no line of progress where stderr is no terminal
 
@@ -314,33 +315,12 @@ def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
 
 def write_json(document: Mapping[str, object]) -> None:
     """Writes one document on stdout, much of it at a time: where stdout has no buffer, each write is a system call."""
-    text: list[str] = []
-    for piece in _pieces(document):
-        text.append(piece)
-        if len(piece) > MANY_WORDS or len(text) > MANY_WORDS:
-            sys.stdout.write("".join(text))
-            text.clear()
-    print("".join(text))
-
-
-def _pieces(document: Mapping[str, object]) -> Iterator[str]:
-    """What `json` writes with an indent of 2; lists of words right below the top without its Python, which takes long."""
     import json
 
-    indented = json.JSONEncoder(ensure_ascii=False, indent=2)
-    words = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
-    before = "{"
-    for name, value in document.items():
-        yield f"{before}\n  {words.encode(name)}: "
-        before = ","
-        if isinstance(value, list) and {*map(type, value)} == {str}:
-            for begin in range(0, len(value), MANY_WORDS):
-                yield ",\n    " if begin else "[\n    "
-                yield words.encode(value[begin : begin + MANY_WORDS])[1:-1]
-            yield "\n  ]"
-        else:
-            yield from (piece.replace("\n", "\n  ") for piece in indented.iterencode(value))
-    yield "\n}" if document else "{}"
+    pieces = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
+    while text := "".join(islice(pieces, MANY_PIECES)):
+        sys.stdout.write(text)
+    print()
 
 
 def progress(

@@ -263,6 +263,17 @@ def test_a_closed_pipe_is_one_line() -> None:
     assert done.stderr.count("\n") <= 1
 
 
+def test_a_closed_pipe_has_the_exit_code_of_shells(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(("--edges", "1-2")) == 141
+    assert capfd.readouterr().err == "engine: reference\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_line() -> None:
     done = shell('"$PY" -m constructions.istree --edges 1-2 >/dev/full')

@@ -207,12 +207,40 @@ def test_a_file_survives(paper: Paper) -> None:
     assert ledger.read(path) == [REFUTED, HELD]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"schema": 2, "rows": []}', '{"schema": 1, "rows": [{}]}'])
-def test_another_file_is_refused(paper: Paper, text: str) -> None:
-    path = paper.folder / "rows.json"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="not a ledger"):
+NOT_LEDGERS = {
+    "nothing": b"",
+    "no JSON": b"{",
+    "a list": b"[]",
+    "another schema": b'{"schema": 9, "options": {}, "rows": []}',
+    "no options": b'{"schema": 1, "rows": []}',
+    "rows of numbers": b'{"schema": 1, "options": {}, "rows": [1]}',
+    "rows of nothing": b'{"schema": 1, "options": {}, "rows": [{}]}',
+    "rows in a number": b'{"schema": 1, "options": {}, "rows": 3}',
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
+def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{path}: not a ledger"):
         ledger.read(path)
+
+
+def test_evidence_of_another_shape_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    document = ledger.to_json([HELD], Options())
+    document["rows"][0]["evidence"] = ["exhaustive"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{path}: not a ledger"):
+        ledger.read(path)
+
+
+def test_an_endless_file_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^/dev/zero: not a ledger: more than 256 MiB$"):
+        ledger.read(Path("/dev/zero"))
 
 
 def test_a_row_cannot_contradict_itself() -> None:

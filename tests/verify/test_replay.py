@@ -368,16 +368,6 @@ def test_a_witness_beyond_all_bounds(paper: Paper, n_max: str, p_bits: str, stat
     pytest.LineMatcher([*result.outlines, *result.errlines]).fnmatch_lines([line])
 
 
-@pytest.mark.parametrize("arguments", [["--list"], ["T.1/printed", "--witness", HUGE % ("64", "null")]])
-def test_a_closed_pipe_is_no_trouble(paper: Paper, arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "verify.replay", "--claims", str(paper.folder), *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        assert running.stderr is not None
-        running.stdout.close()
-        assert running.stderr.read() == ""
-
-
 def test_an_interrupt_is_one_line(paper: Paper) -> None:
     paper.write(f"{PAPER}\nimport signal\nsignal.raise_signal(signal.SIGINT)\n")
     result = paper.replay("--list")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -314,40 +311,14 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:" in capsys.readouterr().out
 
 
-NOT_LEDGERS = {
-    "no JSON": b"{",
-    "a list": b"[]",
-    "another schema": b'{"schema": 9, "options": {}, "rows": []}',
-    "no options": b'{"schema": 1, "rows": []}',
-    "rows of numbers": b'{"schema": 1, "options": {}, "rows": [1]}',
-    "rows of nothing": b'{"schema": 1, "options": {}, "rows": [{}]}',
-    "rows in a number": b'{"schema": 1, "options": {}, "rows": 3}',
-    "no text": b"\xff\xfe\x00",
-    "deep": b"[" * 100_000,
-}
-
-
-@pytest.mark.parametrize("content", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
-def test_what_is_no_ledger_is_named_in_one_line(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_ledger_is_named_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.json"
-    path.write_bytes(content)
+    path.write_text("[]")
     assert table.main([str(path)]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     (line,) = output.err.splitlines()
-    assert str(path) in line
-    assert "not a ledger" in line
-
-
-def test_evidence_of_another_shape_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "bad.json"
-    document = ledger.to_json([row("4.6/index")], Options())
-    document["rows"][0]["evidence"] = ["exhaustive"]
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert table.main([str(path)]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert f"{path}: not a ledger" in line
 
 
 def test_a_missing_file_says_how_to_make_one(
@@ -358,32 +329,6 @@ def test_a_missing_file_says_how_to_make_one(
         assert table.main(arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert f"python -m verify --n-max 10000 --ledger {tmp_path / 'ledger.json'}" in line
-
-
-def test_a_folder_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert table.main([str(tmp_path)]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
-def test_an_endless_file_is_no_ledger(capsys: pytest.CaptureFixture[str]) -> None:
-    assert table.main(["/dev/zero"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("/dev/zero: not a ledger: more than 256 MiB")
-
-
-def test_a_closed_pipe_is_no_trouble(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "w") as closed:
-        monkeypatch.setattr(sys, "stdout", closed)
-        assert table.main(["--markdown"]) == 141
-    assert capfd.readouterr().err == ""
-
-
-def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "load", lambda path: signal.raise_signal(signal.SIGINT))
-    assert table.main([]) == 130
-    assert capsys.readouterr().err == "python -m verify.table: interrupted\n"
 
 
 def test_both_forms_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,40 +10,21 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.algebra.domains import Refused, Undecided
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import (
-    DEFAULT_N,
-    add_model,
-    model_of,
-    named,
-    say_not_covered,
-    sized,
-    subject_of,
-)
+from verify.certificates.arguments import DEFAULT_N, add_model, named, sized
 from verify.certificates.building import every_n
-from verify.certificates.document import (
-    CERTIFIED,
-    REFUSED,
-    SCHEMA,
-    UNKNOWN,
-    about,
-    compared,
-    described,
-    judge,
-    print_unseen,
-)
-from verify.certificates.files import read
+from verify.certificates.document import CERTIFIED, SCHEMA, UNKNOWN, about, compared, described, judge, print_unseen
+from verify.certificates.questions import CODES, add_question, asked, differing, of_file, stored
 from verify.certificates.ranges import Interval, certificates, differences
-from verify.dossiers.dossier import LARGEST_N, LEAST, Subject
-from verify.dossiers.registry import find_dossier
+from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
+from verify.rounding.model import Model
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
-CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 DESCRIPTION = """Proves, from the exact layers that the matrices are filled from, that rounding is sound for every input: each
 register is what the ideal model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the
 stated number of steps. The matrices are compared with these layers entry by entry; with --all-n at both ends of each interval
@@ -86,11 +67,7 @@ def main(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add(
-        "--all-n",
-        action="store_true",
-        help="every n from N to 2^64, an interval at a time, and where they are reached those above",
-    )
+    add_question(parser)
     add(
         "--mutants",
         type=cli.whole_number(1, 10**6),
@@ -98,8 +75,6 @@ def main(argv: Sequence[str]) -> int:
         help="N changes of one weight each: which are certified all the same, and how far the weight may move",
     )
     add("--seed", type=cli.whole_number(0, 2**32), metavar="S", default=0, help="of --mutants (default: 0)")
-    add("--json", action="store_true", help="one JSON document on standard output")
-    add("--replay", type=Path, metavar="CERT", help="make a stored certificate again and compare every field")
     args = parser.parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)
@@ -107,18 +82,15 @@ def main(argv: Sequence[str]) -> int:
         given = (args.n, args.length, args.precision, args.mutants)
         if args.all_n or args.all_cells or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
-        return _show(_file(Path(args.what)), args.json)
-    args.model = model_of(args, args.what, files=True)
-    dossier = find_dossier(args.what, args.model)
-    if dossier is None:
-        return say_not_covered(args.what, args.model, as_json=args.json)
-    if args.length is not None and not dossier.has_length:
+        return _show(of_file(Path(args.what), _judged), args.json)
+    if (subject := asked(args, files=True)) is None:
+        return cli.UNKNOWN
+    if args.length is not None and not subject.dossier.has_length:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    if args.all_n and dossier.one_n:
-        raise cli.CommandError(f"--all-n is not for {args.model}: {dossier.one_n}")
-    subject = replace(
-        subject_of(args), length=args.length, precision_bits=args.precision, discipline=Discipline(args.discipline)
-    )
+    if args.all_n and subject.dossier.one_n:
+        raise cli.CommandError(f"--all-n is not for {subject.model}: {subject.dossier.one_n}")
+    discipline = Discipline(args.discipline)
+    subject = replace(subject, length=args.length, precision_bits=args.precision, discipline=discipline)
     if not subject.all_cells:
         subject = replace(subject, n=args.n or (1 if args.all_n else DEFAULT_N))
     if args.mutants is not None:
@@ -153,26 +125,10 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bo
     return cli.REFUTED if any(item.wrong for item in survey.margins) else cli.HOLDS
 
 
-def _file(path: Path) -> dict[str, Any]:
-    try:
-        with cli.usage_errors():
-            subject, model, automaton = read(path)
-    except (Undecided, Refused) as error:
-        verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
-        return {
-            "schema": SCHEMA,
-            "construction": path.name,
-            "verdict": verdict,
-            "where": error.where,
-            "what": error.what,
-        }
+def _judged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+    """The certificate of an exported model."""
     judged = compared(judge(model, automaton), model, subject)
-    return {
-        **about(subject),
-        "file": path.name,
-        **described(model, automaton, judged),
-        **print_unseen(model, subject),
-    }
+    return {**about(subject), **described(model, automaton, judged), **print_unseen(model, subject)}
 
 
 def _tell(interval: Interval) -> None:
@@ -182,17 +138,13 @@ def _tell(interval: Interval) -> None:
 
 def _replay(path: Path, as_json: bool) -> int:
     with cli.usage_errors(f"{path}: "):
-        document = cli.read_json(path)
-        if not isinstance(document, dict):
-            raise ValueError("this is no certificate")
+        document = stored(path, "certificate")
         changed = differences(document, _tell, cli.say)
-    verdict = document["verdict"] if not changed else REFUSED
-    where, what = str(document.get("where", "")), str(document.get("what", ""))
     if changed:
-        where, what = str(path), f"differs from what the check says: {', '.join(changed)}"
-    named = {key: document[key] for key in ("construction", "model", "n")}
-    base = {"schema": SCHEMA, **named, "replayed": not changed}
-    return _show({**base, "verdict": verdict, "where": where, "what": what}, as_json)
+        return _show({**differing(path, document, changed, "the check says"), "replayed": False}, as_json)
+    kept = {key: document[key] for key in ("construction", "model", "n", "verdict")}
+    told = {key: str(document.get(key, "")) for key in ("where", "what")}
+    return _show({"schema": SCHEMA, **kept, "replayed": True, **told}, as_json)
 
 
 def _show(document: dict[str, Any], as_json: bool) -> int:

@@ -6,38 +6,22 @@ if a replayed document differs from what the weights say; 2 usage; 3 cannot tell
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from constructions.show import cli
-from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import ALONE, name_of, shown_again
-from verify.certificates.arguments import (
-    DEFAULT_N,
-    add_model,
-    model_of,
-    named,
-    say_not_covered,
-    sized,
-    sizes,
-    subject_of,
-)
-from verify.certificates.building import every_n
-from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
-from verify.certificates.document import subject_of as subject_of_document
-from verify.certificates.files import read
+from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, subject_of
+from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.dossiers.dossier import LEAST, Dossier
-from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
 
 PROG = "python -m verify.explain"
-CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 DESCRIPTION = """Reads the program off the exact layers that a model's matrices are filled from: what each register holds, as
 a term over the tokens, in exact arithmetic where attention averages the keys of largest score. Then says whether the
@@ -64,51 +48,28 @@ exit status: 0 the program is the task, 1 it is not, on an input that is shown, 
 differs from what the weights say, 2 usage, 3 cannot tell"""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
-    add = parser.add_argument
-    add_model(parser)
-    add(
-        "--n",
-        type=sizes,
-        metavar="N|A-B",
-        help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
-    )
-    add("--all-n", action="store_true", help="every n up to 2^64, and where they are reached those above")
-    add("--json", action="store_true", help="one JSON document on standard output")
-    add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
-    return parser
-
-
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
-    args = _parser().parse_args(argv)
+    parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
+    add_model(parser)
+    first = f"with --all-n the first, by default {LEAST}, of turing 1"
+    parser.add_argument(
+        "--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}"
+    )
+    add_question(parser)
+    args = parser.parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
         if args.all_n or args.all_cells or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
-        try:
-            with cli.usage_errors():
-                subject, model, automaton = read(Path(args.what))
-        except (Undecided, Refused) as error:
-            verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
-            result = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
-            return _show(result, args.json)
-        document = {**explained(subject, model, automaton), "file": Path(args.what).name}
-        return _show(document, args.json, subject.dossier)
-    args.model = model_of(args, args.what, files=True)
-    if find_dossier(args.what, args.model) is None:
-        return say_not_covered(args.what, args.model, as_json=args.json)
-    subject = subject_of(args)
-    n, last = args.n or (subject.dossier.least if args.all_n else DEFAULT_N, 0)
-    if args.all_n and last:
-        raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    if not subject.all_cells:
-        subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
-    if (last or args.all_n) and subject.dossier.one_n:
-        raise cli.CommandError(f"{args.model} is explained at one n: {subject.dossier.one_n}")
+        return _show(of_file(Path(args.what), explained), args.json)
+    if (subject := asked(args, files=True)) is None:
+        return cli.UNKNOWN
+    subject = sized_by(args, subject, subject.dossier.least)
+    if subject.last and not subject.all_cells and subject.dossier.one_n:
+        raise cli.CommandError(f"{subject.model} is explained at one n: {subject.dossier.one_n}")
     if subject.last and subject.printed:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
@@ -123,23 +84,20 @@ def _tell(interval: Interval) -> None:
 
 def _replay(path: Path, as_json: bool) -> int:
     with cli.usage_errors(f"{path}: "):
-        document = cli.read_json(path)
-        if not isinstance(document, dict):
-            raise ValueError("this is no explanation")
+        document = stored(path, "explanation")
         changed = differences(document, _tell, cli.say)
     if not changed:
-        return _show(document, as_json, subject_of_document(document).dossier)
-    found = {key: document[key] for key in ("construction", "model", "n")}  # the rest is not what it should be
-    what = f"differs from what the weights say: {', '.join(changed)}"
+        return _show(document, as_json)
+    refused = differing(path, document, changed, "the weights say")
     if as_json:
-        cli.write_json({"schema": SCHEMA, **found, "verdict": REFUSED, "where": str(path), "what": what})
+        cli.write_json(refused)
     else:
-        print(f"{path}: {what}")
+        print(f"{path}: {refused['what']}")
     return cli.REFUTED
 
 
 def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = None) -> int:
-    """dossier: of the model, where it is known."""
+    """dossier: of the model, by default the one that the document names."""
     verdict = str(document["verdict"])
     above = shown_again(document["above"]) if verdict == CERTIFIED and "above" in document else ""
     if as_json:
@@ -162,8 +120,8 @@ def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = Non
         print(f"{'the task':>{len(place) + 6}}: {text}")
     several = document.get("intervals")
     holds = VERDICTS[verdict]
-    if verdict == CERTIFIED and dossier is not None:
-        holds = f"{dossier.sentence(document)}, for every input"
+    if verdict == CERTIFIED:
+        holds = f"{(dossier or subject_of(document).dossier).sentence(document)}, for every input"
     print(f"{named(document)}{sized(document)}: {holds}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

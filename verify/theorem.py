@@ -19,13 +19,11 @@ from typing import Any, TypeAlias
 from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
-from verify.certificates.arguments import DEFAULT_N, add_model, model_of, named, say_not_covered, sized, sizes
-from verify.certificates.arguments import subject_of as named_by
-from verify.certificates.building import every_n
+from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, subject_of
+from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject, Trial
-from verify.dossiers.registry import find_dossier
 from verify.framework.memory import look_rarely
 from verify.programs.intervals import as_defined, explanations
 
@@ -48,7 +46,6 @@ FOLLOWS = "follows"
 TRIED = "tried"  # by examples, which is no proof
 PROPERTY = "the theorem"
 Tell: TypeAlias = Callable[[str], object]
-CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
 
 @dataclass(frozen=True)
@@ -200,18 +197,14 @@ def main(argv: Sequence[str]) -> int:
     add = parser.add_argument
     first = f"with --all-n the first, by default {LEAST}"
     add("--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}")
-    add("--all-n", action="store_true", help="every n up to 2^64, and where they are reached those above")
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add("--json", action="store_true", help="one JSON document on standard output")
-    add("--replay", type=Path, metavar="DOCUMENT", help="ask for each link of a stored document again")
+    add_question(parser)
     args = parser.parse_args(argv)
-    if args.replay is None:
-        args.model = model_of(args, args.what)
-        if find_dossier(args.what, args.model) is None:
-            return say_not_covered(args.what, args.model, as_json=args.json)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
-        stored = _stored(args.replay) if args.replay else None
-        subject = subject_of(stored) if stored else _subject(args)
+        old = _stored(args.replay) if args.replay else None
+        subject = subject_of(old) if old else _subject(args)
+        if subject is None:
+            return cli.UNKNOWN
         document = {**about(subject), "property": PROPERTY, "links": list[Json]()}
         if not args.json:
             print(f"{named(document)}{sized(document)}", flush=True)
@@ -220,32 +213,28 @@ def main(argv: Sequence[str]) -> int:
             if not args.json:
                 print(f"  {link.name}: {link.verdict}; {link.text}", flush=True)
     verdicts = {link["verdict"] for link in document["links"]}
-    document["verdict"] = next((verdict for verdict in CODES if verdict in verdicts), CERTIFIED)
-    if stored and (fields := _changed(stored, document)):
+    document["verdict"] = next((verdict for verdict in (REFUSED, UNKNOWN) if verdict in verdicts), CERTIFIED)
+    if old and (fields := _changed(old, document)):
         what = f"differs from what is said now: {', '.join(fields)}"
         document |= {"links": [], "verdict": REFUSED, "where": str(args.replay), "what": what}
         if not args.json:
             print(f"{args.replay}: {what}")
     if args.json:
         cli.write_json(document)
-    return CODES.get(document["verdict"], cli.HOLDS)
+    return CODES[document["verdict"]]
 
 
-def _subject(args: Namespace) -> Subject:
-    """What the options name."""
-    low, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
-    if args.all_n and last:
-        raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    subject = replace(named_by(args), discipline=Discipline(args.discipline))
-    if subject.all_cells:
-        return subject
-    subject = replace(subject, n=low, last=last)
-    return every_n(subject, theorem=True) if args.all_n else subject
+def _subject(args: Namespace) -> Subject | None:
+    """What the options name; None if it is not covered."""
+    subject = asked(args)
+    if subject is None:
+        return None
+    return sized_by(args, replace(subject, discipline=Discipline(args.discipline)), LEAST, theorem=True)
 
 
 def _stored(path: Path) -> Json:
-    document = cli.read_json(path)
-    if not isinstance(document, dict) or document.get("property") != PROPERTY:
+    document = stored(path, "theorem")
+    if document.get("property") != PROPERTY:
         raise ValueError("this is no theorem")
     return document
 

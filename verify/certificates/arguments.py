@@ -13,7 +13,7 @@ from constructions.show import cli
 from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
-from verify.dossiers.registry import find_dossier, find_dossiers, find_program
+from verify.dossiers.registry import find_dossiers, find_program
 
 DEFAULT_N = 16
 AT_HOME = {
@@ -93,21 +93,15 @@ def sizes(text: str) -> tuple[int, int]:
     return low, high
 
 
-def dossier_of(name: str, model: str) -> Dossier:
-    """The dossier of a model that is covered."""
-    dossier = find_dossier(name, model)
-    if dossier is None:
-        raise cli.CommandError(f"{name} as {model} is not covered")
-    return dossier
+def subject_of(args: Namespace, dossier: Dossier) -> Subject:
+    """The model of this dossier as the options want it, of the default n.
 
-
-def subject_of(args: Namespace) -> Subject:
-    """What these options name, of the default n. It is covered. Raises CommandError for options that do not go together."""
-    dossier = dossier_of(args.what, args.model)
+    Raises CommandError for options that do not go together.
+    """
     ids = [finding.id for finding in dossier.findings]
     if args.variant == "printed" and not ids:
         raise cli.CommandError(
-            f"{args.what} as {args.model} has no variant printed: nothing of it was found to be wrong"
+            f"{args.what} as {dossier.model} has no variant printed: nothing of it was found to be wrong"
         )
     printed = tuple(ids) if args.variant == "printed" else ()
     if args.printed is not None:

@@ -1,0 +1,84 @@
+"""How certify, explain and theorem are asked: about a construction, about an exported model, or about a document of theirs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from constructions.show import cli
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.token_automaton import TokenAutomaton
+from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, subject_of
+from verify.certificates.building import every_n
+from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
+from verify.certificates.files import read
+from verify.dossiers.dossier import Json, Subject
+from verify.dossiers.registry import find_dossier
+from verify.rounding.model import Model
+
+CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
+
+
+def add_question(parser: ArgumentParser) -> None:
+    """The options that all three have, behind those of `add_model` and --n."""
+    add = parser.add_argument
+    every = "every n from N to 2^64, an interval at a time, and where they are reached those above"
+    add("--all-n", action="store_true", help=every)
+    add("--json", action="store_true", help="one JSON document on standard output")
+    again = "make a stored document again and compare every field"
+    add("--replay", type=Path, metavar="DOCUMENT", help=again)
+
+
+def asked(args: Namespace, *, files: bool = False) -> Subject | None:
+    """What the options name, of the default n; None if it is not covered, which is said. files: as of `add_model`.
+
+    Raises CommandError for options that do not go together.
+    """
+    model = model_of(args, args.what, files=files)
+    dossier = find_dossier(args.what, model)
+    if dossier is None:
+        say_not_covered(args.what, model, as_json=args.json)
+        return None
+    return subject_of(args, dossier)
+
+
+def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = False) -> Subject:
+    """The subject of the n that --n (of type `sizes`) and --all-n ask for. first: where all n begin by default.
+
+    theorem: as of `every_n`. Raises CommandError for options that do not go together.
+    """
+    n, last = args.n or (first if args.all_n else DEFAULT_N, 0)
+    if args.all_n and last:
+        raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
+    if subject.all_cells:
+        return subject
+    return every_n(replace(subject, n=n), theorem=theorem) if args.all_n else replace(subject, n=n, last=last)
+
+
+def of_file(path: Path, judge: Callable[[Subject, Model, TokenAutomaton], Json]) -> Json:
+    """What is said of an exported model, or why it cannot be. Raises CommandError for a file that is none."""
+    try:
+        with cli.usage_errors():
+            subject, model, automaton = read(path)
+    except (Undecided, Refused) as error:
+        verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
+        where_and_what = {"where": error.where, "what": error.what}
+        return {"schema": SCHEMA, "construction": path.name, "verdict": verdict, **where_and_what}
+    return {**judge(subject, model, automaton), "file": path.name}
+
+
+def stored(path: Path, kind: str) -> Json:
+    """A document of one of the three. kind: what it is to be. Raises ValueError for what is no document, and CommandError."""
+    document = cli.read_json(path)
+    if not isinstance(document, dict):
+        raise ValueError(f"this is no {kind}")
+    return document
+
+
+def differing(path: Path, document: Json, changed: list[str], now: str) -> Json:
+    """Refuses a stored document for the fields that have changed. now: what says so; the fields beside these are not repeated."""
+    named = {key: document[key] for key in ("construction", "model", "n")}
+    what = f"differs from what {now}: {', '.join(changed)}"
+    return {"schema": SCHEMA, **named, "verdict": REFUSED, "where": str(path), "what": what}

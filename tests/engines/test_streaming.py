@@ -23,7 +23,7 @@ from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.count import count
-from constructions.parts.heads.match import TEST_PAIR, prepare
+from constructions.parts.heads.match import pairs_of, prepare
 from constructions.parts.heads.match_close import match_close
 from constructions.turing import hybrid
 from constructions.turing.library import find
@@ -167,7 +167,7 @@ def latest_of(kinds: int, length: int, discipline: Discipline = Discipline.FUSED
     words = [{"key": rng.randint(0, kinds), "query": rng.randint(1, kinds), "payload": i} for i in range(3 * kinds)]
     words[0]["key"] = 0
     setting = Setting(3 * kinds, length, fixed_point(95))
-    head = match_close("the last of a kind", (TEST_PAIR,), {"found": reg("payload")}, setting)
+    head = match_close("the last of a kind", pairs_of(1), {"found": reg("payload")}, setting)
     embedding = Embedding(tuple(map(str, range(len(words)))), tuple(words), "position")
     model, _ = wire(embedding, (BlockPlan((), prepare()), BlockPlan((head,), ())), embedding.words, setting.format)
     return Case(

@@ -17,7 +17,7 @@ from verify.oracles.tape_text import last_record, moments
 from verify.runs.probe import compare
 
 
-def column(*values: int) -> tuple[Fraction, ...]:
+def column(*values: int | Fraction) -> tuple[Fraction, ...]:
     return tuple(map(Fraction, values))
 
 
@@ -33,6 +33,13 @@ PAIRS = {
     "query 2": column(1, 1, 3, 1, 1),
     "payload": column(5, 4, 3, 2, 1),
 }
+COUNTED = {
+    **PAIRS,
+    "wish": column(0, 0, 0, 0, 0),
+    "count": column(0, Fraction(1, 2), Fraction(1, 2), Fraction(1, 3), Fraction(1, 2)),
+    "query_count": column(1, 1, Fraction(1, 2), 1, 1),
+}
+UNEQUAL = {**PAIRS, "key 3": column(0, 1, 1, 1, 1), "query 3": column(2, 2, 2, 2, 2)}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,7 @@ PAIRS = {
         ("C.15", (2,), PAIRS, [5, 4, 3, 4, 5]),
         ("C.16", (2,), PAIRS, [5, 4, 3, 2, 5]),
         ("C.17", (2,), {**PAIRS, "wanted": column(1, 1, 1, 4, 4)}, [5, 4, 3, 2, 5]),
+        ("C.18", (2, 1), COUNTED, [5, 4, 3, 4, 5]),
         ("C.4", (2, 2, 7, 0, -3, 5), {"digit 1": column(0, 1), "digit 2": column(1, 1), "out": column(0, 0)}, [-3, 5]),
         ("C.23", (3, 0, -2), {"x": column(0, 0, 0, 0), "out": column(0, 0, 0, 0)}, [3, 0, -2, 0]),
     ],
@@ -57,7 +65,7 @@ def test_oracles_and_weights_by_hand(lemma: str, parameter: tuple[int, ...], col
     ("lemma", "right", "slip", "columns"),
     [
         ("C.13", (2,), (3,), {"x": column(0, 4, 5, 1, 2)}),
-        ("C.15", (2,), (1,), PAIRS),
+        ("C.15", (3,), (2,), UNEQUAL),
         ("C.4", (2, 1, 1, 0), (2, 1, 0, 1), {"digit 1": column(0, 1), "out": column(0, 0)}),
         ("C.2", (1, 1, 0, 1), (1, 0, 1, 1), {name: column(1, 0) for name in ("x 1", "x 2", "y 1", "y 2")}),
         ("C.23", (3,), (0, 3), {"x": column(0, 0), "out": column(0, 0)}),
@@ -86,7 +94,7 @@ def test_a_copy_from_far_before_the_start_does_not_saturate() -> None:
 
 def test_every_count_down_to_the_square_is_asked_for() -> None:
     case = one_key(5)
-    asked = {count.denominator for count in case.trial.columns["own"]}
+    asked = {count.denominator for count in case.trial.columns["query_count"]}
     assert max(count.denominator for count in case.trial.columns["count"] if count) == 25
     assert asked == set(range(1, 25))
     assert judged(case, "reference", Discipline.FUSED) is None

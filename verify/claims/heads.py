@@ -20,7 +20,7 @@ from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns, columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
-from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, next_printed, precision_above
+from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
 from verify.runs.parts import asked, by_oracle, claimed_sizes, refuses_shifts, run_every, run_random
 from verify.runs.probe import run_part
 
@@ -250,7 +250,7 @@ def test_match_next_as_printed_for_larger_a(check: Check, engine: str) -> None:
         search_printed(
             check,
             engine,
-            next_printed(power),
+            match_next.part(1, power),
             [*sizes, *(n + 1 for n in sizes)],  # behind a power of two 2^q is the furthest above n^5A
             partial(precision_above, 10 * power),
             f"A = {power}: p = the least odd number above {10 * power}·log2 n",

@@ -39,7 +39,7 @@ class Case:
 @cache
 def part_of(lemma: str, parameter: Parameter) -> Part:
     """The part, made once for each parameter, so that its matrices are too."""
-    return (FAMILIES.get(lemma) or ALONE[lemma]).part(parameter)
+    return (FAMILIES.get(lemma) or ALONE[lemma]).part(*parameter)
 
 
 def judged(case: Case, engine: str, discipline: Discipline) -> Counterexample | None:
@@ -72,7 +72,7 @@ def powers(values: Sequence[int], lengths: Iterable[int]) -> list[Parameter]:
 
 
 SIGNS, KEYS = (0, 1, -1), {"payload": PAYLOAD}
-NEXT = {**KEYS, "count": IGNORED, "own": IGNORED, "wish": tuple(map(Fraction, (0, 1, 2)))}
+NEXT = {**KEYS, "count": IGNORED, "query_count": IGNORED, "wish": tuple(map(Fraction, (0, 1, 2)))}
 UP_TO_5, UP_TO_4, ONE_TO_THREE = [(k,) for k in range(6)], [(k,) for k in range(1, 5)], [(r,) for r in (1, 2, 3)]
 TABLES = [(2, 2, *t) for t in powers(SIGNS, [4])] + [(3, 1, *t) for t in powers(SIGNS, [3])]
 EVERY = {
@@ -237,12 +237,12 @@ def one_key(n: int) -> Case:
     part, length = part_of("C.18", (1, 2)), n * n
     trial = Trial(n, length, part.least_precision(n, length), {})
     given = {
-        "key 1": (Fraction(0), *[Fraction(n)] * (length - 1)),
-        "query 1": (Fraction(n),) * length,
+        "key": (Fraction(0), *[Fraction(n)] * (length - 1)),
+        "query": (Fraction(n),) * length,
         "payload": tuple(Fraction(k % (2 * n + 1) - n) for k in range(length)),
         "wish": tuple(Fraction(max(k - 1, 0)) for k in range(length)),
         "count": (Fraction(0),) * length,
-        "own": (Fraction(1),) * length,
+        "query_count": (Fraction(1),) * length,
     }
     columns = completed(part, part.contract(trial.setting), given, n)
     return Case("C.18", (1, 2), Trial(n, length, trial.precision_bits, columns))

@@ -7,17 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from constructions.parts.gadgets.indicator import indicator
-from constructions.parts.gadgets.next_fraction import next_fraction
-from constructions.parts.gadgets.product import product, square
-from constructions.parts.heads import count, match_next
-from constructions.parts.heads.match import Pair
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads import count
 from constructions.wiring.affine import reg
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
 from verify.inputs.strategies import completed
 from verify.inputs.trial import Trial
-from verify.oracles.lemma_families import match_next_part
 
 # The closest runner-up
 
@@ -71,38 +68,7 @@ def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
 
 COUNT_BY_SCORE = replace(count.PART, plan=_by_score)
 
-# Lemma C.18 for other A
-
-
-def next_printed(power: int) -> Part:
-    """Lemma C.18 with the printed factors for A = power: counts down to 1/(n^A + 1), at the least odd p > 10A·log2 n."""
-    part = match_next_part((1, power))
-
-    def plan(setting: Setting, printed: bool) -> list[BlockPlan]:
-        counts, own, target = reg("count"), reg("own"), reg("target")
-        sides = [square(reg(side), f"{side} squared") for side in ("key 1", "query 1")]
-        gadgets = (
-            constant("1", {"one": 1}),
-            indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-            *sides,
-            *(square(form, f"{name}_squared") for name, form in (("count", counts), ("own", own))),
-            next_fraction(own, "target"),
-        )
-        squares = product(target, target, {"target_squared": 1})
-        head = match_next.match_next(
-            "match next",
-            (Pair(reg("key 1"), reg("query 1"), reg("key 1 squared"), reg("query 1 squared")),),
-            counts,
-            reg("count_squared"),
-            target,
-            {"out": reg("payload")},
-            setting,
-            printed=power,
-            printed_squares=(reg("target_squared"), reg("own_squared")),
-        )
-        return [BlockPlan((), gadgets), BlockPlan((), (squares,)), BlockPlan((head,), ())]
-
-    return replace(part, plan=plan, least_precision=lambda n, length: precision_above(10 * power, n))
+# Lemma C.18's precision for other A
 
 
 def precision_above(factor: int, n: int) -> int:

@@ -8,7 +8,8 @@ k' = 1, whose register must hold 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from constructions.parts.gadgets.product import square
@@ -29,8 +30,6 @@ from constructions.wiring.part import (
 )
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
-
-TEST_OFFSET = 2
 
 
 def nearest_key(
@@ -72,23 +71,36 @@ def position_square_precision(n: int, length: int) -> int:
     return least_odd_precision(lambda q: room(least_gap(q, length)), room(smallest_gap(length)))
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    x = columns["x"]
-    return {"out": [x[max(k - TEST_OFFSET, 0)] for k in range(len(x))]}
+def part(offset: int) -> Part:
+    """The lemma for s = offset.
+
+    At k = 1 the winner is k' = 1 with the score −G·s², which must not saturate: it needs room, as the registers do.
+    """
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        before = BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), squared("position"))))
+        return [before, BlockPlan((copy("copy", offset, {"out": reg("x")}, setting, printed=printed),), ())]
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        x = columns["x"]
+        return {"out": [x[max(k - offset, 0)] for k in range(len(x))]}
+
+    def least(n: int, length: int) -> int:
+        winner = least_odd_precision(lambda q: (least_gap(q, length) * (offset**2 + 1)).bit_length())
+        return max(winner, position_square_precision(n, max(length, offset)))
+
+    return Part(
+        id="C.13",
+        name="copy",
+        source="Lemmas C.7 and C.13",
+        statement="One head copies a register from s positions before.",
+        plan=plan,
+        contract=lambda setting: Contract(
+            {"x": Integer(-setting.n, setting.n)}, {"out": Integer(-setting.n, setting.n)}, {"x": Fraction(0)}
+        ),
+        oracle=oracle,
+        least_precision=least,
+    )
 
 
-PART = Part(
-    id="C.13",
-    name="copy",
-    source="Lemmas C.7 and C.13",
-    statement="One head copies a register from s positions before.",
-    plan=lambda setting, printed: [
-        BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), squared("position")))),
-        BlockPlan((copy("copy", TEST_OFFSET, {"out": reg("x")}, setting, printed=printed),), ()),
-    ],
-    contract=lambda setting: Contract(
-        {"x": Integer(-setting.n, setting.n)}, {"out": Integer(-setting.n, setting.n)}, {"x": Fraction(0)}
-    ),
-    oracle=_oracle,
-    least_precision=position_square_precision,
-)
+PART = replace(part(2), least_precision=position_square_precision)  # where s is 2, the registers' room is enough

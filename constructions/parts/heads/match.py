@@ -17,6 +17,7 @@ asks for them, as Lemma C.8 does, we cannot see.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from constructions.wiring.needs import FIRST, ONE, POSITION, Need, is_square, is
 from constructions.wiring.part import (
     Columns,
     Contract,
+    Domain,
     Expected,
     Integer,
     Part,
@@ -160,51 +162,68 @@ def match_room(gap: int, n: int, length: int) -> int:
     return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
 
 
-def prepare() -> tuple[Gadget, ...]:
+def compared(pairs: int) -> Sequence[tuple[str, str]]:
+    """The registers of so many keys, each with the register of its query."""
+    return [("key", "query")] if pairs == 1 else [(f"key {i}", f"query {i}") for i in range(1, pairs + 1)]
+
+
+def pairs_of(pairs: int) -> tuple[Pair, ...]:
+    """So many keys and queries, beside their squares."""
+    return tuple(pair(key, query) for key, query in compared(pairs))
+
+
+def prepare(pairs: int = 1) -> tuple[Gadget, ...]:
     """The feed-forward units that a head of this family needs before it: 1, position², 1[position = 1], squares of keys."""
     return (
         constant("1", {"one": 1}),
         square(reg("position"), squared("position")),
         indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-        square(reg("key"), squared("key")),
-        square(reg("query"), squared("query")),
+        *(square(reg(side), squared(side)) for sides in compared(pairs) for side in sides),
     )
 
 
-TEST_PAIR = pair("key", "query")
+def match_contract(setting: Setting, pairs: int) -> Contract:
+    """Keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
+    n = setting.n
+    inputs: dict[str, Domain] = {}
+    for i, (key, query) in enumerate(compared(pairs)):
+        inputs |= {key: Integer(0, n), query: Integer(1 if i == 0 else 0, n)}
+    inputs["payload"] = Integer(-n, n)
+    return Contract(inputs, {"out": Integer(-n, n)}, {key: Fraction(0) for key, _ in compared(pairs)})
 
 
-def match_contract(setting: Setting) -> Contract:
-    """Keys and queries in 1 … n, zero keys at position 1, any integer to read."""
-    inputs = {
-        "key": Integer(0, setting.n),
-        "query": Integer(1, setting.n),
-        "payload": Integer(-setting.n, setting.n),
-    }
-    return Contract(inputs, {"out": Integer(-setting.n, setting.n)}, {"key": Fraction(0)})
+def equal_positions(columns: Columns, pairs: int, k: int) -> list[int]:
+    """0-based positions up to k where every key equals k's query."""
+    return [h for h in range(k + 1) if all(columns[key][h] == columns[query][k] for key, query in compared(pairs))]
 
 
-def equal_positions(columns: Columns, k: int) -> list[int]:
-    """0-based positions up to k whose key equals k's query."""
-    return [h for h in range(k + 1) if columns["key"][h] == columns["query"][k]]
+def widened(n: int, pairs: int) -> int:
+    """A number whose square is not below the sum of so many squares of numbers up to n: ⌈√pairs⌉·n."""
+    return (math.isqrt(pairs - 1) + 1) * n
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    payload = columns["payload"]
-    return {"out": [payload[min(equal_positions(columns, k), default=0)] for k in range(len(payload))]}
+def part(pairs: int) -> Part:
+    """The lemma for so many keys and queries."""
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        head = match("match", pairs_of(pairs), {"out": reg("payload")}, setting, printed=printed)
+        return [BlockPlan((), prepare(pairs)), BlockPlan((head,), ())]
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        payload = columns["payload"]
+        return {"out": [payload[min(equal_positions(columns, pairs, k), default=0)] for k in range(len(payload))]}
+
+    return Part(
+        id="C.15",
+        name="match",
+        source="Lemmas C.9 and C.15",
+        statement="One head reads from the first position whose keys equal the query, or from position 1 if there is none.",
+        plan=plan,
+        contract=lambda setting: match_contract(setting, pairs),
+        oracle=oracle,
+        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        findings=(FINDING,),
+    )
 
 
-PART = Part(
-    id="C.15",
-    name="match",
-    source="Lemmas C.9 and C.15",
-    statement="One head reads from the first position whose keys equal the query, or from position 1 if there is none.",
-    plan=lambda setting, printed: [
-        BlockPlan((), prepare()),
-        BlockPlan((match("match", (TEST_PAIR,), {"out": reg("payload")}, setting, printed=printed),), ()),
-    ],
-    contract=match_contract,
-    oracle=_oracle,
-    least_precision=match_precision,
-    findings=(FINDING,),
-)
+PART = part(1)

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
     FINDING,
-    TEST_PAIR,
     Pair,
     default_component,
     equal_positions,
@@ -27,7 +26,9 @@ from constructions.parts.heads.match import (
     match_contract,
     match_precision,
     match_scale,
+    pairs_of,
     prepare,
+    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION
@@ -61,22 +62,28 @@ def match_close(
     return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    payload = columns["payload"]
-    return {"out": [payload[max(equal_positions(columns, k), default=0)] for k in range(len(payload))]}
+def part(pairs: int) -> Part:
+    """The lemma for so many keys and queries."""
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        head = match_close("match close", pairs_of(pairs), {"out": reg("payload")}, setting, printed=printed)
+        return [BlockPlan((), prepare(pairs)), BlockPlan((head,), ())]
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        payload = columns["payload"]
+        return {"out": [payload[max(equal_positions(columns, pairs, k), default=0)] for k in range(len(payload))]}
+
+    return Part(
+        id="C.16",
+        name="match close",
+        source="Lemmas C.10 and C.16",
+        statement="One head reads from the last position whose keys equal the query, or from position 1 if there is none.",
+        plan=plan,
+        contract=lambda setting: match_contract(setting, pairs),
+        oracle=oracle,
+        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        findings=(FINDING,),
+    )
 
 
-PART = Part(
-    id="C.16",
-    name="match close",
-    source="Lemmas C.10 and C.16",
-    statement="One head reads from the last position whose keys equal the query, or from position 1 if there is none.",
-    plan=lambda setting, printed: [
-        BlockPlan((), prepare()),
-        BlockPlan((match_close("match close", (TEST_PAIR,), {"out": reg("payload")}, setting, printed=printed),), ()),
-    ],
-    contract=match_contract,
-    oracle=_oracle,
-    least_precision=match_precision,
-    findings=(FINDING,),
-)
+PART = part(1)

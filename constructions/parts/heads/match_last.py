@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from constructions.parts.heads.match import TEST_PAIR, Pair, equality_needs
+from constructions.parts.heads.match import Pair, equality_needs, pairs_of
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Setting
@@ -158,7 +158,7 @@ class Scale:
 
         first: whether one of them has a default and wants the first place.
         """
-        q, tests = self.fraction_bits, [TEST_PAIR] * (pairs if sequential else 1)  # pairs are alike but for sums
+        q, tests = self.fraction_bits, pairs_of(1) * (pairs if sequential else 1)  # pairs are alike but for sums
         terms = [*self._equality(tests, default=True), *([self._default()] if first else [])]
         terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
         copied = list(self._copied(reg("place")))

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
     FINDING,
-    TEST_PAIR,
     Pair,
     default_component,
     equal_positions,
@@ -28,7 +28,9 @@ from constructions.parts.heads.match import (
     match_contract,
     match_precision,
     match_scale,
+    pairs_of,
     prepare,
+    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION, is_square
@@ -60,45 +62,39 @@ def match_nearest(
     return Head(name, components, reads, source, needs)
 
 
-def _contract(setting: Setting) -> Contract:
-    base = match_contract(setting)
-    return replace(base, requires={**base.requires, "wanted": Integer(0, setting.length)})
+def part(pairs: int) -> Part:
+    """The lemma for so many keys and queries; nothing is promised where two positions are equally near."""
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        wanted, wanted_squared, reads = reg("wanted"), squared("wanted"), {"out": reg("payload")}
+        head = match_nearest(
+            "match nearest", pairs_of(pairs), wanted, reg(wanted_squared), reads, setting, printed=printed
+        )
+        return [BlockPlan((), (*prepare(pairs), square(wanted, wanted_squared))), BlockPlan((head,), ())]
+
+    def contract(setting: Setting) -> Contract:
+        base = match_contract(setting, pairs)
+        return replace(base, requires={**base.requires, "wanted": Integer(0, setting.length)})
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        payload, out = columns["payload"], list[Fraction | None]()
+        for k, wanted in enumerate(columns["wanted"]):
+            distance = {h: abs(h + 1 - wanted) for h in equal_positions(columns, pairs, k) or [0]}
+            nearest = [h for h, d in distance.items() if d == min(distance.values())]
+            out.append(payload[nearest[0]] if len(nearest) == 1 else None)
+        return {"out": out}
+
+    return Part(
+        id="C.17",
+        name="match nearest",
+        source="Lemmas C.11 and C.17",
+        statement="One head reads from the position nearest to a wanted one among those whose keys equal the query.",
+        plan=plan,
+        contract=contract,
+        oracle=oracle,
+        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        findings=(FINDING,),
+    )
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    payload, out = columns["payload"], []
-    for k in range(len(payload)):
-        equal = equal_positions(columns, k)
-        distances = [abs(h + 1 - columns["wanted"][k]) for h in equal]
-        best = [h for h, d in zip(equal, distances, strict=True) if d == min(distances)]
-        out.append(payload[best[0]] if len(best) == 1 else payload[0] if not best else None)
-    return {"out": out}
-
-
-PART = Part(
-    id="C.17",
-    name="match nearest",
-    source="Lemmas C.11 and C.17",
-    statement="One head reads from the position nearest to a wanted one among those whose keys equal the query.",
-    plan=lambda setting, printed: [
-        BlockPlan((), (*prepare(), square(reg("wanted"), squared("wanted")))),
-        BlockPlan(
-            (
-                match_nearest(
-                    "match nearest",
-                    (TEST_PAIR,),
-                    reg("wanted"),
-                    reg(squared("wanted")),
-                    {"out": reg("payload")},
-                    setting,
-                    printed=printed,
-                ),
-            ),
-            (),
-        ),
-    ],
-    contract=_contract,
-    oracle=_oracle,
-    least_precision=match_precision,
-    findings=(FINDING,),
-)
+PART = part(1)

@@ -1,6 +1,6 @@
 """Read from the equal-keyed position whose count comes after this one.
 
-Source: Lemmas C.12 and C.18, with A = 1.
+Source: Lemmas C.12 and C.18; what follows is for A = 1, and for other A with n^A in place of n.
 Notation: c' is the key's count, a rounded unit fraction 1/2, 1/3, …; t = nxt(c) the query's target, see next_fraction.
 Derivation: score −S·Σ(x' − x)² + T(2t·c' − c'²), and −D at position 1, where key and count are 0. The preference differs from
 −T(t − c')² by −T·t², the same for every key, which softmax does not see. Equal keys lie in [−T/4, T/4] since t, c' ≤
@@ -21,21 +21,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from constructions.parts.gadgets.next_fraction import next_fraction, next_fraction_value
 from constructions.parts.gadgets.product import product, square
 from constructions.parts.heads.match import (
     FINDING,
-    TEST_PAIR,
     Pair,
+    compared,
     default_component,
     equal_positions,
     equality_components,
     equality_needs,
     match_contract,
     match_room,
+    pairs_of,
     prepare,
+    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import is_square, is_zero_at_first
@@ -144,64 +147,73 @@ def match_next_precision(n: int, length: int) -> int:
     return least_odd_precision(lambda q: room(least_gap(q, length)), room(smallest_gap(length)))
 
 
-def _derive(columns: Columns) -> Columns:
-    """Turns `count` into the running count of the key, and `wish` into a count that the query's key has, or 1."""
-    tally: Counter[Fraction] = Counter()
-    counts, queries = [], []
-    for key, query, wish in zip(columns["key"], columns["query"], columns["wish"], strict=True):
-        tally[key] += 1
-        counts.append(Fraction(1, tally[key] + 1) if key else Fraction(0))
-        queries.append(Fraction(1, 1 + int(wish) % (tally[query] + 1)))
-    return {**columns, "count": counts, "query_count": queries}
+def part(pairs: int, power: int) -> Part:
+    """The lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
+    registers = compared(pairs)
 
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        count, own, target = reg("count"), reg("query_count"), reg("target")
+        gadgets = (
+            *prepare(pairs),
+            square(count, squared("count")),
+            square(own, squared("own")),
+            next_fraction(own, "target"),
+        )
+        squares = BlockPlan((), (product(target, target, {squared("target"): 1}),))
+        head = match_next(
+            "match next",
+            pairs_of(pairs),
+            count,
+            reg(squared("count")),
+            target,
+            {"out": reg("payload")},
+            setting if printed else replace(setting, n=setting.n**power),
+            printed=power if printed else 0,
+            printed_squares=(reg(squared("target")), reg(squared("own"))),
+        )
+        return [BlockPlan((), gadgets), *([squares] if printed else []), BlockPlan((head,), ())]
 
-def _contract(setting: Setting) -> Contract:
-    base = match_contract(setting)
-    requires = {
-        **base.requires,
-        "wish": Integer(0, setting.length),
-        "count": UnitFraction(2, setting.n + 1),
-        "query_count": UnitFraction(1, setting.n + 1),
-    }
-    return Contract(requires, base.ensures, base.first, _derive)
+    def derive(columns: Columns) -> Columns:
+        """Turns `count` into the running count of the keys, and `wish` into a count that the query's keys have, or 1."""
+        tally: Counter[tuple[Fraction, ...]] = Counter()
+        counts, wanted = [], []
+        for k, wish in enumerate(columns["wish"]):
+            keys = tuple(columns[key][k] for key, _ in registers)
+            queries = tuple(columns[query][k] for _, query in registers)
+            tally[keys] += 1
+            counts.append(Fraction(1, tally[keys] + 1) if any(keys) else Fraction(0))
+            wanted.append(Fraction(1, 1 + int(wish) % (tally[queries] + 1)))
+        return {**columns, "count": counts, "query_count": wanted}
 
+    def contract(setting: Setting) -> Contract:
+        base, most = match_contract(setting, pairs), setting.n**power + 1
+        requires = {
+            **base.requires,
+            "wish": Integer(0, setting.length),
+            "count": UnitFraction(2, most),
+            "query_count": UnitFraction(1, most),
+        }
+        return Contract(requires, base.ensures, base.first, derive)
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    payload, out = columns["payload"], []
-    for k in range(len(payload)):
-        next_number = columns["query_count"][k].denominator + 1
-        equal = equal_positions(columns, k)
-        by_number = {columns["count"][h].denominator: h for h in equal}
-        out.append(payload[by_number.get(next_number, by_number.get(next_number - 1, 0))])
-    return {"out": out}
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        payload, out = columns["payload"], []
+        for k in range(len(payload)):
+            number = columns["query_count"][k].denominator
+            by_number = {columns["count"][h].denominator: h for h in equal_positions(columns, pairs, k)}
+            out.append(payload[by_number.get(number + 1, by_number.get(number, 0))])
+        return {"out": out}
 
-
-def _plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
-    count, own = reg("count"), reg("query_count")
-    gadgets = (*prepare(), square(count, squared("count")), square(own, squared("own")), next_fraction(own, "target"))
-    squares = BlockPlan((), (product(reg("target"), reg("target"), {squared("target"): 1}),))
-    head = match_next(
-        "match next",
-        (TEST_PAIR,),
-        count,
-        reg(squared("count")),
-        reg("target"),
-        {"out": reg("payload")},
-        setting,
-        printed=printed,
-        printed_squares=(reg(squared("target")), reg(squared("own"))),
+    return Part(
+        id="C.18",
+        name="match next",
+        source="Lemmas C.12 and C.18",
+        statement="One head reads from the equal-keyed position with the next count, or the last one if there is no next.",
+        plan=plan,
+        contract=contract,
+        oracle=oracle,
+        least_precision=lambda n, length: match_next_precision(max(widened(n, pairs), n**power), length),
+        findings=(FINDING,),
     )
-    return [BlockPlan((), gadgets), *([squares] if printed else []), BlockPlan((head,), ())]
 
 
-PART = Part(
-    id="C.18",
-    name="match next",
-    source="Lemmas C.12 and C.18",
-    statement="One head reads from the equal-keyed position with the next count, or the last one if there is no next.",
-    plan=_plan,
-    contract=_contract,
-    oracle=_oracle,
-    least_precision=match_next_precision,
-    findings=(FINDING,),
-)
+PART = part(1, 1)

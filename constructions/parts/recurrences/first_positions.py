@@ -18,8 +18,6 @@ from constructions.wiring.affine import reg
 from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting
 from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit
 
-TEST_POSITIONS = 2
-
 
 def slots(registers: Sequence[str], positions: int, *, printed: bool = False) -> tuple[Gadget, ...]:
     """`x at i now` := x where the position is i, else 0; to stand in the block before `first_positions`."""
@@ -39,30 +37,36 @@ def first_positions(registers: Sequence[str], positions: int) -> tuple[LinearUni
     )
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    x = columns["x"]
-    return {
-        f"x at {i}": [x[i - 1] if t >= i - 1 else Fraction(0) for t in range(len(x))]
-        for i in range(1, TEST_POSITIONS + 1)
-    }
+def part(positions: int) -> Part:
+    """The lemma for one register and the positions 1 … `positions`."""
+    kept = range(1, positions + 1)
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        return [
+            BlockPlan((), slots(["x"], positions, printed=printed)),
+            BlockPlan((), (), first_positions(["x"], positions)),
+        ]
+
+    def contract(setting: Setting) -> Contract:
+        number = Integer(-setting.n, setting.n)
+        return Contract({"x": number}, {f"x at {i}": number for i in kept}, {})
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        x = columns["x"]
+        return {f"x at {i}": [x[i - 1] if t >= i - 1 else Fraction(0) for t in range(len(x))] for i in kept}
+
+    return Part(
+        id="C.22",
+        name="first positions",
+        source="Lemma C.22",
+        statement="A feed-forward and a linear recurrence of Ck numbers keep C registers of the positions 1 to k.",
+        plan=plan,
+        contract=contract,
+        oracle=oracle,
+        # The widest product of the indicator: (position + 1)·n, doubled.
+        least_precision=lambda n, length: 2 * (2 * (length + positions + 1) * n).bit_length() + 1,
+        findings=(INDICATOR,),
+    )
 
 
-PART = Part(
-    id="C.22",
-    name="first positions",
-    source="Lemma C.22",
-    statement="A feed-forward and a linear recurrence of Ck numbers keep C registers of the positions 1 to k.",
-    plan=lambda setting, printed: [
-        BlockPlan((), slots(["x"], TEST_POSITIONS, printed=printed)),
-        BlockPlan((), (), first_positions(["x"], TEST_POSITIONS)),
-    ],
-    contract=lambda setting: Contract(
-        {"x": Integer(-setting.n, setting.n)},
-        {f"x at {i}": Integer(-setting.n, setting.n) for i in range(1, TEST_POSITIONS + 1)},
-        {},
-    ),
-    oracle=_oracle,
-    # The widest product of the indicator: (position + 1)·n, doubled.
-    least_precision=lambda n, length: 2 * (2 * (length + TEST_POSITIONS + 1) * n).bit_length() + 1,
-    findings=(INDICATOR,),
-)
+PART = part(2)

@@ -15,8 +15,6 @@ from constructions.wiring.part import Columns, Contract, Expected, Integer, Part
 from constructions.wiring.register import kept
 from constructions.wiring.wire import BlockPlan, LinearUnit
 
-TEST_DEPTH = 3
-
 
 def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
     """`x-j` := register x of j inputs before, for each x of `registers` and j = 0 … depth − 1; 0 before the first input."""
@@ -27,22 +25,32 @@ def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
     return LinearUnit(name, rows, "Lemma C.20")
 
 
-def _oracle(setting: Setting, columns: Columns) -> Expected:
-    x = columns["x"]
-    return {kept("x", j): [x[t - j] if t >= j else Fraction(0) for t in range(len(x))] for j in range(TEST_DEPTH)}
+def part(registers: Sequence[str], depth: int) -> Part:
+    """The lemma for these registers and the last `depth` inputs."""
+
+    def oracle(setting: Setting, columns: Columns) -> Expected:
+        length = len(columns[registers[0]])
+        return {
+            f"{x}-{j}": [columns[x][t - j] if t >= j else Fraction(0) for t in range(length)]
+            for x in registers
+            for j in range(depth)
+        }
+
+    def contract(setting: Setting) -> Contract:
+        number = Integer(-setting.n, setting.n)
+        outs = [kept(x, j) for x in registers for j in range(depth)]
+        return Contract(dict.fromkeys(registers, number), dict.fromkeys(outs, number), {})
+
+    return Part(
+        id="C.20",
+        name="recent inputs",
+        source="Lemma C.20",
+        statement="A linear recurrence of Ck numbers keeps C registers of the last k inputs.",
+        plan=lambda setting, printed: [BlockPlan((), (), (recent("recent", registers, depth),))],
+        contract=contract,
+        oracle=oracle,
+        least_precision=lambda n, length: max(5, 2 * max(n.bit_length(), length.bit_length()) + 1),
+    )
 
 
-PART = Part(
-    id="C.20",
-    name="recent inputs",
-    source="Lemma C.20",
-    statement="A linear recurrence of Ck numbers keeps C registers of the last k inputs.",
-    plan=lambda setting, printed: [BlockPlan((), (), (recent("recent", ["x"], TEST_DEPTH),))],
-    contract=lambda setting: Contract(
-        {"x": Integer(-setting.n, setting.n)},
-        {kept("x", j): Integer(-setting.n, setting.n) for j in range(TEST_DEPTH)},
-        {},
-    ),
-    oracle=_oracle,
-    least_precision=lambda n, length: max(5, 2 * max(n.bit_length(), length.bit_length()) + 1),
-)
+PART = part(["x"], 3)

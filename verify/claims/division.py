@@ -8,13 +8,12 @@ from fractions import Fraction
 from constructions.engines import indexed
 from constructions.parts.gadgets import periodic, quotient
 from constructions.wiring.affine import reg
-from constructions.wiring.part import Part
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import Arithmetic, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.oracles.division_theorems import rounds_to_the_quotient, units_of_a_period
-from verify.runs.parts import by_oracle, run_columns_of_one, run_random
+from verify.runs.parts import run_one_position
 
 EXHAUSTIVE_TOP = 128  # of x, in the engine
 DIVISORS, LARGEST = 24, 192  # of the hypothesis
@@ -36,13 +35,6 @@ class Period:
     """A step of a run, from 0, with all of its positions."""
 
     period: int
-
-
-def judge_part(check: Check, part: Part, engine: str) -> None:
-    """Every column of one position for small n, random ones beyond, at the least p."""
-    right = by_oracle(part, engine)
-    run_columns_of_one(check, part, right, EXHAUSTIVE_TOP)
-    run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
 def hypothesis_holds(case: Division) -> Counterexample | None:
@@ -84,7 +76,6 @@ def divides(case: Division) -> Counterexample | None:
 
 @claim(quotient.PART.id, source=quotient.PART.source, statement=quotient.PART.statement)
 def test_quotient(check: Check, engine: str) -> None:
-    part = quotient.PART
     check.proved(
         rounds_to_the_quotient(),
         by="the distance to m ± 1/2 as a sum of products of what is known",
@@ -98,12 +89,11 @@ def test_quotient(check: Check, engine: str) -> None:
     text = "at multiples of d, 1 less and 1 more, up to 2^32·d, by integers alone"
     check.chosen(hard, divides, range=text, size=lambda case: case.largest)
 
-    judge_part(check, part, engine)
+    run_one_position(check, quotient.PART, engine, EXHAUSTIVE_TOP)
 
 
 @claim(periodic.PART.id, source=periodic.PART.source, statement=periodic.PART.statement)
 def test_gate_number(check: Check, engine: str) -> None:
-    part = periodic.PART
     check.proved(
         [*rounds_to_the_quotient(), *units_of_a_period()],
         by="the distance to m ± 1/2 as a sum of products of what is known; what each unit divides, by expansion",
@@ -113,7 +103,7 @@ def test_gate_number(check: Check, engine: str) -> None:
         "Units j and j + 1 differ at j = b alone, and there by 1; so the sum of entry times difference is entry b."
     )
 
-    judge_part(check, part, engine)
+    run_one_position(check, periodic.PART, engine, EXHAUSTIVE_TOP)
     table = [(7 * b * b + 3 * b + 1) % TURN for b in range(TURN)]
     tables = {"gate": list(range(TURN)), "out": table}
     fmt, scale = fixed_point(P_BITS), periodic.table_scale(tables)

@@ -25,11 +25,13 @@ from verify.oracles.printed_gadgets import (
 )
 from verify.oracles.proofs import by_cases, theorem
 from verify.runs.parts import (
+    Slip,
     by_oracle,
     claimed_sizes,
     refuses_shifts,
     run_columns_of_one,
-    run_random,
+    run_one_position,
+    shipped,
 )
 from verify.runs.probe import rounded
 
@@ -55,7 +57,7 @@ def top_of(part: Part) -> int:
 @claims(
     "part",
     INTEGER_PARTS,
-    lambda part: Claim(part.id if not part.findings else f"{part.id}/repaired", part.source, part.statement),
+    shipped,
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
@@ -68,7 +70,6 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     def rounds_nothing(n: int) -> Counterexample | None:
         return never_rounds(part, n)
 
-    right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
@@ -87,34 +88,10 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
         size=lambda n: n,
         precision="least p, hence also above",
     )
-    run_columns_of_one(check, part, right, top_of(part))
-    run_random(check, part, right, "columns of the contract, run", longest=1)
+    run_one_position(check, part, engine, top_of(part))
 
 
 # As printed
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A gadget that fails as printed, for one sign."""
-
-    part: Part
-    slip: str
-    readings: tuple[Reading, ...]
-
-    @property
-    def claim(self) -> Claim:
-        """What is claimed."""
-        return Claim(
-            f"{self.part.id}/printed",
-            self.part.source,
-            self.part.statement,
-            "printed",
-            expected=Verdict.REFUTED,
-            kind=Kind.SLIP,
-            readings=self.readings,
-            slip=self.slip,
-        )
 
 
 SLIPS = (
@@ -188,10 +165,7 @@ def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
         range="all real x and u, times any real f" if threshold else "all integers x and u ≤ v, times any real f",
         limit=f"ε = 1, 1/2 … 2^−{MARGINS - 1}" if threshold else f"v < u + {SPANS}, ε = 1",
     )
-
-    right = by_oracle(part, engine)
-    run_columns_of_one(check, part, right, top_of(part))
-    run_random(check, part, right, "columns of the contract, run", longest=1)
+    run_one_position(check, part, engine, top_of(part))
 
 
 # The forms that C.3 and C.5 write out

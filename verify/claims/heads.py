@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,74 +15,38 @@ from verify.claims.readings_of_heads import count as count_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.framework.seen import Undecided
-from verify.inputs.strategies import Pins, every_trial, trials
+from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
-from verify.oracles.counts import all_columns, columns
+from verify.oracles.counts import columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
-from verify.runs.parts import asked, by_oracle, claimed_sizes, refuses_shifts, run_every, run_random
+from verify.runs.parts import Columns, asked, by_oracle, run_columns, run_random, shipped
 from verify.runs.probe import run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
 IGNORED = (Fraction(0),) * 8  # overwritten by the contract's derive
 LONGEST = 24
-LONGEST_OF_ALL = 128
 LONGEST_HARD = 64
-
-
-@dataclass(frozen=True)
-class HeadCase:
-    """How much of a head's inputs can be tried. small: (n, positions) of the exhaustive search, with `pins` fixed."""
-
-    part: Part
-    small: Sequence[tuple[int, int]]
-    pins: Pins = field(default_factory=dict)
-    n_covers_length: bool = False
-
-
-HEADS: Sequence[HeadCase] = (
-    HeadCase(copy.PART, ((1, 5), (2, 4))),
-    HeadCase(count.PART, ((1, 5), (2, 5), (3, 5))),
-    HeadCase(match.PART, ((2, 4),), {"payload": PAYLOAD}),
-    HeadCase(match_close.PART, ((2, 4),), {"payload": PAYLOAD}),
-    HeadCase(match_nearest.PART, ((2, 3),), {"payload": PAYLOAD}),
-    HeadCase(
+RANDOM = ((LONGEST, 120), (128, 6))
+HEADS = (
+    Columns(copy.PART, ((1, 5), (2, 4)), RANDOM),
+    Columns(count.PART, ((1, 5), (2, 5), (3, 5)), RANDOM),
+    Columns(match.PART, ((2, 4),), RANDOM, {"payload": PAYLOAD}),
+    Columns(match_close.PART, ((2, 4),), RANDOM, {"payload": PAYLOAD}),
+    Columns(match_nearest.PART, ((2, 3),), RANDOM, {"payload": PAYLOAD}),
+    Columns(
         match_next.PART,
         ((2, 3),),
+        RANDOM,
         {"payload": PAYLOAD, "count": IGNORED, "query_count": IGNORED},
         n_covers_length=True,
     ),
 )
 
 
-@claims(
-    "case",
-    HEADS,
-    lambda case: Claim(
-        f"{case.part.id}/repaired" if case.part.findings else case.part.id, case.part.source, case.part.statement
-    ),
-)
-def test_head(check: Check, engine: str, case: HeadCase) -> None:
-    part = case.part
-
-    right = by_oracle(part, engine)
-    refuses_shifts(check, part, engine)
-
-    def small(n: int, longest: int) -> bool:
-        return n <= check.n_max and bool(claimed_sizes(check, part, [n], longest))
-
-    affordable = [(n, longest) for n, longest in case.small if small(n, longest)]
-    cases = [every_trial(part, n, longest, precision=asked(check), pins=case.pins) for n, longest in affordable]
-    if cases:
-        pinned = " with a different payload at each position" if case.pins else ""
-        spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in affordable)
-        text = f"all columns{pinned}: {spans}"
-        count = all_columns(part, affordable, check.p_bits, case.pins)
-        run_every(check, itertools.chain.from_iterable(cases), right, text, count)
-    for longest, examples in ((LONGEST, 120), (LONGEST_OF_ALL, 6)):
-        text = f"columns of up to {longest} positions"
-        covers = case.n_covers_length
-        run_random(check, part, right, text, longest=longest, examples=examples, n_covers_length=covers)
+@claims("head", HEADS, lambda head: shipped(head.part))
+def test_head(check: Check, engine: str, head: Columns) -> None:
+    run_columns(check, head, engine)
 
 
 # As printed

@@ -4,17 +4,45 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
 from verify.framework.seen import Predicate
-from verify.inputs.strategies import every_trial, trials
+from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
 from verify.runs.probe import compare
+
+
+def shipped(part: Part) -> Claim:
+    """The claim about the part as we ship it."""
+    return Claim(f"{part.id}/repaired" if part.findings else part.id, part.source, part.statement)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A part that fails as printed, for one sign."""
+
+    part: Part
+    slip: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        return Claim(
+            f"{self.part.id}/printed",
+            self.part.source,
+            self.part.statement,
+            "printed",
+            expected=Verdict.REFUTED,
+            kind=Kind.SLIP,
+            readings=self.readings,
+            slip=self.slip,
+        )
 
 
 def asked(check: Check) -> Callable[[int, int], int | None]:
@@ -54,6 +82,13 @@ def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: i
     run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
 
 
+def run_one_position(check: Check, part: Part, engine: str, top: int) -> None:
+    """A feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
+    right = by_oracle(part, engine)
+    run_columns_of_one(check, part, right, top)
+    run_random(check, part, right, "columns of the contract, run", longest=1)
+
+
 def run_random(
     check: Check,
     part: Part,
@@ -80,6 +115,41 @@ def run_random(
         precision=check.precision_text("least p to least p + 20"),
         max_examples=examples,
     )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How much of a part's inputs can be tried.
+
+    small: (n, positions) of the exhaustive search, with `pins` fixed. random: (positions, examples) of random columns.
+    """
+
+    part: Part
+    small: Sequence[tuple[int, int]]
+    random: Sequence[tuple[int, int]]
+    pins: Pins = field(default_factory=dict)
+    n_covers_length: bool = False
+
+
+def run_columns(check: Check, columns: Columns, engine: str) -> None:
+    """All small columns of a part, and random ones."""
+    part, pins = columns.part, columns.pins
+    right = by_oracle(part, engine)
+    refuses_shifts(check, part, engine)
+
+    def affordable(n: int, longest: int) -> bool:
+        return n <= check.n_max and bool(claimed_sizes(check, part, [n], longest))
+
+    small = [(n, longest) for n, longest in columns.small if affordable(n, longest)]
+    if small:
+        cases = (every_trial(part, n, longest, precision=asked(check), pins=pins) for n, longest in small)
+        pinned = " with a different payload at each position" if pins else ""
+        spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in small)
+        count = all_columns(part, small, check.p_bits, pins)
+        run_every(check, itertools.chain.from_iterable(cases), right, f"all columns{pinned}: {spans}", count)
+    for longest, examples in columns.random:
+        text, covers = f"columns of up to {longest} positions", columns.n_covers_length
+        run_random(check, part, right, text, longest=longest, examples=examples, n_covers_length=covers)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
-import networkx
 import pytest
 
 from constructions.istree import hybrid
@@ -21,19 +20,23 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
-from tests.verify.induction.another_solver import answers_of_another_solver
+from tests.verify.induction.lemmas import (
+    CONTRADICTIONS,
+    Trial,
+    doubts_of_another_solver,
+    is_tree,
+    require_doubt,
+    with_another_text,
+)
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.dossiers.istree.lemmas.search import text_of
 from verify.dossiers.istree.runs.frames import Run
 from verify.dossiers.istree.walks_in_frames import Edges
 from verify.induction.evaluation import Compiled, symbol
-from verify.induction.theory import Theory
 from verify.programs.shorthand import K, at, back, let, word
 
 MADE = theory(Frames(N))
-# About YES in a graph that is not connected: no run has that.
-CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
 PROMPTS: list[Edges] = [
     ((2, 1),),
     ((1, 1),),
@@ -47,36 +50,18 @@ PROMPTS: list[Edges] = [
 
 
 def test_they_are_true_of_runs() -> None:
-    """Axioms and invariants at the end of each frame, and lemmas where all that they suppose is true; which is so at some end."""
-    compiled, met = Compiled(MADE, MADE.facts), set[str]()
+    """At the end of each frame; each lemma is due at some end."""
+    trial = Trial(MADE, MADE.facts)
+    names = trial.compiled.names
     for edges in PROMPTS:
         run = Run(edges)
-        states = list(run.states())
-        for state, following in zip(states, [*states[1:], None], strict=True):
-            true = compiled.truths(state, run.window)
-            for name, fact in MADE.facts.items():
-                due = name in MADE.invariants or (fact.uses is None and not fact.supposes)
-                if due or (fact.uses is not None and all(true[supposed] for supposed in fact.supposes)):
-                    assert true[name], (edges, state["k"], name)
-                    met.add(name)
-            as_it_is(run, true, state is states[0], following is None)
-            assert compiled.names[symbol("limit")] == hybrid.limit(run.n)
-            assert following is None or compiled.names[symbol("end")] == following["k"]
-    assert set(MADE.lemmas) - met == CONTRADICTIONS
-
-
-def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> None:
-    """Each supposition is true where it should be."""
-    around = networkx.MultiGraph(run.around.edges)
-    around.add_nodes_from(range(1, run.n + 1))
-    tree, connected = networkx.is_tree(around), networkx.is_connected(around)
-    assert true["starts"] == first
-    assert true["goes-on"] == (not last)
-    assert true["goes-on"] == (true["down"] or true["up"] or true["pass"] or true["further"])
-    assert (true["over"] or true["closes"]) == last
-    assert true["yes"] == (last and tree)
-    assert true["no"] == (true["over"] and not tree)
-    assert true["misses-one"] == (not connected)
+        for place, (_, following, true) in enumerate(trial.along(run)):
+            tree = is_tree(run, true, place == 0, following is None)
+            assert true["no"] == (true["over"] and not tree)
+            assert true["goes-on"] == (true["down"] or true["up"] or true["pass"] or true["further"])
+            assert names[symbol("limit")] == hybrid.limit(run.n)
+            assert following is None or names[symbol("end")] == following["k"]
+    assert set(MADE.lemmas) - trial.met == CONTRADICTIONS
 
 
 @pytest.mark.parametrize(
@@ -105,7 +90,7 @@ def test_what_is_left_open_is_told(name: str, bit: str) -> None:
 
 
 def test_another_solver_finds_that_all_follow() -> None:
-    assert {name: said for name, said in answers_of_another_solver(MADE).items() if said != "unsat"} == {}
+    assert doubts_of_another_solver(MADE) == {}
 
 
 def test_they_are_of_every_n() -> None:
@@ -152,10 +137,9 @@ WRONG: list[
 @pytest.mark.parametrize(("name", "wrong", "lemma"), WRONG, ids=[f"{name}, {lemma}" for name, _, lemma in WRONG])
 def test_of_wrong_frames_not_all_follow(name: str, wrong: Callable[[Frames], object], lemma: str) -> None:
     frames = type("Wrong", (Frames,), {name: property(wrong)})(N)
-    assert theory(frames).doubt(lemma, effort=2_000_000)
+    require_doubt(MADE, theory(frames), lemma)
 
 
-TEXTS = {"frames": text_of("frames"), **MADE.parts}
 CHANGES = [  # of the texts: what stands there, what shall, and a lemma that follows no longer
     ("(<= (target k) j)", "true", "found-behind"),
     ("(<= (target k) j)", "(< (target k) j)", "none-before/pass"),
@@ -185,8 +169,4 @@ CHANGES = [  # of the texts: what stands there, what shall, and a lemma that fol
 
 @pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
 def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
-    assert sum(text.count(old) for text in TEXTS.values()) == 1
-    changed = {name: text.replace(old, new) for name, text in TEXTS.items()}
-    made = Theory(changed)
-    made.add(changed["frames"])
-    assert made.doubt(lemma, effort=2_000_000)
+    require_doubt(MADE, with_another_text(MADE, text_of("frames"), old, new), lemma)

@@ -26,14 +26,12 @@ from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
-from tests.verify.induction.another_solver import answers_of_another_solver
+from tests.verify.induction.lemmas import Trial, doubts_of_another_solver, require_doubt, with_another_text
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.lemmas.machine import STEPS, theory
 from verify.dossiers.turing.runs.machine import Run
 from verify.dossiers.turing.steps import WORDS, SearchedStep, Step
 from verify.induction.__main__ import main
-from verify.induction.evaluation import Compiled
-from verify.induction.theory import Theory
 from verify.induction.translation import Translation
 from verify.programs.shorthand import let
 
@@ -49,8 +47,7 @@ def test_they_follow(model: str, machine: Machine) -> None:
 
 @pytest.mark.parametrize("model", STEPS)
 def test_another_solver_finds_that_all_follow(model: str) -> None:
-    made = theory(BB2, model)
-    assert {name: said for name, said in answers_of_another_solver(made).items() if said != "unsat"} == {}
+    assert doubts_of_another_solver(theory(BB2, model)) == {}
 
 
 RUNS = [
@@ -67,21 +64,14 @@ RUNS = [
 @pytest.mark.parametrize(("model", "machine", "tape", "steps"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(model: str, machine: Machine, tape: str, steps: int) -> None:
     """Axioms and invariants behind each step of a run, and lemmas where all that they suppose is true; which is so at some step."""
-    made, run, met = theory(machine, model), Run(model, machine, tape, steps), set[str]()
+    made, run = theory(machine, model), Run(model, machine, tape, steps)
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("s/step")}
-    compiled = Compiled(made, tried)
-    for state in run.states():
-        true = compiled.truths(state, run.window)
-        for name, fact in tried.items():
-            due = name in made.invariants or (fact.uses is None and not fact.supposes)
-            if due or (fact.uses is not None and all(true.get(supposed, True) for supposed in fact.supposes)):
-                assert true[name], (state["t"], name)
-                met.add(name)
-        assert true["starts"] == (state["t"] == 0)
-        assert true["goes-on"] == (state["t"] < len(run.steps))
+    trial = Trial(made, tried)
+    for state, _, true in trial.along(run):
         ended = state["t"] == len(run.steps)
-        assert compiled.functions["halts"]() == (ended and run.token(state["k"] + 1) == (HALT, 0))
-    assert {name for name in tried if made.facts[name].uses} == met & {name for name in tried if made.facts[name].uses}
+        assert (true["starts"], true["goes-on"]) == (state["t"] == 0, not ended)
+        assert trial.compiled.functions["halts"]() == (ended and run.token(state["k"] + 1) == (HALT, 0))
+    assert {name for name in tried if made.facts[name].uses} <= trial.met
 
 
 def back(family: str, steps: int) -> Term:
@@ -183,14 +173,14 @@ WRONG_SEARCH = {
 
 @pytest.mark.parametrize(("what", "lemma"), WRONG.items(), ids=WRONG)
 def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
-    made = theory(BB2, step=Wrong(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
-    assert made.doubt(lemma, effort=2_000_000)
+    wrong = Wrong(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what)
+    require_doubt(theory(BB2), theory(BB2, step=wrong), lemma)
 
 
 @pytest.mark.parametrize(("what", "lemma"), WRONG_SEARCH.items(), ids=WRONG_SEARCH)
 def test_of_wrong_searches_not_all_follow(what: str, lemma: str) -> None:
-    made = theory(BB2, step=WrongSearch(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
-    assert made.doubt(lemma, effort=2_000_000)
+    wrong = WrongSearch(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what)
+    require_doubt(theory(BB2, "rag"), theory(BB2, step=wrong), lemma)
 
 
 @pytest.mark.parametrize(
@@ -238,15 +228,9 @@ CHANGES = [  # of a text: the model, what stands there, what shall, and a lemma 
     ("model", "old", "new", "lemma"), CHANGES, ids=[f"{change[0]}, {change[-1]}" for change in CHANGES]
 )
 def test_what_is_wrong_does_not_follow(model: str, old: str, new: str, lemma: str) -> None:
-    parts, text = (
-        dict(theory(BB2, model).parts),
-        resources.files("verify.dossiers.turing.lemmas").joinpath("turing.smt2").read_text("utf-8"),
-    )
-    assert text.count(old) + parts["reads"].count(old) == 1
-    parts["reads"] = parts["reads"].replace(old, new)
-    made = Theory(parts)
-    made.add(text.replace(old, new))
-    assert made.doubt(lemma, effort=2_000_000)
+    text = resources.files("verify.dossiers.turing.lemmas").joinpath("turing.smt2").read_text("utf-8")
+    right = theory(BB2, model)
+    require_doubt(right, with_another_text(right, text, old, new), lemma)
 
 
 def test_a_coefficient_that_is_1_at_the_least_n_alone() -> None:

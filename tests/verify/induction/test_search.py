@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import networkx
 import pytest
 
 from constructions.istree.graphs import LAYOUTS, Graph
 from constructions.language.terms import POSITION, Above, Answer, Equal, If, Say, SayNumber, as_term
-from tests.verify.induction.another_solver import answers_of_another_solver
+from tests.verify.induction.lemmas import (
+    CONTRADICTIONS,
+    Trial,
+    doubts_of_another_solver,
+    is_tree,
+    require_doubt,
+    with_another_text,
+)
 from verify.dossiers.istree.lemmas import search
 from verify.dossiers.istree.lemmas.search import MODELS, N, theory
 from verify.dossiers.istree.runs.search import Run
 from verify.dossiers.istree.steps import ByCounts
 from verify.induction.__main__ import main
-from verify.induction.evaluation import Compiled
 from verify.induction.theory import Fact, Theory
 
 EACH = [(model, tokens) for tokens in LAYOUTS for model in MODELS]
-# About YES in a graph that is not connected: no run has that.
-CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
 BEYOND = {"tally-stays/step"}  # at the last integer of the window it speaks of one beyond
 
 
@@ -34,9 +36,7 @@ def lemmas(model: str = "lean", tokens: str = "eos") -> Theory:
 
 @pytest.mark.parametrize(("model", "tokens"), EACH)
 def test_another_solver_finds_that_all_follow(model: str, tokens: str) -> None:
-    assert {
-        name: said for name, said in answers_of_another_solver(lemmas(model, tokens)).items() if said != "unsat"
-    } == {}
+    assert doubts_of_another_solver(lemmas(model, tokens)) == {}
 
 
 GRAPHS = [
@@ -83,34 +83,17 @@ def test_they_are_true_of_runs(model: str, tokens: str) -> None:
         for name, fact in made.facts.items()
         if name not in BEYOND and (made is shared or stated(fact) != stated(shared.facts.get(name)))
     }
-    supposed = {name: made.facts[name] for fact in tried.values() for name in fact.supposes}
     graphs = [*GRAPHS, *(ANY_NUMBER_OF_EDGES if tokens == "eos" else ())]
-    compiled, met = Compiled(made, tried | supposed), set[str]()
+    trial = Trial(made, tried)
     for graph in graphs if made is shared else [graph for graph in graphs if graph.n <= 3]:
         run = Run(graph, model, LAYOUTS[tokens])
-        for state in run.states():
-            true = compiled.truths(state, run.window)
-            for name, fact in tried.items():
-                due = name in made.invariants or (fact.uses is None and not fact.supposes)
-                if due or (fact.uses is not None and all(true[case] for case in fact.supposes)):
-                    assert true[name], (graph, state["k"], name)
-                    met.add(name)
+        for state, _, true in trial.along(run):
             if made is shared:
-                as_it_is(run, state["k"], true)
-    assert {name for name in tried if made.facts[name].uses} - met == CONTRADICTIONS & set(tried)
-
-
-def as_it_is(run: Run, k: int, true: Mapping[str, bool]) -> None:
-    """Each supposition is true where it should be."""
-    around = networkx.MultiGraph(run.around.edges)
-    around.add_nodes_from(range(1, run.n + 1))
-    ended, tree, connected = k == run.last, networkx.is_tree(around), networkx.is_connected(around)
-    assert true["starts"] == (k == run.end + 1)
-    assert true["goes-on"] == (not ended) == (true["down"] or true["goes-up"])
-    assert (true["over"] or true["closes"]) == ended
-    assert true["yes"] == (ended and tree)
-    assert true["no"] == (not tree) or not ended
-    assert true["misses-one"] == (not connected)
+                last = state["k"] == run.last
+                tree = is_tree(run, true, state["k"] == run.end + 1, last)
+                assert true["no"] == (not tree) or not last
+                assert true["goes-on"] == (true["down"] or true["goes-up"])
+    assert {name for name in tried if made.facts[name].uses} - trial.met == CONTRADICTIONS & set(tried)
 
 
 def wrong_answers(model: str, tokens: str) -> dict[str, dict[str, Answer]]:
@@ -152,7 +135,7 @@ def test_of_a_wrong_step_not_all_follow(model: str, tokens: str, name: str) -> N
     wrong = WRONG[model, tokens, name].items()
     properties = {where: property(lambda search, said=said: said) for where, said in wrong}
     made = theory(type("Wrong", (MODELS[model],), properties)(N, LAYOUTS[tokens]))
-    assert made.doubt("step", effort=2_000_000)
+    require_doubt(lemmas(model, tokens), made, "step")
 
 
 TEXT = Path(search.__file__).with_name("search.smt2").read_text(encoding="utf-8")
@@ -178,11 +161,7 @@ CHANGES = [  # of the texts: what stands there, what shall, and a lemma that fol
 
 @pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
 def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
-    parts = lemmas().parts
-    assert sum(text.count(old) for text in (TEXT, *parts.values())) == 1
-    made = Theory({name: text.replace(old, new) for name, text in parts.items()})
-    made.add(TEXT.replace(old, new))
-    assert made.doubt(lemma, effort=2_000_000)
+    require_doubt(lemmas(), with_another_text(lemmas(), TEXT, old, new), lemma)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

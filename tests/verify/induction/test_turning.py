@@ -12,14 +12,12 @@ from constructions.language.terms import Answer, SayNumber, as_term
 from constructions.turing.configurations import CELL, HALT, HEAD, OUT, RUN, START, Code
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
-from tests.verify.induction.another_solver import answers_of_another_solver
+from tests.verify.induction.lemmas import Trial, doubts_of_another_solver, require_doubt, with_another_text
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.dossiers.turing.lemmas.turning import KINDS, theory
 from verify.dossiers.turing.runs.turning import Turning
 from verify.dossiers.turing.turning import Later
 from verify.induction.__main__ import main
-from verify.induction.evaluation import Compiled
-from verify.induction.theory import Theory
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 NUMBERED = {**KINDS, START: 7, RUN: 8}
@@ -32,7 +30,7 @@ def test_they_follow(machine: Machine) -> None:
 
 
 def test_another_solver_finds_that_all_follow() -> None:
-    assert {name: said for name, said in answers_of_another_solver(theory(BB2)).items() if said != "unsat"} == {}
+    assert doubts_of_another_solver(theory(BB2)) == {}
 
 
 RUNS = [
@@ -47,23 +45,17 @@ RUNS = [
 @pytest.mark.parametrize(("machine", "tape", "steps", "cells"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int, cells: int) -> None:
     """Axioms and invariants behind each configuration, and lemmas where all that they suppose is true."""
-    made, run, met = theory(machine), Turning(machine, tape, steps, cells), set[str]()
+    made, run = theory(machine), Turning(machine, tape, steps, cells)
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("/step")}
-    compiled = Compiled(made, tried)
-    for t, state in enumerate(run.states()):
-        true = compiled.truths(state, run.window)
-        for name, fact in tried.items():
-            due = name in made.invariants or (fact.uses is None and not fact.supposes)
-            if due or (fact.uses is not None and all(true.get(supposed, True) for supposed in fact.supposes)):
-                assert true[name], (t, name)
-                met.add(name)
+    trial = Trial(made, tried)
+    for t, (_, _, true) in enumerate(trial.along(run)):
         ended = t == run.configurations - 1
         assert (true["starts"], true["goes-on"]) == (t == 0, not ended)
         assert true["leaves"] == (ended and run.words[-1] == OUT)
-        assert compiled.functions["halts"]() == (ended and run.words[-1] == HALT)
+        assert trial.compiled.functions["halts"]() == (ended and run.words[-1] == HALT)
         assert true["as-said"]
     of_case = {"goes-on": run.configurations > 1, "leaves": run.words[-1] == OUT}
-    missed = {name for name in tried if made.facts[name].uses} - met
+    missed = {name for name in tried if made.facts[name].uses} - trial.met
     assert all(any(not of_case.get(case, True) for case in made.facts[name].supposes) for name in missed)
 
 
@@ -117,7 +109,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("what", "lemma"), WRONG.items(), ids=WRONG)
 def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
-    assert theory(BB2, Wrong(Code(BB2), what=what)).doubt(lemma, effort=2_000_000)
+    require_doubt(theory(BB2), theory(BB2, Wrong(Code(BB2), what=what)), lemma)
 
 
 TEXT = resources.files("verify.dossiers.turing.lemmas").joinpath("turning.smt2").read_text(encoding="utf-8")
@@ -139,10 +131,7 @@ CHANGES = [  # of the text: what stands there, what shall, and a lemma that foll
 
 @pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
 def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
-    made = Theory(theory(BB2).parts)
-    assert TEXT.count(old) == 1
-    made.add(TEXT.replace(old, new))
-    assert made.doubt(lemma, effort=2_000_000)
+    require_doubt(theory(BB2), with_another_text(theory(BB2), TEXT, old, new), lemma)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 
-import networkx
 import pytest
 
 from constructions.istree import rag
@@ -14,7 +13,14 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.rag import RECORD, RETURN
 from constructions.language.terms import ONE, Answer, If, Say, SayNumber, Term
 from constructions.models.search import START_SEARCH
-from tests.verify.induction.another_solver import answers_of_another_solver
+from tests.verify.induction.lemmas import (
+    CONTRADICTIONS,
+    Trial,
+    doubts_of_another_solver,
+    is_tree,
+    require_doubt,
+    with_another_text,
+)
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree import texts, turns
 from verify.dossiers.istree.lemmas.search import N, text_of
@@ -23,14 +29,10 @@ from verify.dossiers.istree.results import Found
 from verify.dossiers.istree.runs.turns import Run
 from verify.dossiers.istree.steps import NUMBER
 from verify.induction.__main__ import main
-from verify.induction.evaluation import Compiled
 from verify.induction.theory import Theory
 from verify.programs.shorthand import at, back, let, word
 
 MADE = theory(defined())
-# About YES in a graph that is not connected: no run has that.
-CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
-EFFORT = 5_000_000  # three times what the dearest lemma takes
 GRAPHS = [
     Graph(1, ()),
     Graph(2, ()),
@@ -43,34 +45,17 @@ GRAPHS = [
 
 
 def test_they_are_true_of_runs() -> None:
-    """Axioms and invariants at the end of each head, and lemmas where all that they suppose is true; which is so at some head."""
-    compiled, met = Compiled(MADE, MADE.facts), set[str]()
+    """At the end of each head; each lemma is due at some head."""
+    trial = Trial(MADE, MADE.facts)
     for graph in GRAPHS:
         run = Run(graph)
-        states = list(run.states())
-        for state, following in zip(states, [*states[1:], None], strict=True):
-            true = compiled.truths(state, run.window)
-            for name, fact in MADE.facts.items():
-                due = name in MADE.invariants or (fact.uses is None and not fact.supposes)
-                if due or (fact.uses is not None and all(true[supposed] for supposed in fact.supposes)):
-                    assert true[name], (graph, state["k"], name)
-                    met.add(name)
-            as_it_is(run, true, state is states[0], following is None)
+        for place, (state, following, true) in enumerate(trial.along(run)):
+            last = following is None
+            tree = is_tree(run, true, place == 0, last)
+            assert true["no"] == (last and not tree)
+            assert true["goes-on"] == (true["down"] or true["goes-up"])
             assert following is None or following["k"] == state["end"]
-    assert set(MADE.lemmas) - met == CONTRADICTIONS
-
-
-def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> None:
-    """Each supposition is true where it should be."""
-    around = networkx.MultiGraph(run.around.edges)
-    around.add_nodes_from(range(1, run.n + 1))
-    tree, connected = networkx.is_tree(around), networkx.is_connected(around)
-    assert true["starts"] == first
-    assert true["goes-on"] == (not last) == (true["down"] or true["goes-up"])
-    assert (true["over"] or true["closes"]) == last
-    assert true["yes"] == (last and tree)
-    assert true["no"] == (last and not tree)
-    assert true["misses-one"] == (not connected)
+    assert set(MADE.lemmas) - trial.met == CONTRADICTIONS
 
 
 def test_what_is_said_of_each_run_supposes_nothing_else() -> None:
@@ -94,7 +79,7 @@ def test_edges_stand_in_the_prompt_alone() -> None:
 
 
 def test_another_solver_finds_that_all_follow() -> None:
-    assert {name: said for name, said in answers_of_another_solver(MADE).items() if said != "unsat"} == {}
+    assert doubts_of_another_solver(MADE) == {}
 
 
 def due_but(like: Label, said: Callable[[Answer], Answer]) -> Text:
@@ -194,10 +179,9 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
 @pytest.mark.parametrize("what", WRONG)
 def test_of_wrong_turns_not_all_follow(what: str) -> None:
     text, lemma = WRONG[what]
-    assert theory(text).doubt(lemma, effort=EFFORT)
+    require_doubt(MADE, theory(text), lemma)
 
 
-TEXTS = {"search": text_of("search"), **MADE.parts}
 CHANGES = [  # of the texts: what stands there, what shall, and a lemma that follows no longer
     ("(invariant root-record (= (number (- P 1)) 1))", "(invariant root-record true)", "finds-father"),
     ("(invariant root-record (= (number (- P 1)) 1))", "(invariant root-record false)", "root-record/starts"),
@@ -220,11 +204,7 @@ CHANGES = [  # of the texts: what stands there, what shall, and a lemma that fol
 
 @pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[f"{new}, {lemma}" for _, new, lemma in CHANGES])
 def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
-    assert sum(text.count(old) for text in TEXTS.values()) == 1
-    changed = {name: text.replace(old, new) for name, text in TEXTS.items()}
-    made = Theory(changed)
-    made.add(changed["search"])
-    assert made.doubt(lemma, effort=EFFORT)
+    require_doubt(MADE, with_another_text(MADE, text_of("search"), old, new), lemma)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,14 @@ def test_witnesses_of_ones_own_claims_are_stored_beside_them(paper: Paper) -> No
     assert paper.replay("U/repaired").ret == 0
 
 
+def test_claims_that_a_run_takes_over_keep_their_proofs(paper: Paper) -> None:
+    """A ledger's rows say which proofs there were, and have none of them."""
+    assert paper.run("--ledger", "ledger.json", "--update-witnesses").ret == 0
+    before = {name: (paper.folder / name).read_bytes() for name in ("proofs.json", "witnesses.json")}
+    assert paper.run("--resume", "ledger.json", "--update-witnesses").ret == 0
+    assert {name: (paper.folder / name).read_bytes() for name in before} == before
+
+
 def test_a_run_names_the_file_of_witnesses_that_are_elsewhere(paper: Paper) -> None:
     result = paper.pytester.runpytest("--claim", "T.1/printed", "--update-witnesses", "--witnesses", "kept.json")
     result.stdout.fnmatch_lines(["python -m verify.replay T.1/printed --claims . --witnesses kept.json"])

@@ -158,7 +158,7 @@ class Session:
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)
-                proofs.update(proofs.beside(option.witnesses), [row.claim.id for row in self.rows], self.proofs)
+                proofs.update(proofs.beside(option.witnesses), [*self.files], self.proofs)  # --resume brings rows alone
         except OSError as error:
             self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 

@@ -22,6 +22,7 @@ MODULES = (
     "reals",
     "program",
     "sums",
+    "fields",
     "index",
     "insertion",
     "certificate",

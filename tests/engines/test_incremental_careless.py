@@ -68,7 +68,10 @@ MUTANTS: Mapping[str, Careless] = {
         "a_late_square_that_is_a_quantum_off", "insertion", "squares + d]) != 1:", "squares + d]) == 0:"
     ),
     "preferred squares are not checked": Careless(
-        "late_squares_that_are_wrong", "insertion", "if fit == 0 or (fit == 2 and head[LOOSE] == 0):", "if False:"
+        "late_squares_that_are_wrong",
+        "insertion",
+        "if fit == 0 or (fit == 2 and head[fields.LOOSE] == 0):",
+        "if False:",
     ),
     "flat registers are not checked": Careless(
         "beyond_the_second_nearest", "insertion", "            special = True\n            ix", "            ix"
@@ -88,26 +91,26 @@ MUTANTS: Mapping[str, Careless] = {
     "the least preference is the first": Careless(
         "a smaller preference outweighs",
         "insertion",
-        "if least < 0 or order_of(ix, h, preferred, at, ix.reals[reals + LEAST_REAL], key_at(ix, h, least)) < 0:",
+        "if least < 0 or order_of(ix, h, preferred, at, low, key_at(ix, h, least)) < 0:",
         "if least < 0:",
     ),
     "the greatest preference is the first": Careless(
         "a larger preference outweighs",
         "insertion",
-        "if greatest < 0 or order_of(ix, h, preferred, at, ix.reals[reals + GREATEST_REAL], key_at(ix, h, greatest)) > 0:",
+        "if greatest < 0 or order_of(ix, h, preferred, at, high, key_at(ix, h, greatest)) > 0:",
         "if greatest < 0:",
     ),
     "runs sum their first value": Careless(
         "wish_between_the_keys",
         "insertion",
         "            add_values(ix, h, key, ix.arena[start + middle])\n",
-        "            ix.runs[(head[RUNS_AT] + ix.arena[start + middle]) * RUN_FIELDS + RUN_KEYS] += 1\n",
+        "            ix.runs[(head[fields.RUNS_AT] + ix.arena[start + middle]) * fields.RUN_FIELDS + fields.RUN_KEYS] += 1\n",
     ),
     "equal roots are equal keys": Careless(
         "equal_keys_with_unequal_squares",
         "insertion",
-        "for register in (head_of(ix, h)[ROOT], head_of(ix, h)[SQUARE]):",
-        "for register in (head_of(ix, h)[ROOT],):",
+        "for register in (head_of(ix, h)[fields.ROOT], head_of(ix, h)[fields.SQUARE]):",
+        "for register in (head_of(ix, h)[fields.ROOT],):",
     ),
     "any group in the table is the right one": Careless(
         "many_groups", "index", "                same = False\n                break", "                break"
@@ -121,25 +124,25 @@ MUTANTS: Mapping[str, Careless] = {
     "preferences cost nothing": Careless(
         "a larger preference outweighs",
         "certificate",
-        "    if head[PREFERENCE] == NO_PREFERENCE:\n        return 0.0\n",
+        "    if head[fields.PREFERENCE] == fields.NO_PREFERENCE:\n        return 0.0\n",
         "    return 0.0\n",
     ),
     "a better linear preference elsewhere": Careless(
         "a larger preference outweighs",
         "certificate",
-        "head[LEAST] if coefficient < 0.0 else head[GREATEST]",
-        "head[GREATEST] if coefficient < 0.0 else head[LEAST]",
+        "head[fields.LEAST] if coefficient < 0.0 else head[fields.GREATEST]",
+        "head[fields.GREATEST] if coefficient < 0.0 else head[fields.LEAST]",
     ),
     "the centre has no flat part": Careless(
         "a special key loses to others by what they share",
         "certificate",
-        "if ix.lists[list_at(ix, h, FLAT) + i] == 1:",
+        "if ix.lists[list_at(ix, h, fields.FLAT) + i] == 1:",
         "if False:",
     ),
     "the centre has no matching part": Careless(
         "wish_between_the_keys",
         "certificate",
-        "    for d in range(head[MATCHING]):\n        v = real",
+        "    for d in range(head[fields.MATCHING]):\n        v = real",
         "    for d in range(0):\n        v = real",
     ),
     "the centre has no linear preference": Careless(
@@ -151,7 +154,7 @@ MUTANTS: Mapping[str, Careless] = {
     "the centre has no quadratic preference": Careless(
         "a_special_key_beside_better_ones",
         "certificate",
-        "    elif head[PREFERENCE] == QUADRATIC:\n        if wish_kind",
+        "    elif head[fields.PREFERENCE] == fields.QUADRATIC:\n        if wish_kind",
         "    elif False:\n        if wish_kind",
     ),
     "half the lead will do": Careless(
@@ -160,7 +163,7 @@ MUTANTS: Mapping[str, Careless] = {
     "squares have no defect": Careless(
         "squares_a_quantum_off",
         "certificate",
-        "    if head[LOOSE] == 1:\n            needed",
+        "    if head[fields.LOOSE] == 1:\n            needed",
         "    if False:\n            needed",
     ),
     "a second run may win": Careless(
@@ -217,11 +220,11 @@ MUTANTS: Mapping[str, Careless] = {
     "special keys never win": Careless(
         "beyond_the_second_nearest",
         "certificate",
-        "    for i in range(head[SPECIALS]):\n        here = score",
+        "    for i in range(head[fields.SPECIALS]):\n        here = score",
         "    for i in range(0):\n        here = score",
     ),
     "special keys have no values": Careless(
-        "wish_between_the_keys", "readout", "for w in range(found[WINNING_SPECIALS]):", "for w in range(0):"
+        "wish_between_the_keys", "readout", "for w in range(found[fields.WINNING_SPECIALS]):", "for w in range(0):"
     ),
     "losers leave no trace": Careless("structured 4", "readout", "(1 if length > winners else 0)", "0"),
     "a single winner weighs 1": Careless(
@@ -265,7 +268,7 @@ MUTANTS: Mapping[str, Careless] = {
     "keys that break the structure stay": Careless(
         "a_late_square_that_is_a_quantum_off",
         "kernel",
-        "            head[STRUCTURED] = 0\n        if",
+        "            head[fields.STRUCTURED] = 0\n        if",
         "            pass\n        if",
     ),
     "valleys are peaks": Careless("valleys", "vocabulary", "if step(v, low, vec, shape) <= 0 and", "if False and"),

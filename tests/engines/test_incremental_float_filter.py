@@ -26,7 +26,7 @@ MUTANTS: Mapping[str, Careless] = {
     "special keys never win": Careless(
         "a special key loses to others by their x",
         "float_filter",
-        "    for i in range(head[SPECIALS]):",
+        "    for i in range(head[fields.SPECIALS]):",
         "    for i in range(0):",
     ),
     "special keys need no lead": Careless(
@@ -68,13 +68,13 @@ MUTANTS: Mapping[str, Careless] = {
     "keys are never rounded": Careless(
         "keys_that_agree_only_after_rounding",
         "float_filter",
-        " or head[INEXACT] > 0",
+        " or head[fields.INEXACT] > 0",
         "",
     ),
     "squares have no defect": Careless(
         "squares_a_quantum_off",
         "float_filter",
-        "2.0 * scale * quantum * head[LOOSE] * SLACK",
+        "2.0 * scale * quantum * head[fields.LOOSE] * SLACK",
         "0.0",
     ),
     "the least is preferred": Careless(
@@ -125,7 +125,7 @@ MUTANTS: Mapping[str, Careless] = {
         " or exact >> root & exact >> square & 1 == 0",
         "",
     ),
-    "values are exact": Careless("keys_that_are_one_float", "float_filter", "head[NARROW] == 0 or ", ""),
+    "values are exact": Careless("keys_that_are_one_float", "float_filter", "head[fields.NARROW] == 0 or ", ""),
     "granularity is the wish's": Careless(
         "a_finer_key_beside_the_wish",
         "float_filter",

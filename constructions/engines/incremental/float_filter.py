@@ -12,48 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from constructions.engines.incremental import fields
 from constructions.engines.incremental.index import (
-    ABSENT,
-    ARENA_PLACE,
-    ARENA_REALS_AT,
-    COEFFICIENTS,
-    FLAT,
-    FREE,
-    GREATEST_REAL,
-    GROUP_FIELDS,
-    GROUP_RUNS,
-    GROUPS,
-    GROUPS_AT,
-    INEXACT,
-    LEAST_REAL,
-    LINEAR,
-    LOOSE,
-    MATCHING,
-    NARROW,
-    NO_PREFERENCE,
-    ONE_WINNER,
-    ORDINARY,
-    PREFERENCE,
-    QUADRATIC,
-    REALS_AT,
-    ROOT,
-    ROOTS,
-    RUN_FIELDS,
-    RUN_KEYS,
-    RUN_WINNERS,
-    RUNS_AT,
     SLACK,
-    SPECIAL_KEYS,
-    SPECIAL_WINNERS,
-    SPECIALS,
-    SQUARE,
-    SQUARES,
-    USED,
-    WINNERS,
-    WINNING_RUNS,
-    WINNING_SPECIALS,
-    WISH_REALS,
-    ZEROS,
     Index,
     find_group,
     head_of,
@@ -72,8 +33,8 @@ from constructions.engines.incremental.sums import ORIGIN, add_up, evaluate
 def find_real_coefficients(ix: Index, h: int, code: Words, vec: Words) -> int:
     """The floats of Q_i of each used register; which of them are exact, as bits."""
     head, q = head_of(ix, h), ix.shape.numbers[FRACTION_BITS]
-    at, into, exact = head[COEFFICIENTS], head[REALS_AT] + WISH_REALS + head[USED], 0
-    for i in range(head[USED]):
+    at, into, exact = head[fields.COEFFICIENTS], head[fields.REALS_AT] + fields.WISH_REALS + head[fields.USED], 0
+    for i in range(head[fields.USED]):
         if code[at] == 1:
             part, following = add_up(code, at + 2, vec, ix.shape, ORIGIN)
             ix.reals[into + i] = real(part, code[at + 1] - 2 * q)
@@ -115,23 +76,23 @@ def nearest_place(ix: Index, start: int, count: int, wish: float) -> int:
 @inlined
 def find_common(ix: Index, h: int, exact: int) -> tuple[bool, float, float, float]:
     """Whether wishes are exact; what the least mismatch costs; what all keys share that match and are ordinary, and its size."""
-    head, lists, reals, q = head_of(ix, h), ix.lists, head_of(ix, h)[REALS_AT], ix.shape.numbers[FRACTION_BITS]
-    wishes, coefficients = reals + WISH_REALS, reals + WISH_REALS + head[USED]
+    head, lists, reals, q = head_of(ix, h), ix.lists, head_of(ix, h)[fields.REALS_AT], ix.shape.numbers[FRACTION_BITS]
+    wishes, coefficients = reals + fields.WISH_REALS, reals + fields.WISH_REALS + head[fields.USED]
     shared, sizes, mismatch = 0.0, 0.0, np.inf
-    at = key_at(ix, h, head[ORDINARY])
-    for i in range(head[USED]):
-        if lists[list_at(ix, h, FLAT) + i] == 1:
+    at = key_at(ix, h, head[fields.ORDINARY])
+    for i in range(head[fields.USED]):
+        if lists[list_at(ix, h, fields.FLAT) + i] == 1:
             term = ix.reals[coefficients + i] * real(register_at(ix, at, i), -q)
             shared, sizes = shared + term, sizes + abs(term)
-    for d in range(head[MATCHING]):
-        root, square = lists[list_at(ix, h, ROOTS) + d], lists[list_at(ix, h, SQUARES) + d]
+    for d in range(head[fields.MATCHING]):
+        root, square = lists[list_at(ix, h, fields.ROOTS) + d], lists[list_at(ix, h, fields.SQUARES) + d]
         r, s = ix.reals[coefficients + root], -ix.reals[coefficients + square]
         if not s > 0.0 or exact >> root & exact >> square & 1 == 0:
             return False, 0.0, 0.0, 0.0
         v = r / (2.0 * s)
         if not divides(v, 2.0 * s, r):
             return False, 0.0, 0.0, 0.0
-        grain = power(lists[list_at(ix, h, ZEROS) + d] - q)
+        grain = power(lists[list_at(ix, h, fields.ZEROS) + d] - q)
         if v != 0.0:
             grain = min(grain, lowest_bit(v))
         mismatch = min(mismatch, s * grain * grain / SLACK)
@@ -144,8 +105,8 @@ def find_common(ix: Index, h: int, exact: int) -> tuple[bool, float, float, floa
 def real_score(ix: Index, h: int, key: int) -> tuple[float, float]:
     """The score of a key, and an error bound."""
     head, q, here, size = head_of(ix, h), ix.shape.numbers[FRACTION_BITS], 0.0, 0.0
-    at, coefficients = key_at(ix, h, key), head[REALS_AT] + WISH_REALS + head[USED]
-    for j in range(head[USED]):
+    at, coefficients = key_at(ix, h, key), head[fields.REALS_AT] + fields.WISH_REALS + head[fields.USED]
+    for j in range(head[fields.USED]):
         term = ix.reals[coefficients + j] * real(register_at(ix, at, j), -q)
         here, size = here + term, size + abs(term)
     return here, size * ERROR
@@ -156,14 +117,16 @@ def take_winner(ix: Index, h: int, run: int, special: int, tied: int) -> None:
     """Who wins goes to ix.found: a special key, or else a run, and with it a special key that ties."""
     found = ix.found
     if special >= 0:
-        found[WINNERS], found[ONE_WINNER], found[WINNING_RUNS], found[WINNING_SPECIALS] = 1, special, 0, 1
-        found[SPECIAL_WINNERS] = special
+        found[fields.WINNERS], found[fields.ONE_WINNER] = 1, special
+        found[fields.WINNING_RUNS], found[fields.WINNING_SPECIALS] = 0, 1
+        found[fields.SPECIAL_WINNERS] = special
     else:
-        winner = (head_of(ix, h)[RUNS_AT] + run) * RUN_FIELDS
-        found[WINNERS], found[ONE_WINNER] = ix.runs[winner + RUN_KEYS], ix.runs[winner]
-        found[WINNING_RUNS], found[WINNING_SPECIALS], found[RUN_WINNERS] = 1, 0, run
+        winner = (head_of(ix, h)[fields.RUNS_AT] + run) * fields.RUN_FIELDS
+        found[fields.WINNERS], found[fields.ONE_WINNER] = ix.runs[winner + fields.RUN_KEYS], ix.runs[winner]
+        found[fields.WINNING_RUNS], found[fields.WINNING_SPECIALS], found[fields.RUN_WINNERS] = 1, 0, run
         if tied >= 0:
-            found[WINNERS], found[WINNING_SPECIALS], found[SPECIAL_WINNERS] = ix.runs[winner + RUN_KEYS] + 1, 1, tied
+            found[fields.WINNERS] += 1
+            found[fields.WINNING_SPECIALS], found[fields.SPECIAL_WINNERS] = 1, tied
 
 
 @inlined
@@ -172,31 +135,32 @@ def decided_by_floats(ix: Index, h: int, code: Words, lead: float, vec: Words, t
     head, lists, reals, quantum = (
         head_of(ix, h),
         ix.lists,
-        head_of(ix, h)[REALS_AT],
+        head_of(ix, h)[fields.REALS_AT],
         power(-ix.shape.numbers[FRACTION_BITS]),
     )
-    if head[NARROW] == 0 or head[INEXACT] > 0 or head[USED] > MANTISSA:
+    if head[fields.NARROW] == 0 or head[fields.INEXACT] > 0 or head[fields.USED] > MANTISSA:
         return False
     needed = (lead + 2.0 * quantum) * SLACK
     exact_wishes, mismatch, shared, sizes = find_common(ix, h, find_real_coefficients(ix, h, code, vec))
     if not exact_wishes:
         return False
     scale, slope, wish, defect = 0.0, 0.0, 0.0, 0.0
-    coefficients = reals + WISH_REALS + head[USED]
-    if head[PREFERENCE] == QUADRATIC:
-        scale = -ix.reals[coefficients + head[SQUARE]]
+    coefficients = reals + fields.WISH_REALS + head[fields.USED]
+    if head[fields.PREFERENCE] == fields.QUADRATIC:
+        scale = -ix.reals[coefficients + head[fields.SQUARE]]
         if not scale > 0.0:
             return False
-        wish, defect = ix.reals[coefficients + head[ROOT]] / (2.0 * scale), 2.0 * scale * quantum * head[LOOSE] * SLACK
-    elif head[PREFERENCE] == LINEAR:
-        slope = ix.reals[coefficients + head[ROOT]]
+        wish = ix.reals[coefficients + head[fields.ROOT]] / (2.0 * scale)
+        defect = 2.0 * scale * quantum * head[fields.LOOSE] * SLACK
+    elif head[fields.PREFERENCE] == fields.LINEAR:
+        slope = ix.reals[coefficients + head[fields.ROOT]]
     # The best run of the group
-    group, _ = find_group(ix, h, FREE, t, YES)
-    best, blur, own, run = -np.inf, 0.0, 0.0, ABSENT
+    group, _ = find_group(ix, h, fields.FREE, t, YES)
+    best, blur, own, run = -np.inf, 0.0, 0.0, fields.ABSENT
     if group >= 0:
-        g = (head[GROUPS_AT] + group) * GROUP_FIELDS
-        count, first = ix.groups[g + GROUP_RUNS], head[ARENA_REALS_AT] + ix.groups[g + ARENA_PLACE]
-        if head[PREFERENCE] == QUADRATIC:
+        g = (head[fields.GROUPS_AT] + group) * fields.GROUP_FIELDS
+        count, first = ix.groups[g + fields.GROUP_RUNS], head[fields.ARENA_REALS_AT] + ix.groups[g + fields.ARENA_PLACE]
+        if head[fields.PREFERENCE] == fields.QUADRATIC:
             place = nearest_place(ix, first, count, wish)
         else:
             place = count - 1 if slope > 0.0 else 0
@@ -210,12 +174,12 @@ def decided_by_floats(ix: Index, h: int, code: Words, lead: float, vec: Words, t
         best = shared + term
         blur = (sizes + scale * abs(own) * (2.0 * abs(wish) + abs(own)) + abs(slope * own)) * ERROR + defect
     # Special keys; one may win together with the run
-    behind, special, tied, specials = -np.inf, ABSENT, ABSENT, list_at(ix, h, SPECIAL_KEYS)
-    for i in range(head[SPECIALS]):
+    behind, special, tied, specials = -np.inf, fields.ABSENT, fields.ABSENT, list_at(ix, h, fields.SPECIAL_KEYS)
+    for i in range(head[fields.SPECIALS]):
         here, size = real_score(ix, h, lists[specials + i])
         if group >= 0 and special < 0 and tied < 0 and abs(here - best) <= size + blur:
             tied = lists[specials + i]
-            at = key_at(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS])
+            at = key_at(ix, h, ix.runs[(head[fields.RUNS_AT] + run) * fields.RUN_FIELDS])
             if score(ix, h, at, code, vec, t) != score(ix, h, key_at(ix, h, tied), code, vec, t):
                 return False
         elif here > best:
@@ -225,12 +189,12 @@ def decided_by_floats(ix: Index, h: int, code: Words, lead: float, vec: Words, t
     if not best - blur - behind >= needed:
         return False
     # Other groups: the best preference that there may be, and at least one mismatch
-    if head[MATCHING] > 0 and head[GROUPS] > (1 if group >= 0 else 0):
-        least, greatest = ix.reals[reals + LEAST_REAL], ix.reals[reals + GREATEST_REAL]
+    if head[fields.MATCHING] > 0 and head[fields.GROUPS] > (1 if group >= 0 else 0):
+        least, greatest = ix.reals[reals + fields.LEAST_REAL], ix.reals[reals + fields.GREATEST_REAL]
         wished = greatest if slope > 0.0 else least
-        if head[PREFERENCE] == QUADRATIC:
+        if head[fields.PREFERENCE] == fields.QUADRATIC:
             wished = min(max(wish, least), greatest)
-        elif head[PREFERENCE] == NO_PREFERENCE:
+        elif head[fields.PREFERENCE] == fields.NO_PREFERENCE:
             wished = own
         if group >= 0 and special < 0:
             apart = abs(own - wished) + (abs(own) + abs(wished)) * ERROR

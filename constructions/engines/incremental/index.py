@@ -24,11 +24,11 @@ Only differences of exact scores become floats, with a relative error below 2^âˆ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions.engines.incremental import fields
 from constructions.engines.incremental.addresses import address, row
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
@@ -47,40 +47,14 @@ from constructions.engines.incremental.limbs import (
 from constructions.engines.incremental.reals import bits_of
 from constructions.engines.incremental.sums import weigh
 
-MOST_SPECIAL = 16
-MOST_EXCEPTIONS = 8  # of one register
-FIELDS = 40
-# Of a head: what it is
-USED, SCORE, VALUE, QUERY, VALUES, OUTPUT, COEFFICIENTS, ROWS = range(8)
-STORE_AT, STRIDE, GROUPS_AT, RUNS_AT, SUMS_AT, TABLE_AT, TABLE_MASK, ARENA_AT, LISTS_AT = range(8, 17)
-# â€¦ its structure, and what it holds
-STRUCTURED, ORDINARY, SPECIALS, MATCHING, PREFERENCE, ROOT, SQUARE, LOOSE = range(17, 25)
-GROUPS, RUNS, ARENA, LEAST, GREATEST, INEXACT, HOPELESS, NEXT_TRY, TRIES = range(25, 34)
-NARROW, SUMMED, REALS_AT, ARENA_REALS_AT = range(34, 38)
-ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
-NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
-# Lists of a head: six with an entry for each register, then the special keys, and MOST_SPECIAL places behind these the inexact ones
-SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS, SPECIAL_KEYS = cast(Sequence[int], np.arange(7))
-# What `certify` finds: how many winners, runs and special keys that win, one of them; where the runs and the special keys that win
-# begin, and the runs that were looked at
-WINNERS, WINNING_RUNS, WINNING_SPECIALS, ONE_WINNER, RUN_WINNERS, SPECIAL_WINNERS, RUNS_LOOKED_AT = 0, 1, 2, 3, 4, 8, 32
-FOUND_FIELDS = 40
-# (first key, place in the arena, runs, room); (first key, number of keys, place of the sums of their values if there are several)
-GROUP_FIELDS, RUN_FIELDS = 4, 3
-ARENA_PLACE, GROUP_RUNS, GROUP_ROOM = 1, 2, 3
-RUN_KEYS, RUN_SUMS = 1, 2
-# Floats of a head: the least and the greatest preferred register; what a query wishes of the matching ones, and its coefficients
-LEAST_REAL, GREATEST_REAL, WISH_REALS = 0, 1, 2
 SLACK = 1.0 + 2.0**-40
-# The scratch array: the largest element, then for each used register its coefficient, of A limbs; then the wishes, and the scores
-LARGEST, FREE = cast(int, np.int64(0)), cast(int, np.int64(8))
 
 
 class Index(NamedTuple):
-    """The heads' indices side by side. found: see WINNERS.
+    """The heads' indices side by side. found: see fields.WINNERS.
 
     store: per key the used registers and the value. shares: weights of m tied winners, at 2m without and 2m +
-    1 with losers. reals: see LEAST_REAL; per group its matching registers. arena_reals: the preferred register of each run
+    1 with losers. reals: see fields.LEAST_REAL; per group its matching registers. arena_reals: the preferred register of each run
     in the arena.
     """
 
@@ -124,25 +98,25 @@ def addressed(ix: Index) -> Index:
 @inlined
 def head_of(ix: Index, h: int) -> Any:
     """The fields of a head."""
-    return row(ix.heads, h, FIELDS)
+    return row(ix.heads, h, fields.FIELDS)
 
 
 @inlined
 def list_at(ix: Index, h: int, which: int) -> int:
     """Where one of the head's lists begins."""
-    return head_of(ix, h)[LISTS_AT] + which * head_of(ix, h)[USED]  # type: ignore[no-any-return]
+    return head_of(ix, h)[fields.LISTS_AT] + which * head_of(ix, h)[fields.USED]  # type: ignore[no-any-return]
 
 
 @inlined
 def key_at(ix: Index, h: int, key: int) -> int:
     """Where a key is stored."""
-    return head_of(ix, h)[STORE_AT] + key * head_of(ix, h)[STRIDE]  # type: ignore[no-any-return]
+    return head_of(ix, h)[fields.STORE_AT] + key * head_of(ix, h)[fields.STRIDE]  # type: ignore[no-any-return]
 
 
 @inlined
 def group_reals(ix: Index, h: int) -> int:
     """Where the floats of the head's groups begin."""
-    return head_of(ix, h)[REALS_AT] + WISH_REALS + 2 * head_of(ix, h)[USED]  # type: ignore[no-any-return]
+    return head_of(ix, h)[fields.REALS_AT] + fields.WISH_REALS + 2 * head_of(ix, h)[fields.USED]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -158,14 +132,15 @@ def find_group(ix: Index, h: int, wish: int, t: Words, narrow: bool) -> tuple[in
     Floats tell different values apart; narrow: equal ones are equal values. Otherwise `t` has the values.
     """
     shape, head = ix.shape.element, head_of(ix, h)
-    limbs, matching, digest = len(shape), head[MATCHING], np.uint64(0x9E3779B97F4A7C15)
-    wished = head[REALS_AT] + WISH_REALS
+    limbs, matching, digest = len(shape), head[fields.MATCHING], np.uint64(0x9E3779B97F4A7C15)
+    wished = head[fields.REALS_AT] + fields.WISH_REALS
     for d in range(matching):
         digest = (digest ^ np.uint64(bits_of(ix.reals[wished + d]) & 0x7FFFFFFFFFFFFFFF)) * np.uint64(
             0xD6E8FEB86659FD93
         )
         digest ^= digest >> np.uint64(32)
-    mask, base, roots, known = head[TABLE_MASK], head[TABLE_AT], list_at(ix, h, ROOTS), group_reals(ix, h)
+    mask, base = head[fields.TABLE_MASK], head[fields.TABLE_AT]
+    roots, known = list_at(ix, h, fields.ROOTS), group_reals(ix, h)
     place = np.int64(digest & np.uint64(0x7FFFFFFF)) & mask
     while True:
         group = ix.table[base + place] - 1
@@ -177,7 +152,7 @@ def find_group(ix: Index, h: int, wish: int, t: Words, narrow: bool) -> tuple[in
                 same = False
                 break
         if same and not narrow:
-            at = key_at(ix, h, ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS])
+            at = key_at(ix, h, ix.groups[(head[fields.GROUPS_AT] + group) * fields.GROUP_FIELDS])
             for d in range(matching):
                 if register_at(ix, at, ix.lists[roots + d]) != load(t, wish + d * limbs, shape):
                     same = False
@@ -190,14 +165,14 @@ def find_group(ix: Index, h: int, wish: int, t: Words, narrow: bool) -> tuple[in
 @inlined
 def run_at(ix: Index, h: int, group: int, place: int) -> int:
     """Which run is at this place of the group."""
-    start = ix.groups[(head_of(ix, h)[GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
-    return ix.arena[head_of(ix, h)[ARENA_AT] + start + place]  # type: ignore[no-any-return]
+    start = ix.groups[(head_of(ix, h)[fields.GROUPS_AT] + group) * fields.GROUP_FIELDS + fields.ARENA_PLACE]
+    return ix.arena[head_of(ix, h)[fields.ARENA_AT] + start + place]  # type: ignore[no-any-return]
 
 
 @inlined
 def run_key(ix: Index, h: int, group: int, place: int) -> int:
     """Where its first key is stored."""
-    return key_at(ix, h, ix.runs[(head_of(ix, h)[RUNS_AT] + run_at(ix, h, group, place)) * RUN_FIELDS])
+    return key_at(ix, h, ix.runs[(head_of(ix, h)[fields.RUNS_AT] + run_at(ix, h, group, place)) * fields.RUN_FIELDS])
 
 
 @compiled
@@ -207,19 +182,19 @@ def score(ix: Index, h: int, at: int, code: Words, vec: Words, t: Words) -> Numb
         head_of(ix, h),
         widths(ix.shape),
         number(0, ix.shape.exact),
-        load(t, LARGEST, ix.shape.element),
+        load(t, fields.LARGEST, ix.shape.element),
     )
-    row = head[ROWS]
-    for c in range(head[SCORE]):
+    row = head[fields.ROWS]
+    for c in range(head[fields.SCORE]):
         x, _, row = weigh(code, row, ix.store, largest, ix.shape, at)
-        total += product(x, load(vec, (head[QUERY] + c) * limbs, ix.shape.element), ix.shape.exact)
+        total += product(x, load(vec, (head[fields.QUERY] + c) * limbs, ix.shape.element), ix.shape.exact)
     return total
 
 
 @inlined
 def dense_scores(ix: Index, h: int, keys: int, code: Words, vec: Words, t: Words, scores: Words) -> None:
     """The rounded score of every key, by definition."""
-    largest = load(t, LARGEST, ix.shape.element)
+    largest = load(t, fields.LARGEST, ix.shape.element)
     for key in range(keys):
         element, _ = rounded(
             score(ix, h, key_at(ix, h, key), code, vec, t), ix.shape.numbers[FRACTION_BITS], largest, ix.shape
@@ -230,4 +205,4 @@ def dense_scores(ix: Index, h: int, keys: int, code: Words, vec: Words, t: Words
 @inlined
 def preferred_by(ix: Index, h: int, key: int) -> Number:
     """A key's preferred register."""
-    return register_at(ix, key_at(ix, h, key), head_of(ix, h)[ROOT])
+    return register_at(ix, key_at(ix, h, key), head_of(ix, h)[fields.ROOT])

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
+from constructions.engines.incremental import fields
 from constructions.engines.incremental.certificate import certify, find_coefficients
 from constructions.engines.incremental.float_filter import decided_by_floats
-from constructions.engines.incremental.index import (
-    HOPELESS,
-    INEXACT,
-    LARGEST,
-    MOST_SPECIAL,
-    NEXT_TRY,
-    SLOTS,
-    SPECIAL_KEYS,
-    STRUCTURED,
-    USED,
-    VALUE,
-    VALUES,
-    Index,
-    head_of,
-    key_at,
-    list_at,
-)
+from constructions.engines.incremental.index import Index, head_of, key_at, list_at
 from constructions.engines.incremental.insertion import insert
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
@@ -98,11 +83,11 @@ def store_key(ix: Index, h: int, key: int, slots: int, vec: Words) -> None:
     """Keeps the used registers and the value of the latest token."""
     head, element, (limbs, _) = head_of(ix, h), ix.shape.element, widths(ix.shape)
     at = key_at(ix, h, key)
-    for i in range(head[USED]):
+    for i in range(head[fields.USED]):
         store(ix.store, at, load(vec, ix.lists[slots + i] * limbs, element), element)
         at += limbs
-    for i in range(head[VALUE]):
-        store(ix.store, at, load(vec, (head[VALUES] + i) * limbs, element), element)
+    for i in range(head[fields.VALUE]):
+        store(ix.store, at, load(vec, (head[fields.VALUES] + i) * limbs, element), element)
         at += limbs
 
 
@@ -121,22 +106,22 @@ def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words
     head, length = head_of(ix, h), state[LENGTH]
     key = length - 1
     if state[RESUMED] == FRESH:
-        store_key(ix, h, key, list_at(ix, h, SLOTS), vec)
+        store_key(ix, h, key, list_at(ix, h, fields.SLOTS), vec)
         if state[ROUNDED_KEY] == 1:
             state[ROUNDED_KEY] = 0
-            if head[INEXACT] == MOST_SPECIAL:
-                head[HOPELESS], head[STRUCTURED] = 1, 0
+            if head[fields.INEXACT] == fields.MOST_SPECIAL:
+                head[fields.HOPELESS], head[fields.STRUCTURED] = 1, 0
             else:
-                ix.lists[list_at(ix, h, SPECIAL_KEYS) + MOST_SPECIAL + head[INEXACT]] = key
-                head[INEXACT] += 1
-        if head[STRUCTURED] == 1 and not insert(ix, h, key, t):
-            head[STRUCTURED] = 0
-        if head[STRUCTURED] == 0 and head[HOPELESS] == 0 and length >= head[NEXT_TRY]:
+                ix.lists[list_at(ix, h, fields.SPECIAL_KEYS) + fields.MOST_SPECIAL + head[fields.INEXACT]] = key
+                head[fields.INEXACT] += 1
+        if head[fields.STRUCTURED] == 1 and not insert(ix, h, key, t):
+            head[fields.STRUCTURED] = 0
+        if head[fields.STRUCTURED] == 0 and head[fields.HOPELESS] == 0 and length >= head[fields.NEXT_TRY]:
             find_coefficients(ix, h, code, vec, t)
             state[RESUMED] = QUERY
             return SEARCH_STRUCTURE
     if state[RESUMED] != ANSWERED:
-        if head[STRUCTURED] == 0:
+        if head[fields.STRUCTURED] == 0:
             return DENSE_COLUMN
         certain = decided_by_floats(ix, h, code, lead, vec, t)
         state[COUNT_SCREENED] += certain
@@ -177,7 +162,7 @@ def advance(
     """Runs on until Python is needed, or done: `tokens` is full, those behind the GIVEN being argmaxes, or one is in `stop`."""
     (limbs, _), element, places = widths(ix.shape), ix.shape.element, ix.shape.numbers[FRACTION_BITS]
     word_at, word_slots, word_limbs = words
-    one, largest = shifted_left(number(1, element), places), load(t, LARGEST, element)
+    one, largest = shifted_left(number(1, element), places), load(t, fields.LARGEST, element)
     place, lead = state[PLACE], lead_over(state[LENGTH], places)
     while True:
         kind = code[place]

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.incremental import index as fields
-from constructions.engines.incremental import kernel
+from constructions.engines.incremental import fields, kernel
 from constructions.engines.incremental.entries import load
-from constructions.engines.incremental.index import FIELDS, FREE, GROUP_FIELDS, LARGEST, MOST_SPECIAL, RUN_FIELDS, Index
+from constructions.engines.incremental.index import Index
 from constructions.engines.incremental.limbs import (
     NEAREST_AWAY,
     NEAREST_EVEN,
@@ -57,8 +56,10 @@ class CompiledMachine:
         self.code = np.array(program.code, np.int64)
         self.vec = np.zeros(program.slots * self.limbs, np.uint64)
         most = max((len(plan.used) for plan in self.plans), default=0)
-        self.t = np.zeros(FREE + most * (self.size + self.limbs) + (MOST_SPECIAL + 4) * self.size, np.uint64)
-        self.t[LARGEST : LARGEST + self.limbs] = self._words([arithmetic.format.max_quanta])
+        self.t = np.zeros(
+            fields.FREE + most * (self.size + self.limbs) + (fields.MOST_SPECIAL + 4) * self.size, np.uint64
+        )
+        self.t[fields.LARGEST : fields.LARGEST + self.limbs] = self._words([arithmetic.format.max_quanta])
         self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
         self.state = np.zeros(kernel.STATE_FIELDS, np.int64)
         self.state[kernel.OBSERVED] = observe is not None
@@ -148,7 +149,7 @@ class CompiledMachine:
 
     def _empty_index(self) -> Index:
         limbs, fmt = self.limbs, self.arithmetic.format
-        heads = np.zeros((len(self.plans), FIELDS), np.int64)
+        heads = np.zeros((len(self.plans), fields.FIELDS), np.int64)
         lists, row = list[int](), 0
         for h, plan in enumerate(self.plans):
             heads[h, fields.USED : fields.ROWS + 1] = (
@@ -165,7 +166,7 @@ class CompiledMachine:
             row += (len(plan.used) + plan.value_width) * limbs
             heads[h, fields.LISTS_AT] = len(lists)
             heads[h, fields.NEXT_TRY] = FIRST_SEARCH
-            lists += [*plan.used, *[0] * (5 * len(plan.used) + 2 * MOST_SPECIAL)]
+            lists += [*plan.used, *[0] * (5 * len(plan.used) + 2 * fields.MOST_SPECIAL)]
         heads[:, fields.STRIDE] = row
         mode = MODES[self.arithmetic.rounding]
         return Index(
@@ -212,8 +213,8 @@ class CompiledMachine:
             groups=None, runs=None, sums=None, table=None, arena=None, reals=None, arena_reals=None
         )
         self.index = self.index._replace(
-            groups=np.zeros(groups * GROUP_FIELDS, np.int32),
-            runs=np.zeros(runs * RUN_FIELDS, np.int32),
+            groups=np.zeros(groups * fields.GROUP_FIELDS, np.int32),
+            runs=np.zeros(runs * fields.RUN_FIELDS, np.int32),
             sums=np.zeros(sums, np.uint64),
             table=np.zeros(table, np.int32),
             arena=np.zeros(arena, np.int32),
@@ -233,8 +234,10 @@ class CompiledMachine:
         stride, at = int(head[fields.STRIDE]), int(head[fields.STORE_AT])
         registers = index.store[: keys * stride].reshape(keys, stride)[:, at : at + used * self.limbs]
         specials = int(head[fields.LISTS_AT]) + fields.SPECIAL_KEYS * used
-        inexact = index.lists[specials + MOST_SPECIAL : specials + MOST_SPECIAL + int(head[fields.INEXACT])].tolist()
-        coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size)
+        inexact = index.lists[
+            specials + fields.MOST_SPECIAL : specials + fields.MOST_SPECIAL + int(head[fields.INEXACT])
+        ].tolist()
+        coefficients = self._numbers(self.t[fields.FREE : fields.FREE + used * self.size], self.size)
 
         def fits(structure: Structure, root: int, square: int) -> int:
             self._set_specials(h, structure.specials)

@@ -7,6 +7,7 @@ from pathlib import Path
 COMPILED = (
     "addresses",
     "certificate",
+    "fields",
     "float_filter",
     "index",
     "insertion",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.incremental.index import LINEAR, MOST_EXCEPTIONS, MOST_SPECIAL, NO_PREFERENCE, QUADRATIC
+from constructions.engines.incremental import fields
 
 Array = Any
 
@@ -28,7 +28,7 @@ class Structure:
     exceptions: dict[int, int] = field(default_factory=dict)
     specials: list[int] = field(default_factory=list)
     matching: list[tuple[int, int]] = field(default_factory=list)
-    preference: tuple[int, int, int] = (NO_PREFERENCE, 0, 0)
+    preference: tuple[int, int, int] = (fields.NO_PREFERENCE, 0, 0)
     loose: bool = False
 
 
@@ -45,7 +45,7 @@ class Keys:
 
     def common(self, register: int) -> int:
         """A key with the value of all keys but MOST_EXCEPTIONS, if there is one: then most of any twice as many and one have it."""
-        places = np.linspace(0, self.number - 1, min(self.number, 2 * MOST_EXCEPTIONS + 1)).astype(np.int64)
+        places = np.linspace(0, self.number - 1, min(self.number, 2 * fields.MOST_EXCEPTIONS + 1)).astype(np.int64)
         values = [value.tobytes() for value in self.registers[places, register]]
         ((value, _),) = Counter(values).most_common(1)
         return int(places[values.index(value)])
@@ -81,10 +81,10 @@ def search(keys: Keys) -> Structure | None:
     used = keys.registers.shape[1]
     for register in range(used):
         differing = keys.differing(register, keys.common(register))
-        if len(differing) <= MOST_EXCEPTIONS and len(differing) < max(1, length - 1):
+        if len(differing) <= fields.MOST_EXCEPTIONS and len(differing) < max(1, length - 1):
             exceptions[register] = len(differing)
             special.update(differing)
-    if len(special) > MOST_SPECIAL or len(special) == length:
+    if len(special) > fields.MOST_SPECIAL or len(special) == length:
         return None
     ordinary = next(key for key in range(length) if key not in special)
     structure = Structure(ordinary, exceptions, sorted(special))
@@ -98,7 +98,7 @@ def search(keys: Keys) -> Structure | None:
         return None
     preferred = inexact[0] if inexact else None
     if rest:
-        structure.preference = (LINEAR, rest[0], rest[0])
+        structure.preference = (fields.LINEAR, rest[0], rest[0])
     else:
         rising = [pair for pair in pairs if keys.rises(pair[0], places) and len(places) > 1]
         if preferred is None and rising:
@@ -106,7 +106,7 @@ def search(keys: Keys) -> Structure | None:
         elif preferred is None and len(pairs) > 1:
             preferred = min(pairs, key=lambda pair: _mismatch(keys, pair, places))
         if preferred is not None:
-            structure.preference = (QUADRATIC, *preferred)
+            structure.preference = (fields.QUADRATIC, *preferred)
             structure.loose = bool(inexact)
     structure.matching = [pair for pair in pairs if pair != preferred]
     return structure

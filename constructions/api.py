@@ -33,6 +33,7 @@ from precision.format import Discipline
 if TYPE_CHECKING:
     from constructions.language.model import ProgramModel
     from constructions.language.program import Program
+    from constructions.show.steps import Steps
 
 VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
@@ -340,10 +341,10 @@ class Result:
             has = ", ".join(name_part("head", i, name) for i, name in enumerate(names, start=1))
             raise KeyError(f"{name_place(block)} has no head {head!r}; it has {has or 'none'}")
         place = names.index(head) if isinstance(head, str) else head - 1
-        quantum, length = self._wired.arithmetic.format.quantum, len(self._steps)
+        quantum, length = self._wired.arithmetic.format.quantum, len(self._steps.next_tokens)
         result = np.zeros((length, length))
-        for row, step in enumerate(self._steps):
-            for position, weight in step.attention[block - 1][place]:
+        for row in range(length):
+            for position, weight in self._steps.attention(row + 1)[block - 1][place]:
                 result[row, position - 1] = float(weight * quantum)
         return result
 
@@ -352,12 +353,12 @@ class Result:
         return self.run.request.wired
 
     @cached_property
-    def _steps(self) -> Sequence[Any]:
-        from constructions.show.steps import observed_steps
+    def _steps(self) -> Steps:
+        from constructions.show.steps import observed
 
         wired = self._wired
         read = [*self.run.request.prompt, *self.run.tokens[:-1].tolist()]
-        return self.run.decoded.steps or observed_steps(wired.model, wired.arithmetic, read)
+        return observed(wired.model, wired.arithmetic, read)
 
     def _quanta(self, name: str, block: int | None) -> Iterable[int]:
         if name not in self._wired.registers:
@@ -366,7 +367,7 @@ class Result:
         if block is not None and not 0 <= block <= blocks:
             raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {blocks}, and 0 for the embedding")
         place, sublayer = self._wired.registers.index(name), 2 * (blocks if block is None else block)
-        return (step.registers[sublayer][place] for step in self._steps)
+        return self._steps.streams[sublayer][place]
 
     def __repr__(self) -> str:
         wrong = f", refuted: {self.complaint}" if self.complaint else ""

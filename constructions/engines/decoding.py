@@ -37,19 +37,16 @@ def decode_by_reference(
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
     beyond: bool = False,
-    keep_steps: bool = False,
 ) -> Decoded:
-    """Token by token; keep_steps: what each token left behind is kept."""
+    """Token by token."""
     from constructions.engines.reference import ReferenceEngine
 
     model.admit(len(prompt), beyond=beyond)
     engine = ReferenceEngine(model, arithmetic, beyond=beyond)
-    sequence, produced, steps = list(prompt), list[int](), []
+    sequence, produced = list(prompt), list[int]()
     while engine.length < len(sequence):
         step = engine.append(sequence[engine.length])
         tick(engine.length)
-        if keep_steps:
-            steps.append(step)
         if engine.length == len(sequence):
             produced.append(step.next_token)
             sequence.append(step.next_token)
@@ -60,7 +57,7 @@ def decode_by_reference(
             sequence.extend(response)
             if len(produced) >= limit:
                 break
-    return Decoded(produced, engine.flags, "reference", steps)
+    return Decoded(produced, engine.flags, "reference")
 
 
 def decode_by_incremental(

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from constructions.engines.reference import Flags, Step
+    from constructions.engines.reference import Flags
     from constructions.layers import Transformer
     from precision.format import Arithmetic
 
@@ -26,14 +26,13 @@ class Decoded:
     """Greedy decoding. produced: the tokens after the prompt, responses included.
 
     recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
-    decoded. steps: what `reference` was told to keep. uncertified: how many softmax columns of a head were computed by definition
+    decoded. uncertified: how many softmax columns of a head were computed by definition
     for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
     """
 
     produced: list[int]
     recorded: Flags | Callable[[], Flags] | None
     engine: str
-    steps: list[Step] = field(default_factory=list)
     uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     @cached_property

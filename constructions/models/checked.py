@@ -6,13 +6,13 @@ not 0 at position 1: these take a run, which is one of the reference engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.places import name_part, name_place
-from constructions.wiring.needs import Need, value
+from constructions.wiring.needs import Need, Registers, value
 from constructions.wiring.wired import Wired
 from precision.rounding import round_fraction
 
@@ -50,7 +50,7 @@ def check_run(wired: Wired, tokens: Sequence[int], *, beyond: bool = False) -> l
 def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]:
     # The registers do not depend on words that do not occur, so these are left out.
     used = sorted(set(tokens))
-    place = {name: i for i, name in enumerate(wired.registers)}
+    places = {name: place for place, name in enumerate(wired.registers)}
     model = replace(wired.model, words=wired.model.words[used], unembed=wired.model.unembed[:1])
     engine, fmt = ReferenceEngine(model, wired.arithmetic, beyond=beyond), wired.arithmetic.format
     quantum = fmt.quantum
@@ -59,7 +59,7 @@ def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]
         for number, block in enumerate(wired.blocks, start=1):
             if not block.heads:
                 continue
-            registers = _Registers(place, step.registers[2 * (number - 1)], quantum)
+            registers = Registers(step.registers[2 * (number - 1)], places, quantum)
             for i, head in enumerate(block.heads, start=1):
                 for need in head.needs:
                     if not need.holds_at(position):
@@ -69,21 +69,3 @@ def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]
                         expected = round_fraction(expected * expected, fmt).quanta * quantum
                     if actual != expected:
                         yield Unmet(number, i, head.name, position, need, actual, expected)
-
-
-@dataclass(frozen=True)
-class _Registers(Mapping[str, Fraction]):
-    """The values of registers by name, made when they are asked for."""
-
-    place: Mapping[str, int]
-    quanta: Sequence[int]
-    quantum: Fraction
-
-    def __getitem__(self, name: str) -> Fraction:
-        return self.quanta[self.place[name]] * self.quantum
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.place)
-
-    def __len__(self) -> int:
-        return len(self.place)

@@ -91,7 +91,7 @@ class Command(Generic[Model, Input, Answer]):
         keep = self.keeps(args) or args.html is not None
         with cli.progress("preparing the run"):
             request = solver.request(wired, given)
-        run = run_model(request, args.engine, self.running, keep=keep, device=args.device)
+        run = run_model(request, args.engine, self.running, device=args.device)
         options.say_engine(args, run.decoded)
         answer = solver.read(run)
         if args.html is not None:

@@ -120,7 +120,7 @@ def _facts(trace: Trace, page: Page, construction: Construction) -> Iterator[str
 def _patterns(trace: Trace, position: int) -> list[list[tuple[int, float]]]:
     """For each head, whom it reads and how much."""
     quantum = float(trace.quantum)
-    attention = trace.steps[position - 1].attention
+    attention = trace.steps.attention(position)
     return [[(k, round(weight * quantum, 4)) for k, weight in head] for block in attention for head in block]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from constructions.engines import (
     Decoded,
     Tick,
     by_block_and_head,
-    decode_by_reference,
     find_engine,
     no_response,
 )
@@ -24,14 +22,13 @@ from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
 
 if TYPE_CHECKING:
-    from constructions.show.steps import Step
     from constructions.show.trace import Trace
 
 CHECKED = 40  # tokens of a worked example that are held against what the heads need
 
 
-def run_model(request: Request, engine: str, title: str, *, keep: bool = False, device: str | None = None) -> Run:
-    """Runs a request by an engine. title: of the bar. keep: whether `trace_of` will be asked. device: as of `find_engine`."""
+def run_model(request: Request, engine: str, title: str, *, device: str | None = None) -> Run:
+    """Runs a request by an engine. title: of the bar. device: as of `find_engine`."""
     long = isinstance(request.guess, np.ndarray)
     last = len(request.prompt) + (len(request.guess) or request.limit) - 1
 
@@ -42,8 +39,6 @@ def run_model(request: Request, engine: str, title: str, *, keep: bool = False, 
     with cli.progress(title, last, work) as tick:
         run = _followed(request, tick) if _by_indexed(request, engine) else None
         if run is None:
-            if keep and decode is decode_by_reference:
-                decode = partial(decode_by_reference, keep_steps=True)
             run = request.run(decode, tick)
     report_columns(request.wired, run.decoded.uncertified)
     return run
@@ -82,17 +77,15 @@ def _followed(request: Request, tick: Tick) -> Run | None:
 
 
 def trace_of(run: Run) -> Trace:
-    """Every step of a run, which may take it another run."""
-    from constructions.show.steps import observed_steps
+    """Every step of a run, which takes another run."""
+    from constructions.show.steps import observed
     from constructions.show.trace import Trace
 
     wired = run.request.wired
-    steps: list[Step] = list(run.decoded.steps)
     sequence = [*run.request.prompt, *run.tokens[:-1].tolist()]
-    if not steps:
-        with cli.progress("looking at every register"):
-            steps = observed_steps(wired.model, wired.arithmetic, sequence)
-    return Trace(wired, tuple(wired.spelled(sequence))[: len(steps)], len(run.prompt), tuple(steps))
+    with cli.progress("looking at every register"):
+        steps = observed(wired.model, wired.arithmetic, sequence)
+    return Trace(wired, tuple(wired.spelled(sequence)), len(run.prompt), steps)
 
 
 def run_document(

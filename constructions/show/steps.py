@@ -7,10 +7,10 @@ exactly, rounded, and their correctly rounded softmax. Nobody pays for columns t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +30,28 @@ Pattern = tuple[tuple[int, int], ...]
 Stream = Sequence[Sequence[int]]  # each register at all positions, in quanta
 
 
-class Step(Protocol):
-    """One token: see `constructions.engines.reference.Step`."""
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What the tokens of a run left behind, bit for bit as `constructions.engines.reference.Step` has it.
 
-    @property
-    def registers(self) -> Sequence[Sequence[int]]: ...
-    @property
-    def attention(self) -> Sequence[Sequence[Pattern]]: ...
-    @property
-    def next_token(self) -> int: ...
+    streams: by sublayer, that of the embedding first; streams[sublayer][register][place], the place from 0, is in quanta.
+    heads: by block. next_tokens: the argmax at each position.
+    """
+
+    streams: Sequence[Stream]
+    heads: Sequence[Sequence[_Head]]
+    next_tokens: Sequence[int]
+
+    def attention(self, position: int) -> Sequence[Sequence[Pattern]]:
+        """Whom each head of each block reads there. position: from 1."""
+        return [[head.pattern(position) for head in block] for block in self.heads]
 
 
-def observed_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> list[Step]:
-    """A step for each token, by a run of the indexed engine. Raises ValueError for another arithmetic than R_p to the nearest."""
+def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
+    """What these tokens leave behind, by a run of the indexed engine.
+
+    Raises ValueError for another arithmetic than R_p to the nearest.
+    """
     if not arithmetic.format.is_fixed_point or arithmetic.rounding is not Rounding.NEAREST_EVEN:
         raise ValueError("the trace knows fixed point, rounded to the nearest with ties to even")
     from constructions.engines import indexed
@@ -64,64 +73,7 @@ def observed_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[
         heads[block - 1].append(_Head(weights[block - 1].heads[number], arithmetic, streams[-1], attention))
 
     run = indexed.run(model, arithmetic, tokens, observe=keep, observe_head=keep_head)
-    return [_Step(streams, heads, place, int(token)) for place, token in enumerate(run.next_tokens)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """place: the position from 0. heads: by block."""
-
-    streams: Sequence[Stream]
-    heads: Sequence[Sequence[_Head]]
-    place: int
-    next_token: int
-
-    @property
-    def registers(self) -> Sequence[Sequence[int]]:
-        return _Rows(self.streams, self.place)
-
-    @cached_property
-    def attention(self) -> Sequence[Sequence[Pattern]]:
-        return [[head.pattern(self.place) for head in block] for block in self.heads]
-
-
-class _Rows(Sequence[Sequence[int]]):
-    """The registers at one place, a row for each sublayer; nothing is copied."""
-
-    def __init__(self, streams: Sequence[Stream], place: int) -> None:
-        self.streams, self.place = streams, place
-
-    def __len__(self) -> int:
-        return len(self.streams)
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[int]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[int]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
-        if isinstance(index, slice):
-            return _Rows(self.streams[index], self.place)
-        return _Row(self.streams[index], self.place)
-
-
-class _Row(Sequence[int]):
-    """One of them."""
-
-    def __init__(self, stream: Stream, place: int) -> None:
-        self.stream, self.place = stream, place
-
-    def __len__(self) -> int:
-        return len(self.stream)
-
-    def __iter__(self) -> Iterator[int]:
-        return (register[self.place] for register in self.stream)
-
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[int]: ...
-    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
-        return _Row(self.stream[index], self.place) if isinstance(index, slice) else self.stream[index][self.place]
+    return Steps(streams, heads, [int(token) for token in run.next_tokens])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +84,15 @@ class _Head:
     arithmetic: Arithmetic
     before: Stream
     found: Attended
+    patterns: dict[int, Pattern] = field(default_factory=dict)  # that were asked for
 
-    def pattern(self, place: int) -> Pattern:
-        """(position from 1, weight) where the weight is not 0."""
+    def pattern(self, position: int) -> Pattern:
+        """(position from 1, weight) where the weight is not 0. position: that asks, from 1."""
+        if position not in self.patterns:
+            self.patterns[position] = self._pattern(position - 1)
+        return self.patterns[position]
+
+    def _pattern(self, place: int) -> Pattern:
         if self.found.certified[place] and self.found.winners is not None:
             winners = _winners(self.found.winners, place)
             share = winners_share(len(winners), self.arithmetic, losers=len(winners) <= place)

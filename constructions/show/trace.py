@@ -5,21 +5,21 @@ Source of the facts: the steps of an engine, see steps.py. Source of the names: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from constructions.wiring.affine import Affine
+from constructions.wiring.needs import Registers
 from constructions.wiring.register import Past, register
 from constructions.wiring.wire import Component, Gadget, Head
 from constructions.wiring.wired import Wired
 
 if TYPE_CHECKING:
-    from constructions.show.steps import Pattern, Step
+    from constructions.show.steps import Pattern, Steps
 
-ZERO = Fraction(0)
 MOST_POSITIONS = 6  # of a head that attends to many
 
 
@@ -104,12 +104,12 @@ class Trace:
     wired: Wired
     tokens: tuple[str, ...]
     prompt_length: int
-    steps: tuple[Step, ...]
+    steps: Steps
 
     @property
     def chain(self) -> range:
         """The positions whose argmax became a token."""
-        return range(self.prompt_length, len(self.steps) + 1)
+        return range(self.prompt_length, len(self.tokens) + 1)
 
     @cached_property
     def quantum(self) -> Fraction:
@@ -123,7 +123,8 @@ class Trace:
 
     def registers(self, position: int, sublayer: int) -> Registers:
         """The residual vector by name: sublayer 0 is the embedding, 2b − 1 and 2b follow block b's attention and feed-forward."""
-        return Registers(self.steps[position - 1].registers[sublayer], self.places, self.quantum)
+        row = [register[position - 1] for register in self.steps.streams[sublayer]]
+        return Registers(row, self.places, self.quantum)
 
     def before_output(self, position: int) -> Registers:
         """The registers behind the last attention: the last feed-forward overwrites some of them with the output."""
@@ -132,10 +133,10 @@ class Trace:
     def at(self, position: int) -> TokenTrace:
         """What happened at one position."""
         attended, kept, wrote = list[Attended](), list[Kept](), list[Wrote]()
-        step = self.steps[position - 1]
+        attention = self.steps.attention(position)
         for number, plan in enumerate(self.wired.blocks, start=1):
             before, between, after = (self.registers(position, 2 * number - 2 + i) for i in range(3))
-            for i, (head, pattern) in enumerate(zip(plan.heads, step.attention[number - 1], strict=True), start=1):
+            for i, (head, pattern) in enumerate(zip(plan.heads, attention[number - 1], strict=True), start=1):
                 attended.append(self._attended(number, i, head, pattern, before))
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
@@ -146,7 +147,7 @@ class Trace:
             fired = [gadget.name for gadget in plan.gadgets if _fires(gadget, between)] if ends else []
             wrote.append(Wrote(number, {name: after[name] for name in changed if is_plain(name)}, tuple(fired)))
         last = self.before_output(position)
-        produced = self.wired.vocabulary[step.next_token]
+        produced = self.wired.vocabulary[self.steps.next_tokens[position - 1]]
         following = self.tokens[position] if position < len(self.tokens) else produced
         response = "" if following == produced else following
         return TokenTrace(
@@ -173,25 +174,9 @@ class Trace:
 
     def _average(self, pattern: Pattern, sublayer: int, place: int) -> Fraction:
         """Σ weight·register over a pattern, not rounded."""
-        total = sum(weight * self.steps[k - 1].registers[sublayer][place] for k, weight in pattern)
+        register = self.steps.streams[sublayer][place]
+        total = sum(weight * register[k - 1] for k, weight in pattern)
         return total * self.quantum * self.quantum
-
-
-class Registers(Mapping[str, Fraction]):
-    """The residual vector at one place by name. row: in quanta."""
-
-    def __init__(self, row: Sequence[int], places: Mapping[str, int], quantum: Fraction) -> None:
-        self.row, self.places, self.quantum = row, places, quantum
-
-    def __getitem__(self, name: str) -> Fraction:
-        quanta = self.row[self.places[name]]
-        return quanta * self.quantum if quanta else ZERO  # as most registers are
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
 
 
 def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.register import squared
 
+ZERO = Fraction(0)
 Place = Literal["every position", "position 1", "every later position"]
 
 
@@ -29,6 +30,25 @@ class Need:
     def __str__(self) -> str:
         at = "" if self.place == "every position" else f" at {self.place}"
         return f"{self.form} = {f'({self.equals})²' if self.squared else self.equals}{at}"
+
+
+@dataclass(frozen=True, eq=False)
+class Registers(Mapping[str, Fraction]):
+    """The residual vector at one position by name; a value is made when it is asked for. row: in quanta. places: coordinates."""
+
+    row: Sequence[int]
+    places: Mapping[str, int]
+    quantum: Fraction
+
+    def __getitem__(self, name: str) -> Fraction:
+        quanta = self.row[self.places[name]]
+        return quanta * self.quantum if quanta else ZERO  # as most registers are
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 def value(form: Affine, registers: Mapping[str, Fraction]) -> Fraction:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from constructions import counting, index, ngram
-from constructions.engines import decode_by_reference
+from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER, expected_answer, parse_edges
-from constructions.show.steps import observed_steps
+from constructions.show.steps import observed
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
 
@@ -19,13 +19,14 @@ EDGES = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"  # as printed, layer 7 averages two edges 
 
 def check(wired: Wired, tokens: Sequence[int]) -> None:
     model, arithmetic = wired.model, wired.arithmetic
-    wanted = decode_by_reference(model, arithmetic, tokens, set(), 1, keep_steps=True).steps
-    actual = observed_steps(model, arithmetic, tokens)
-    assert len(actual) == len(wanted) == len(tokens)
-    for ours, theirs in zip(actual, wanted, strict=True):
-        assert [tuple(row) for row in ours.registers] == list(theirs.registers)
-        assert [tuple(block) for block in ours.attention] == list(theirs.attention)
-        assert ours.next_token == theirs.next_token
+    engine, actual = ReferenceEngine(model, arithmetic), observed(model, arithmetic, tokens)
+    for place, token in enumerate(tokens):
+        step = engine.append(token)
+        assert [tuple(register[place] for register in stream) for stream in actual.streams] == list(step.registers)
+        assert [tuple(block) for block in actual.attention(place + 1)] == list(step.attention)
+        assert actual.next_tokens[place] == step.next_token
+    assert {len(register) for stream in actual.streams for register in stream} == {len(tokens)}
+    assert len(actual.next_tokens) == len(tokens)
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -64,20 +65,22 @@ def test_another_rounding_is_refused() -> None:
     wired = transformer.build(2)
     arithmetic = Arithmetic(fixed_point(33), rounding=Rounding.TOWARD_ZERO)
     with pytest.raises(ValueError, match="rounded to the nearest"):
-        observed_steps(wired.model, arithmetic, [0])
+        observed(wired.model, arithmetic, [0])
 
 
 def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = parse_edges(EDGES)
     wired = transformer.build(8)
-    actual = observed_steps(wired.model, wired.arithmetic, [*PAPER.prompt(graph), *expected_answer(graph, PAPER)])
+    tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)]
+    actual = observed(wired.model, wired.arithmetic, tokens)
 
     def refuse(*_: object) -> object:
         raise AssertionError("a whole column")
 
     monkeypatch.setattr("constructions.show.steps.softmax", refuse)
-    assert {len(block) for step in actual for block in step.attention} == {0, 1, 2}
+    positions = range(1, len(tokens) + 1)
+    assert {len(block) for position in positions for block in actual.attention(position)} == {0, 1, 2}
     printed = transformer.build(8, printed=("score-range",))
-    uncertified = observed_steps(printed.model, printed.arithmetic, PAPER.prompt(graph))
+    uncertified = observed(printed.model, printed.arithmetic, PAPER.prompt(graph))
     with pytest.raises(AssertionError, match="a whole column"):
-        [step.attention for step in uncertified]
+        [uncertified.attention(position) for position in range(1, len(PAPER.prompt(graph)) + 1)]

@@ -45,12 +45,7 @@ RNNs:
 findings, for --printed:
 {findings}
 
-exit codes:
-  0  every gate and every word is that of the RNN
-  1  refuted: one is another; stderr says which
-  2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  130  interrupted
-"""
+""" + options.exit_codes("every gate and every word is that of the RNN", "one is another; stderr says which")
 
 
 def _solver(
@@ -173,12 +168,9 @@ def _parser(prog: str) -> Parser:
 
 
 def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
-    options.check_page(args, runs=args.dump_weights is None)
-    options.check(args)
+    options.check(args, runs=not options.writes_model(args))
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
-    if options.writes_model(args) and args.trace:
-        raise CommandError("--trace shows a run; --dump-weights and --export run nothing")
     with cli.usage_errors():
         solver = _simulator(args.rnn, args.p, args.n, args.words, Discipline(args.discipline))
         prompt = _prompt(solver.rnn, _text(args))

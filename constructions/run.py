@@ -16,7 +16,6 @@ from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
-from precision.format import Discipline
 
 if TYPE_CHECKING:
     from constructions.language.handwired import HandWired
@@ -44,12 +43,11 @@ input:
   Tokens with spaces between them; n bounds numbers and how often a piece of a text repeats, by default the least that fits.
   python -m verify.theorem FILE.py --all-n asks whether the weights are the program, for every input of every n.
 
-exit codes:
-  0  the model's answer is that of the program's oracle
-  1  refuted: it is another one; stderr says what was expected
-  2  usage: something is wrong with the file or the input, or the output cannot be written
-  130  interrupted
-"""
+""" + options.exit_codes(
+    "the model's answer is that of the program's oracle",
+    "it is another one; stderr says what was expected",
+    given="the file or the input",
+)
 
 
 @cli.command(PROG)
@@ -126,13 +124,7 @@ def _with_input(parser: Parser, variant: str) -> Parser:
     add = parser.add_argument
     add("input", nargs="*", metavar="INPUT", help="the tokens of a prompt, without <s>; - is standard input")
     add("--n", type=cli.whole_number(1, LARGEST_N), help=f"default: the least for the input, or {DEFAULT_N}")
-    add(
-        "--precision",
-        type=cli.precision,
-        metavar="P",
-        help="bits of R_p, odd (default: the least that it is wired for)",
-    )
-    add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    options.add_arithmetic(parser)
     parser.set_defaults(variant=variant, printed=None)
     options.add_engine(parser)
     options.add_trace(parser, "show what every head attends to and what every block writes")
@@ -147,13 +139,7 @@ def _job(
     asks = bool(args.input)
     if text == "-":
         text = cli.read_text("-", "an input")
-    if not asks and not options.writes_model(args):
-        example = solver.program.examples[0]
-        raise CommandError(f"nothing to do; give an input, such as {example!r}, or --dump-weights (see --help)")
-    if not asks and args.trace:
-        raise CommandError("--trace needs an input")
-    options.check_page(args, runs=asks)
-    options.check(args, run="the input" if asks else "")
+    options.check(args, runs=asks, needs=f"an input, such as {solver.program.examples[0]!r}")
     if not asks:
         return Job(args, solver, args.n or DEFAULT_N, None)
     with cli.usage_errors():

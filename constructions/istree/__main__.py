@@ -62,13 +62,11 @@ tokens:
 findings, for --printed:
 {findings}
 
-exit codes:
-  0  the answer holds up: it is the one that the algorithm gives, the chain of thought included
-     (as printed: the right verdict; by the Transformer after the beginning of the tour, and for YES after all of it)
-  1  refuted: the model's answer is another one; stderr says what was expected
-  2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  130  interrupted
-"""
+""" + options.exit_codes(
+    "the answer holds up: it is the one that the algorithm gives, the chain of thought included\n"
+    "     (as printed: the right verdict; by the Transformer after the beginning of the tour, and for YES after all of it)",
+    "the model's answer is another one; stderr says what was expected",
+)
 
 
 def _parser(prog: str) -> Parser:
@@ -152,15 +150,10 @@ def _check(args: argparse.Namespace) -> None:
     ]
     if len(graphs) > 1:
         raise CommandError(f"{' and '.join(graphs)}: give the graph once")
-    if not graphs and not options.writes_model(args):
-        raise CommandError('nothing to do; give a graph, as in --edges "1-2,2-3", or --dump-weights (see --help)')
-    if not graphs and (args.trace or args.html is not None):
-        raise CommandError(f'{"--trace" if args.trace else "--html"} needs a graph, as in --edges "1-2,2-3"')
     if (args.model, args.tokens) not in MODELS:
         layouts = " or ".join(layout for model, layout in MODELS if model == args.model)
         raise CommandError(f"--model {args.model} reads the token layout {layouts}, not {args.tokens}")
-    options.check_page(args, runs=bool(graphs))
-    options.check(args, run="the graph" if graphs else "")
+    options.check(args, runs=bool(graphs), needs='a graph, as in --edges "1-2,2-3"')
 
 
 def _graph(args: argparse.Namespace) -> Graph | None:

@@ -45,12 +45,7 @@ models:
 findings, for --printed:
 {findings}
 
-exit codes:
-  0  the model's answer is right
-  1  refuted: it is another one; stderr says what was expected
-  2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  130  interrupted
-"""
+""" + options.exit_codes("the model's answer is right", "it is another one; stderr says what was expected")
 
 
 def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> int:
@@ -113,9 +108,10 @@ def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retri
         if args.sequence is not None:
             raise CommandError("- and --sequence: give the sequence once")
         args.prompt, args.sequence = None, "-"
-    _check(args)
+    asks = args.prompt is not None or args.sequence is not None
+    options.check(args, runs=asks, needs="a prompt")
     retriever = models[args.model]
-    question = _question(retriever, args) if _asks(args) else None
+    question = _question(retriever, args) if asks else None
     n = args.n or (DEFAULT_N if question is None else question.least_n)
     if question is not None:
         retriever = replace(retriever, query_length=len(question.query))
@@ -137,20 +133,6 @@ def _prompt_last(argv: Sequence[str]) -> list[str]:
     if len(prompts) != 1:
         return list(argv)
     return [*(a for a in argv if a is not prompts[0] and a != "--"), "--", prompts[0]]
-
-
-def _check(args: argparse.Namespace) -> None:
-    """What can be said before any work. Raises CommandError."""
-    if not _asks(args) and not options.writes_model(args):
-        raise CommandError("nothing to do; give a prompt or --dump-weights (see --help)")
-    if not _asks(args) and args.trace:
-        raise CommandError("--trace needs a prompt")
-    options.check_page(args, runs=_asks(args))
-    options.check(args, run="the prompt" if _asks(args) else "")
-
-
-def _asks(args: argparse.Namespace) -> bool:
-    return args.prompt is not None or args.sequence is not None
 
 
 def _question(retriever: Retriever, args: argparse.Namespace) -> Question:

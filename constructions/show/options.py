@@ -19,14 +19,20 @@ def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], de
     """The options of the weights: model, precision, what of it is as printed. fits: what the least precision depends on."""
     add = parser.add_argument
     add("--model", choices=models, default=default, help=f"see below (default: {default})")
+    add("--variant", choices=variants, default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
+    add_arithmetic(parser, fits=fits)
+
+
+def add_arithmetic(parser: Parser, *, fits: str = "n") -> None:
+    """The options of the numbers that a model computes with. fits: as of `add_model`."""
+    add = parser.add_argument
     add(
         "--precision",
         type=cli.precision,
         metavar="P",
         help=f"bits of the number format R_p, odd (default: the least that the model is wired for, by {fits})",
     )
-    add("--variant", choices=variants, default="repaired", help="default: repaired")
-    add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
     add(
         "--discipline",
         choices=[discipline.value for discipline in Discipline],
@@ -53,15 +59,6 @@ def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument(
         "--html", metavar="PATH", type=Path, help="write the run as a page to step through in a browser"
     )
-
-
-def check_page(args: argparse.Namespace, *, runs: bool) -> None:
-    """What can be said of --html before any work. runs: whether there is a run to show. Raises CommandError."""
-    if args.html is None:
-        return
-    if not runs:
-        raise CommandError("--html shows a run, and this command runs nothing")
-    cli.check_writable(args.html, "--html", force=args.force)
 
 
 def add_output(parser: Parser, *, instead: str = "") -> None:
@@ -103,8 +100,31 @@ def list_findings(models: Sequence[Construction]) -> str:
     )
 
 
-def check(args: argparse.Namespace, run: str = "") -> None:
-    """What can be said before any work. run: what a run is about, if weights are to be dumped beside one. Raises CommandError."""
+def exit_codes(holds: str, refuted: str, *, given: str = "the input", needs: str = "more memory than there is") -> str:
+    """The end of --help. holds, refuted: what these codes say. given, needs: what may be wrong, and more than there is."""
+    return f"""\
+exit codes:
+  0  {holds}
+  1  refuted: {refuted}
+  2  usage: something is wrong with {given}, it needs {needs}, or the output cannot be written
+  130  interrupted
+"""
+
+
+def check(args: argparse.Namespace, *, runs: bool, needs: str = "") -> None:
+    """What can be said before any work. runs: whether there is a run. Raises CommandError.
+
+    needs: what a run is about, if weights are to be written beside one; nothing if they are written in place of one.
+    """
+    if needs and not runs and not writes_model(args):
+        raise CommandError(f"nothing to do; give {needs}, or --dump-weights (see --help)")
+    shows = "--trace" if args.trace else "" if args.html is None else "--html"
+    if shows and not runs:
+        raise CommandError(
+            f"{shows} needs {needs}" if needs else f"{shows} shows a run; --dump-weights and --export run nothing"
+        )
+    if args.html is not None:
+        cli.check_writable(args.html, "--html", force=args.force)
     if args.variant == "printed" and args.printed is not None:
         raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
     if args.dump_weights:
@@ -114,8 +134,8 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         if path.suffix not in SUFFIXES:
             raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
         cli.check_writable(path, "--dump-weights", force=args.force)
-    elif args.dump_weights == "" and args.json and run:
-        raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
+    elif args.dump_weights == "" and args.json and runs:
+        raise CommandError("--json prints one document: give --dump-weights a PATH, or leave out what is to be run")
     if args.export is not None:
         from constructions.exports.writing import require
 

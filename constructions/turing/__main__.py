@@ -54,13 +54,11 @@ engines:
   `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
   behind the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
-exit codes:
-  0  the model does what the machine does, whether it halts within --steps or not
-  1  refuted: it does something else; stderr says what was expected
-  2  usage: something is wrong with the input, it needs more space than --cells or more memory than there is, or the output cannot
-     be written
-  130  interrupted
-"""
+""" + options.exit_codes(
+    "the model does what the machine does, whether it halts within --steps or not",
+    "it does something else; stderr says what was expected",
+    needs="more space than --cells or more memory than there is",
+)
 
 
 def _parser(prog: str) -> Parser:
@@ -145,8 +143,6 @@ def _check(args: argparse.Namespace) -> None:
     """What can be said before any work. Raises CommandError."""
     if args.machine is None:
         raise CommandError("nothing to do; give a --machine (see --help)")
-    if options.writes_model(args) and args.trace:
-        raise CommandError("--trace shows a run; --dump-weights and --export run nothing")
     if args.export is not None and args.steps is None:
         raise CommandError("--export needs --steps, the most steps of the runs that the model is to be for")
     if args.cells is not None and args.model == "rag":
@@ -157,8 +153,7 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError(
             f"--json lists every word of a run: at most {MOST_STEPS_LISTED:,} --steps, not {args.steps:,}"
         )
-    options.check_page(args, runs=args.dump_weights is None)
-    options.check(args)
+    options.check(args, runs=not options.writes_model(args))
 
 
 def _machine(args: argparse.Namespace) -> tuple[Machine, str]:

@@ -221,6 +221,7 @@ def test_a_large_threshold_is_compared_exactly() -> None:
         ("index", ("1 ? 1", "--variant", "printed", "--printed", "tied-head"), "--variant printed has all of them"),
         ("index", (), "nothing to do"),
         ("index", ("--trace", "--dump-weights"), "--trace needs a prompt"),
+        ("index", ("--html", "a.html", "--dump-weights"), "--html needs a prompt"),
         ("index", ("--dump-weights", "w.txt"), "must end in .safetensors or .npz"),
         ("index", ("--dump-weights", "--json", "1 ? 1"), "--json prints one document"),
         ("index", ("--sequence", "/nowhere/s.txt", "? 1"), "/nowhere/s.txt: No such file or directory"),

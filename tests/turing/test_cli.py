@@ -145,6 +145,7 @@ def test_names_files_and_standard_input(
         (("--machine", BB2, "--json", "--trace"), "leave out --trace"),
         (("--machine", BB2, "--json", "--steps", "1000001"), "lists every word of a run: at most 1,000,000 --steps"),
         (("--machine", BB2, "--dump-weights", "--trace"), "--dump-weights and --export run nothing"),
+        (("--machine", BB2, "--steps", "2", "--export", "torch", "a.pt2", "--html", "a.html"), "--html shows a run"),
         (("--machine", BB2, "--dump-weights", "x.txt"), "must end in"),
         (("--machine", BB2, "--cells", "4", "--model", "rag"), "for the models cot and hybrid"),
         (("--machine", BB2, "--cells", "4", "--tape", "01101"), "4 cells do not hold the 5 symbols"),

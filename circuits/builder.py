@@ -93,14 +93,7 @@ class Builder:
 
     def add(self, circuit: Circuit, inputs: Sequence[Bit], states: Sequence[Bit] = ()) -> tuple[list[Bit], list[Bit]]:
         """A circuit's gates over these bits: its outputs and its next state."""
-        bits: list[Bit] = []
-        for kind, left, right in circuit.gates:
-            if kind is Kind.AND:
-                bits.append(bits[left] & bits[right])
-            elif kind is Kind.XOR:
-                bits.append(bits[left] ^ bits[right])
-            else:
-                bits.append(self.one if kind is Kind.ONE else (inputs if kind is Kind.INPUT else states)[left])
+        bits = circuit.evaluate(self.one, inputs, states)
         return [bits[place] for place in circuit.outputs], [bits[place] for place in circuit.next_state]
 
     def circuit(self, outputs: Mapping[str, Bit], next_state: Sequence[Bit] = (), *, in_order: bool = False) -> Circuit:
@@ -183,3 +176,11 @@ class Builder:
             self._known[gate] = len(self.gates)
             self.gates.append(gate)
         return Bit(self, self._known[gate])
+
+
+def constants(circuit: Circuit) -> list[int | None]:
+    """The value of each gate that is folded to a constant, None for the others."""
+    builder = Builder()
+    inputs, states = [builder.input(name) for name in circuit.inputs], [builder.state(name) for name in circuit.states]
+    value_of = {builder.zero: 0, builder.one: 1}
+    return [value_of.get(bit) for bit in circuit.evaluate(builder.one, inputs, states)]

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self, TypeVar
+
+
+class Boolean(Protocol):
+    """What gates are evaluated over."""
+
+    def __and__(self, other: Self, /) -> Self: ...
+    def __xor__(self, other: Self, /) -> Self: ...
+
+
+Value = TypeVar("Value", bound=Boolean)
 
 
 class Kind(IntEnum):
@@ -100,14 +110,18 @@ class Circuit:
             raise ValueError(
                 f"{len(inputs)} input and {len(states)} state bits for a circuit with {len(self.inputs)} and {len(self.states)}"
             )
-        ones, result = (1 << lanes) - 1, list[int]()
+        return self.evaluate((1 << lanes) - 1, inputs, states)
+
+    def evaluate(self, one: Value, inputs: Sequence[Value], states: Sequence[Value] = ()) -> list[Value]:
+        """The value of every gate over anything that has & and ^, whose 1 is `one`."""
+        result: list[Value] = []
         for kind, left, right in self.gates:
             if kind is Kind.AND:
                 result.append(result[left] & result[right])
             elif kind is Kind.XOR:
                 result.append(result[left] ^ result[right])
             elif kind is Kind.ONE:
-                result.append(ones)
+                result.append(one)
             else:
                 result.append(inputs[left] if kind is Kind.INPUT else states[left])
         return result
@@ -116,20 +130,3 @@ class Circuit:
         """Outputs and next state; see `values`."""
         values = self.values(inputs, states, lanes)
         return [values[place] for place in self.outputs], [values[place] for place in self.next_state]
-
-
-def constants(circuit: Circuit) -> list[int | None]:
-    """The value of each gate whose gates say it whatever is read, None for the others."""
-    values: list[int | None] = []
-    for kind, left, right in circuit.gates:
-        if kind is Kind.ONE:
-            values.append(1)
-        elif kind is Kind.AND:
-            a, b = values[left], values[right]
-            values.append(0 if 0 in (a, b) else None if None in (a, b) else 1)
-        elif kind is Kind.XOR:
-            a, b = values[left], values[right]
-            values.append(0 if left == right else None if a is None or b is None else a ^ b)
-        else:
-            values.append(None)
-    return values

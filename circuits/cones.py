@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Kind
+from circuits.lanes import pack, unpack
 from circuits.ranges import Range
 
 MOST = 10  # leaves
@@ -64,7 +65,7 @@ class Cones:
         count = 1 << len(leaves)
         values = np.full(count, constant, np.int64)
         for bit, coefficient in terms.items():
-            values += coefficient * _column(lanes[bit.id], count)
+            values += coefficient * unpack([lanes[bit.id]], count)
         cases = np.flatnonzero(self._allowed(leaves))
         return Table(tuple(Bit(self.builder, leaf) for leaf in leaves), cases, values[cases])
 
@@ -132,7 +133,7 @@ class Cones:
 
 def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
     """The lowest `bits` bits of the values, in two's complement, as selections by one leaf after the other."""
-    care = _lane(table.cases, np.ones(len(table.cases), np.bool_))
+    care = _lane(table.cases, np.ones(len(table.cases), np.int64))
     bit_of: dict[tuple[int, int, int], Bit] = {}
 
     def node(on: int, cared: int, level: int) -> Bit:
@@ -162,12 +163,8 @@ def _alternating(leaf: int, count: int) -> int:
     return ((1 << count) - 1) // ((1 << 2 * block) - 1) * (((1 << block) - 1) << block)
 
 
-def _column(lane: int, count: int) -> NDArray[np.int64]:
-    raw = np.frombuffer(lane.to_bytes(-(-count // 8), "little"), np.uint8)
-    return np.unpackbits(raw, count=count, bitorder="little").astype(np.int64)
-
-
-def _lane(cases: NDArray[np.int64], bits: NDArray[np.generic]) -> int:
-    mask = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.bool_)
-    mask[cases] = bits.astype(np.bool_)
-    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+def _lane(cases: NDArray[np.int64], bits: NDArray[np.int64]) -> int:
+    """The lane of these bits, one for each of the cases; 0 for every other case."""
+    mask = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.int64)
+    mask[cases] = bits
+    return pack(mask, 1)[0]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
-from circuits.numbers import NumberBuilder
+from circuits.numbers import Number, NumberBuilder
 from precision.format import fixed_point
 
 OPERANDS = "ab"
@@ -21,19 +21,25 @@ Bits = Sequence[Bit]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. gates(p): the AND and XOR gates of its circuit; formula: the same, for people."""
+    """One operation. gates(p): the AND and XOR gates of its circuit; formula: the same, for people. operator: that makes them."""
 
     name: str
     meaning: str
     operands: int
     formula: str
     gates: Callable[[int], int]
-    make: Callable[..., Bits]
+    operator: Callable[..., Number | Bit]
 
     def circuit(self, precision_bits: int) -> Circuit:
         """Its circuit over R_p. Raises ValueError for a p that is even or below 5."""
         fmt = fixed_point(precision_bits)
-        return bitwise(self.operands, precision_bits, lambda b, *numbers: self.make(NumberBuilder(b, fmt), *numbers))
+
+        def make(builder: Builder, *numbers: Bits) -> Bits:
+            to = NumberBuilder(builder, fmt)
+            result = self.operator(to, *map(to.from_bits, numbers))
+            return (result,) if isinstance(result, Bit) else to.bits(result)
+
+        return bitwise(self.operands, precision_bits, make)
 
 
 def bitwise(operands: int, precision_bits: int, make: Callable[..., Bits]) -> Circuit:
@@ -43,40 +49,22 @@ def bitwise(operands: int, precision_bits: int, make: Callable[..., Bits]) -> Ci
     return builder.circuit({f"o{i}": bit for i, bit in enumerate(make(builder, *numbers), start=1)})
 
 
-def _negate(to: NumberBuilder, a: Bits) -> Bits:
-    return to.bits(to.negate(to.from_bits(a)))
-
-
-def _relu(to: NumberBuilder, a: Bits) -> Bits:
-    return to.bits(to.relu(to.from_bits(a)))
-
-
-def _compare(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
-    return (to.less(to.from_bits(a), to.from_bits(b)),)
-
-
-def _add(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
-    return to.bits(to.add(to.from_bits(a), to.from_bits(b)))
-
-
-def _multiply(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
-    return to.bits(to.multiply(to.from_bits(a), to.from_bits(b)))
-
-
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("negate", "o = −a", 1, "2p", lambda p: 2 * p, _negate),
-        Operation("compare", "o1 = 1 if a < b, else 0", 2, "6p", lambda p: 6 * p, _compare),
-        Operation("add", "o = a + b, at most the largest number", 2, "12p − 4", lambda p: 12 * p - 4, _add),
+        Operation("negate", "o = −a", 1, "2p", lambda p: 2 * p, NumberBuilder.negate),
+        Operation("compare", "o1 = 1 if a < b, else 0", 2, "6p", lambda p: 6 * p, NumberBuilder.less),
+        Operation(
+            "add", "o = a + b, at most the largest number", 2, "12p − 4", lambda p: 12 * p - 4, NumberBuilder.add
+        ),
         Operation(
             "multiply",
             "o = a·b, rounded to the nearest number, ties to even",
             2,
             "6p² − 12p + 10",
             lambda p: 6 * p * p - 12 * p + 10,
-            _multiply,
+            NumberBuilder.multiply,
         ),
-        Operation("relu", "o = max(a, 0)", 1, "p − 1", lambda p: p - 1, _relu),
+        Operation("relu", "o = max(a, 0)", 1, "p − 1", lambda p: p - 1, NumberBuilder.relu),
     )
 }

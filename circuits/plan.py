@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from circuits.circuit import Kind, constants
+from circuits.builder import constants
+from circuits.circuit import Kind
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from constructions.wiring.affine import Number

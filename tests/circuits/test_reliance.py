@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from circuits.builder import Bit, Builder
-from circuits.circuit import Kind, constants
+from circuits.builder import Bit, Builder, constants
+from circuits.circuit import Kind
 from circuits.compiler import compile_step, filled_registers
 from circuits.equivalence import find_difference
 from circuits.lanes import number_bits

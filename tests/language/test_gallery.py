@@ -11,7 +11,7 @@ import constructions
 from constructions.language.files import GALLERY, load_program, names_of_gallery
 from constructions.language.program import ARCHITECTURES, Architecture
 from tests.gallery import PAGE, Asked, page, rows_of
-from verify.certificates.building import sized
+from verify.certificates.building import part_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import find_program
 from verify.theorem import main
@@ -133,4 +133,4 @@ def test_one_model_is_of_an_interval_of_n(name: str, low: int, high: int) -> Non
     170 numbers are texts of up to 512 tokens. At p = 27, position 91, which n = 90 has, has no square.
     """
     subject = Subject(find_program(name), low)
-    assert sized(subject, 10**6)[2] == high
+    assert part_of(subject, 10**6).high == high

@@ -19,7 +19,7 @@ from verify.algebra.samples import some_n
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.certificates.above import BITS_OF_BITS
-from verify.certificates.building import sized
+from verify.certificates.building import part_of
 from verify.certificates.document import CERTIFIED, certificate
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import find_program
@@ -89,7 +89,7 @@ def test_beyond_so_many_digits_weights_are_of_n_itself() -> None:
     """p alone is that of n rounded up: the weights of a symbol are held against those of three n."""
     dossier = find_program("copying")
     assert dossier is not None
-    assert sized(Subject(dossier, 65535), 10**6)[2] > 65536
+    assert part_of(Subject(dossier, 65535), 10**6).high > 65536
 
 
 def test_p_is_due_to_something() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.language.functions import FunctionError
@@ -15,6 +15,32 @@ from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Subject
 from verify.rounding.model import Listed, Model
 
 FEW = 5  # numbers of each family that are compared, where a table of all would be too large
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Every n from low to high, or every number of cells. of: which of both."""
+
+    low: int
+    high: int
+    of: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
+
+
+@dataclass(frozen=True)
+class Part(Sizes):
+    """Sizes with one model and its inputs: the same weights or forms of n, at the same p.
+
+    compared: the sizes at which the model was held against the matrices that users get.
+    """
+
+    model: Model
+    inputs: TokenAutomaton
+    compared: tuple[int, ...]
 
 
 def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
@@ -134,19 +160,11 @@ def _compared_sizes(subject: Subject, model: Model, low: int, high: int, *, one:
     return tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
 
 
-def sized(subject: Subject, end: int) -> tuple[Model, TokenAutomaton, int]:
-    """As `sized_beside`, but for where it was compared."""
-    model, automaton, high, _ = sized_beside(subject, end)
-    return model, automaton, high
+def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
+    """One model for all sizes from the subject's n on, up to `end` at most; n is an atom of it and its inputs.
 
-
-def sized_beside(
-    subject: Subject, end: int, *, one: bool = False
-) -> tuple[Model, TokenAutomaton, int, tuple[int, ...]]:
-    """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
-
-    The last value: the n at which it was held against the matrices that users get: three or, if `one` says so, one of them; fewer
-    where users get none. Raises OtherMatrices if they differ.
+    It is held against the matrices that users get at three n or, if `one` says so, at one of them; at fewer where users get none.
+    Raises OtherMatrices if they differ.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """
@@ -163,4 +181,4 @@ def sized_beside(
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     sizes = _compared_sizes(subject, model, low, high, one=one)
-    return model, subject.dossier.texts_between(subject, low, high), high, sizes
+    return Part(low, high, "n", model, subject.dossier.texts_between(subject, low, high), sizes)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.algebra.domains import OtherMatrices
-from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import ALONE, Say, rounding, whole
-from verify.certificates.building import at_size, build_beside, model_of, precision_of, sized_beside
+from verify.certificates.building import Part, Sizes, at_size, build_beside, model_of, part_of, precision_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -25,71 +24,63 @@ from verify.certificates.document import (
     subject_of,
 )
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
-from verify.rounding.model import Model
 
 
 @dataclass(frozen=True)
-class Interval:
-    """n from low to high have the same weights or forms of n, at the same p. digest: of these.
+class Interval(Sizes):
+    """What was said of a part. digest: of its weights.
 
-    inputs_run: of the smallest n, whose inputs are all run. of: what they are numbers of. compared: those at which the weights were
-    held against the matrices that users get.
+    inputs_run: of the smallest n, whose inputs are all run. compared: as of a part.
     """
 
-    low: int
-    high: int
     precision_bits: int
     digest: str
     judged: Judged
     inputs_run: int = 0
-    of: str = "n"
     compared: tuple[int, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """For people."""
-        return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
+
+def parts(subject: Subject) -> Iterator[Part]:
+    """Covers all n of the subject, up to 2^64; or the numbers of cells that are looked at for themselves.
+
+    Raises OtherMatrices where the weights are not those that users get, at the first of these sizes that no part has covered.
+    """
+    if subject.all_cells:
+        for cells in range(subject.n, ALONE + 1):
+            model, inputs, wired = build_beside(at_size(subject, cells))
+            yield Part(cells, cells, "cells", model, inputs, () if wired is None else (cells,))
+        return
+    low, end = subject.n, _end(subject)
+    while low <= end:
+        part = part_of(replace(subject, n=low, last=0), end)
+        yield part
+        low = part.high + 1
+
+
+def _end(subject: Subject) -> int:
+    return LARGEST_N if subject.last == ENDLESS else subject.last
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject, up to 2^64; or the numbers of cells that are looked at for themselves."""
-    if subject.all_cells:
-        for cells in range(subject.n, ALONE + 1):
-            one = at_size(subject, cells)
-            try:
-                model, inputs, wired = build_beside(one)
-            except OtherMatrices as refused:
-                yield replace(_refused(one, refused), low=cells, high=cells, of="cells")
-                return
-            sizes: tuple[int, ...] = () if wired is None else (cells,)
-            yield _judged(cells, cells, model, inputs, "cells", sizes)
-        return
-    low, end = subject.n, LARGEST_N if subject.last == ENDLESS else subject.last
-    subject = replace(subject, length=None, last=0)
-    while low < LEAST and low <= end:
-        yield _exhausted(replace(subject, n=low))
+    """As `parts`; the inputs of the smallest n are run. Weights that are not those that users get are refused, in the last one."""
+    low, subject = subject.n, replace(subject, length=None)
+    while low < LEAST and low <= _end(subject) and not subject.all_cells:
+        yield _exhausted(replace(subject, n=low, last=0))
         low += 1
-    while low <= end:
-        try:
-            model, inputs, high, sizes = sized_beside(replace(subject, n=low), end)
-        except OtherMatrices as refused:
-            yield _refused(replace(subject, n=low), refused)
-            return
-        yield _judged(low, high, model, inputs, compared=sizes)
-        low = high + 1
+    try:
+        for part in parts(replace(subject, n=low)):
+            yield _judged(part)
+            low = part.high + 1
+    except OtherMatrices as refused:
+        one, judged = at_size(subject, low), Judged(REFUSED, refused.where, refused.what)
+        of = "cells" if subject.all_cells else "n"
+        yield Interval(low, low, of, precision_of(one), model_of(one).digest, judged)
 
 
-def _judged(
-    low: int, high: int, model: Model, inputs: TokenAutomaton, of: str = "n", compared: tuple[int, ...] = ()
-) -> Interval:
+def _judged(part: Part) -> Interval:
+    model, judged = part.model, judge(part.model, part.inputs)
     p = model.arithmetic.format.significand_bits + 1
-    return Interval(low, high, p, model.digest, judge(model, inputs), of=of, compared=compared)
-
-
-def _refused(subject: Subject, refused: OtherMatrices) -> Interval:
-    """Of the interval that begins at this n, whose weights are not those that users get."""
-    judged = Judged(REFUSED, refused.where, refused.what)
-    return Interval(subject.n, subject.n, precision_of(subject), model_of(subject).digest, judged)
+    return Interval(part.low, part.high, part.of, p, model.digest, judged, compared=part.compared)
 
 
 def certificates(
@@ -141,4 +132,4 @@ def _exhausted(subject: Subject) -> Interval:
         (n,) if document.get("matrices_sha256") else (),
     )
     inputs = document.get("inputs_run", 0)
-    return Interval(n, n, document["precision_bits"], document["weights_sha256"], judged, inputs, compared=sizes)
+    return Interval(n, n, "n", document["precision_bits"], document["weights_sha256"], judged, inputs, sizes)

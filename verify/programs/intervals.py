@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from constructions.language.terms import fraction
@@ -19,33 +20,23 @@ from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.interval import of_form, symbol
 from verify.algebra.polynomial import Polynomial, constant
 from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
-from verify.certificates.above import ALONE, Say, whole
-from verify.certificates.building import at_size, automaton_of, build, families_of, sized
+from verify.certificates.above import Say, whole
+from verify.certificates.building import Part, Sizes, at_size, automaton_of, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, Json, Subject
+from verify.certificates.ranges import parts
+from verify.dossiers.dossier import Json, Subject
 from verify.programs.document import asked, explained, explanation
-from verify.rounding.model import Model, first_difference
+from verify.rounding.model import Model, vocabulary
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
 
 
 @dataclass(frozen=True)
-class Interval:
-    """n from low to high have this document, in which numbers may depend on n; digest: of their weights and precisions.
+class Interval(Sizes):
+    """Sizes that have this document, in which numbers may depend on n; digest: of their weights and precisions."""
 
-    of: what they are numbers of.
-    """
-
-    low: int
-    high: int
     digest: str
     document: Json
-    of: str = "n"
-
-    @property
-    def text(self) -> str:
-        """For people."""
-        return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
 
 
 def explanations(
@@ -86,56 +77,35 @@ def differences(
 
 def intervals(subject: Subject) -> Iterator[Interval]:
     """Covers all n of the subject, up to 2^64, or the few cells that are looked at alone; what is not certified is the last one."""
-    if subject.all_cells:
-        yield from _of_cells(subject)
-        return
     low = subject.n
     try:
-        for interval in _of_sizes(subject):
+        for interval in _of_cells(subject) if subject.all_cells else _of_sizes(subject):
             low = interval.high + 1
             yield interval
+            if interval.document["verdict"] != CERTIFIED:
+                return
     except OtherMatrices as refused:  # the matrices that users get
-        yield Interval(low, low, "", _refused(subject, refused))
-
-
-def _refused(subject: Subject, refused: OtherMatrices) -> Json:
-    return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+        document = {**asked(at_size(subject, low)), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+        yield Interval(low, low, "cells" if subject.all_cells else "n", "", document)
 
 
 def _of_sizes(subject: Subject) -> Iterator[Interval]:
-    end = LARGEST_N if subject.last == ENDLESS else subject.last
-    low, subject = subject.n, replace(subject, last=0)
-    model, _, high = sized(subject, end)
-    while True:
-        digest = hashlib.sha256(model.digest.encode())
-        other, further = model, high
-        while high < end:  # p is nothing to exact arithmetic
-            other, _, further = sized(replace(subject, n=high + 1), end)
-            if first_difference(model, other):
-                break
-            digest.update(other.digest.encode())
-            high = further
-        for interval in pieces(subject, model, low, high):
-            yield replace(interval, digest=digest.hexdigest())
-            if interval.document["verdict"] != CERTIFIED:
-                return
-        if high >= end:
-            return
-        low, model, high = high + 1, other, further
+    """Parts that differ in p alone are one: p is nothing to exact arithmetic."""
+    for _, same in groupby(parts(subject), key=lambda part: (vocabulary(part.model), part.model.layers)):
+        group = [*same]
+        digest = _digest(*group)
+        for interval in pieces(replace(subject, last=0), group[0].model, group[0].low, group[-1].high):
+            yield replace(interval, digest=digest)
 
 
 def _of_cells(subject: Subject) -> Iterator[Interval]:
-    for cells in range(subject.n, ALONE + 1):
-        one = at_size(subject, cells)
-        try:
-            model, automaton = build(one)
-        except OtherMatrices as refused:
-            yield Interval(cells, cells, "", _refused(one, refused), "cells")
-            return
-        digest = hashlib.sha256(model.digest.encode()).hexdigest()
-        yield Interval(cells, cells, digest, document := explained(one, model, automaton), "cells")
-        if document["verdict"] != CERTIFIED:
-            return
+    for part in parts(subject):
+        document = explained(at_size(subject, part.low), part.model, part.inputs)
+        yield Interval(part.low, part.high, part.of, _digest(part), document)
+
+
+def _digest(*some: Part) -> str:
+    return hashlib.sha256("".join(part.model.digest for part in some).encode()).hexdigest()
 
 
 def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Interval]:
@@ -155,7 +125,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
             single = explained(one, at_one(model, one), automaton_of(one))
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
                 last, document = low, single
-        yield Interval(low, last, model.digest, document)
+        yield Interval(low, last, "n", model.digest, document)
         if document["verdict"] != CERTIFIED:
             return
         low = last + 1

@@ -21,7 +21,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,7 +28,7 @@ from typing import Any
 
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import model_of, sized, sized_beside
+from verify.certificates.building import Part, model_of, part_of
 from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
 from verify.dossiers.dossier import About, Subject
 from verify.dossiers.registry import find_dossiers
@@ -153,45 +152,35 @@ def intervals(subject: Subject, what: About, known: Mapping[tuple[int, str], Int
     """
     low = subject.n
     while low <= subject.last:
-        model, high, _ = built(subject, low)
-        compare(subject, model, low, high)
-        one = known.get((low, model.digest[:DIGITS]))
-        yield (one := one if one and one.high == high else certified(subject, what, model, low, high))
-        low = one.high + 1
+        part = built(subject, low)
+        compare(subject, part)
+        one = known.get((low, part.model.digest[:DIGITS]))
+        yield one if one and one.high == part.high else certified(subject, what, part)
+        low = part.high + 1
 
 
-def built(subject: Subject, low: int, *, one: bool = False) -> tuple[Model, int, tuple[int, ...]]:
-    """The weights of all n from low to the one that is returned, and at which n they were held against matrices that users get.
+def built(subject: Subject, low: int, *, one: bool = False) -> Part:
+    """The weights from low on, and the inputs. one: they are held against the matrices that users get at one n only.
 
-    one: at one n only. Raises NotCertified where users get others.
+    Raises NotCertified where users get others.
     """
-    with of_users(low):
-        model, _, high, sizes = sized_beside(replace(subject, n=low, last=0), subject.last, one=one)
-    return model, high, sizes
-
-
-@contextmanager
-def of_users(low: int) -> Iterator[None]:
-    """Raises NotCertified where matrices that users get, from n = low on, are not those of the exact layers."""
     try:
-        yield
+        return part_of(replace(subject, n=low, last=0), subject.last, one=one)
     except OtherMatrices as other:
         raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
 
-def certified(subject: Subject, what: About, model: Model, low: int, high: int) -> Interval:
+def certified(subject: Subject, what: About, part: Part) -> Interval:
     """The check itself. Raises NotCertified."""
-    with of_users(low):
-        certified_pieces = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
-    return Interval(low, model.digest[:DIGITS], tuple(certified_pieces))
+    certified_pieces = _rounding(part) if what == "rounding" else _program(subject, part)
+    return Interval(part.low, part.model.digest[:DIGITS], tuple(certified_pieces))
 
 
-def _rounding(subject: Subject, low: int) -> list[Piece]:
-    model, inputs, high = sized(replace(subject, n=low, last=0), subject.last)
-    judged = judge(model, inputs)
+def _rounding(part: Part) -> list[Piece]:
+    judged = judge(part.model, part.inputs)
     if judged.verdict != CERTIFIED:
-        raise NotCertified(low, high, judged.where, judged.what, judged.verdict)
-    return [Piece(high, digest(said_of_rounding(judged)))]
+        raise NotCertified(part.low, part.high, judged.where, judged.what, judged.verdict)
+    return [Piece(part.high, digest(said_of_rounding(judged)))]
 
 
 def said_of_rounding(judged: Judged) -> object:
@@ -206,11 +195,11 @@ def said_of_rounding(judged: Judged) -> object:
     return [margins, report.states, sorted(report.invariants)]
 
 
-def _program(subject: Subject, model: Model, low: int, high: int) -> list[Piece]:
+def _program(subject: Subject, part: Part) -> list[Piece]:
     from verify.programs.intervals import pieces
 
     certified_pieces = []
-    for piece in pieces(replace(subject, last=0), model, low, high):
+    for piece in pieces(replace(subject, last=0), part.model, part.low, part.high):
         said = piece.document
         if said["verdict"] != CERTIFIED:
             raise NotCertified(piece.low, piece.high, said["where"], said["what"], said["verdict"])
@@ -226,15 +215,15 @@ def said_of_program(document: Mapping[str, Any]) -> object:
 # The weights that users get
 
 
-def compare(subject: Subject, model: Model, low: int, high: int, *, one: bool = False) -> None:
+def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
     """What the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one of these.
 
     Raises NotCertified where they differ.
     """
-    number = int(model.digest, 16)
-    three = (low, high, low + number % (high - low + 1))
+    number = int(part.model.digest, 16)
+    three = (part.low, part.high, part.low + number % (part.high - part.low + 1))
     for n in [three[number % 3]] if one else sorted({*three}):
-        if where := difference_at(subject, model, n):
+        if where := difference_at(subject, part.model, n):
             raise NotCertified(n, n, where, f"n = {n} has other weights than what stands for it", "refused")
 
 
@@ -322,19 +311,19 @@ class Renewal:
         """
         subject = self.document.subject
         many = len(self.document.intervals) > FEW_INTERVALS
-        model, high, sizes = built(subject, interval.low, one=many)
-        if not (many and sizes):  # beyond float64 there are no matrices
-            compare(subject, model, interval.low, high, one=many)
-        if (model.digest[:DIGITS], high) != (interval.weights, interval.high):
+        part = built(subject, interval.low, one=many)
+        if not (many and part.compared):  # beyond float64 there are no matrices
+            compare(subject, part, one=many)
+        if (part.model.digest[:DIGITS], part.high) != (interval.weights, interval.high):
             self._look(interval)
             raise Stale(f"{self.name} is of other weights: n = {interval.low} … {interval.high}; {self.remedy}")
 
     def renew(self, interval: Interval) -> None:
         """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""
         subject = self.document.subject
-        model, high, _ = built(subject, interval.low)
-        compare(subject, model, interval.low, high)
-        if certified(subject, self.document.about, model, interval.low, high) != interval:
+        part = built(subject, interval.low)
+        compare(subject, part)
+        if certified(subject, self.document.about, part) != interval:
             what = f"the check says something else of n = {interval.low} … {interval.high}"
             raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy} --all")
 
@@ -344,10 +333,10 @@ class Renewal:
         for _ in range(RENEWED + 1):
             if low > subject.last:
                 return
-            model, high, _ = built(subject, low)
-            compare(subject, model, low, high)
-            certified(subject, self.document.about, model, low, high)
-            low = high + 1
+            part = built(subject, low)
+            compare(subject, part)
+            certified(subject, self.document.about, part)
+            low = part.high + 1
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from precision.format import Discipline
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Symbolic
-from verify.certificates.building import families_of, model_of, precision_of, sized, wired_of
+from verify.certificates.building import families_of, model_of, part_of, precision_of, wired_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
@@ -47,7 +47,8 @@ def at(model: Model, n: int) -> list[Weight]:
 )
 def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: int, share: Fraction) -> None:
     subject = replace(subject, n=low, discipline=discipline)
-    model, _, high = sized(subject, 1 << 65)
+    part = part_of(subject, 1 << 65)
+    model, high = part.model, part.high
     for n in {low, low + math.floor((high - low) * share), high}:
         one = replace(subject, n=n)
         own = model_of(one)
@@ -78,7 +79,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
 @each
 def test_intervals_are_wide(subject: Subject) -> None:
     """None is a single size, as where a builder asks for what a symbol does not tell."""
-    assert sized(replace(subject, n=1_050_000), 1 << 64)[2] > 1_060_000
+    assert part_of(replace(subject, n=1_050_000), 1 << 64).high > 1_060_000
 
 
 QUESTIONS: list[Callable[[Any], object]] = [

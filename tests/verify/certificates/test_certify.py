@@ -20,7 +20,7 @@ from constructions.show.run import worked_examples
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates import above, ranges
-from verify.certificates.building import sized
+from verify.certificates.building import part_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
 from verify.certify import PROG, main
@@ -337,16 +337,16 @@ def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
 
 def test_istree_for_every_size_of_an_interval() -> None:
     """n stands in the weights: it is an atom, and positions are known against 3n and 5n."""
-    model, inputs, high = sized(find_subject("istree", 4_843_165), 1 << 64)
-    assert high == 4_987_893
-    assert judge(model, inputs).verdict == CERTIFIED
+    part = part_of(find_subject("istree", 4_843_165), 1 << 64)
+    assert part.high == 4_987_893
+    assert judge(part.model, part.inputs).verdict == CERTIFIED
 
 
 def test_an_interval_of_which_a_part_has_one_size() -> None:
     """n = 26 alone is left of 26 and 27 behind a gate: forms do not speak of n there, and later gates still do."""
-    model, inputs, high = sized(find_subject("istree", 26, lean=True), 1 << 64)
-    assert high == 27
-    assert judge(model, inputs).verdict == CERTIFIED
+    part = part_of(find_subject("istree", 26, lean=True), 1 << 64)
+    assert part.high == 27
+    assert judge(part.model, part.inputs).verdict == CERTIFIED
 
 
 def test_progress_above_is_told_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from constructions.parts.heads import match
 from constructions.wiring import wire
 from verify import certify, explain, theorem
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import build_beside, sized, wired_of
+from verify.certificates.building import build_beside, part_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate
 from verify.certificates.ranges import certificates, intervals
 from verify.dossiers.dossier import Subject
@@ -145,7 +145,7 @@ def test_factors_that_are_wrong_for_whole_numbers_alone(monkeypatch: pytest.Monk
     assert actual["verdict"] == REFUSED
     assert "the matrices of n = " in actual["what"]
     with pytest.raises(OtherMatrices, match=r"blocks\.2\.attn\.0\.W_"):
-        sized(find_subject("recall", 10**7), 10**8)
+        part_of(find_subject("recall", 10**7), 10**8)
 
 
 def test_each_interval_is_compared_at_its_ends_and_within() -> None:

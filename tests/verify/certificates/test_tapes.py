@@ -16,7 +16,7 @@ from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
 from verify.automata.token_automaton import Delayed, Label
-from verify.certificates.building import automaton_of, build, families_of, model_of, sized
+from verify.certificates.building import automaton_of, build, families_of, model_of, part_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
@@ -88,9 +88,9 @@ def test_any_number_of_steps(model: str, discipline: Discipline) -> None:
     for n in (1000, 10**12):
         subject = find_subject("turing", n, discipline=discipline, model=model, machine=BB2)
         assert certificate(subject)["verdict"] == CERTIFIED
-    model_of_many, texts, high = sized(replace(subject, n=143), 165)
-    assert high >= 157
-    assert judge(model_of_many, texts).verdict == CERTIFIED
+    part = part_of(replace(subject, n=143), 165)
+    assert part.high >= 157
+    assert judge(part.model, part.inputs).verdict == CERTIFIED
 
 
 @each
@@ -105,7 +105,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
 
 def test_steps_between_two_numbers_of_them() -> None:
     """For n from 7 to 9 a text is one of at most 9 steps, and the cells are those from −n to n."""
-    _, texts, _ = sized(find_subject("turing", 7, model="rag", machine=BB2), 9)
+    texts = part_of(find_subject("turing", 7, model="rag", machine=BB2), 9).inputs
     cell = next(state for state in texts.states if state.label == Label(STEP, number=3, case="cell"))
     assert [texts.range(end) for end in cell.numbers] == [(-9, -7), (7, 9)]
     assert texts.range(cell.high)[1] == 5 + 13 * 8 + 3

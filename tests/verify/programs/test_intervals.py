@@ -23,7 +23,7 @@ from tests.verify.programs.test_terms import ATOMS, sums
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, atom, constant, is_whole
 from verify.algebra.symbolic import is_never_whole, is_sized
-from verify.certificates.building import automaton_of, families_of, model_of, sized, wired_of
+from verify.certificates.building import automaton_of, families_of, model_of, part_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -86,7 +86,7 @@ def as_model(subject: Subject, wired: Wired, changed: Transformer) -> Model:
 @pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])
 def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(name: str, model: str) -> None:
     draw, subject = random.Random(f"{name} {model}"), find_subject(name, 8, model=model)
-    high = min(sized(subject, 12)[2], 12)
+    high = min(part_of(subject, 12).high, 12)
     wired = {n: wired_of(replace(subject, n=n)) for n in range(8, high + 1)}
     every = [(place, change) for place in places(wired[8].model) for change in CHANGES]
     for place, change in draw.sample(every, 2):
@@ -117,7 +117,8 @@ def test_what_only_large_n_break_is_certified_up_to_there() -> None:
 def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: str) -> None:
     """(n − 7)·c in place of a c, from n = 8 on; if only scores are larger for it, nothing is wrong."""
     subject, refused = find_subject(name, 8), 0
-    model, _, high = sized(subject, 12)
+    part = part_of(subject, 12)
+    model, high = part.model, part.high
     many = sum(1 for layer in model.layers for _ in layer.weights())
     for which in random.Random(name).sample(range(many), 3):
         places = iter(range(many))
@@ -133,14 +134,15 @@ def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: 
 
 def test_a_threshold_of_istree_that_is_right_at_the_least_n_alone_is_refused() -> None:
     subject = find_subject("istree", 26, lean=True)
-    model, _, high = sized(subject, 30)
-    assert high == 27
+    part = part_of(subject, 30)
+    model = part.model
+    assert part.high == 27
     fixed = constant(1) - atom("n") * 3
     assert fixed in [w for layer in model.layers for w in layer.weights() if isinstance(w, Polynomial)]
     changed = replace(
         model, layers=tuple(layer.changed(lambda w: 1 - 3 * 26 if w == fixed else w) for layer in model.layers)
     )
-    assert not verdicts(subject, changed, high)[26]
+    assert not verdicts(subject, changed, part.high)[26]
 
 
 POLYNOMIALS = st.lists(st.fractions(-4, 4, max_denominator=2), min_size=1, max_size=3)

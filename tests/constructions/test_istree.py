@@ -27,7 +27,7 @@ def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
 
 
 @modules
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(graphs(range(1, 9)), st.sampled_from(list(LAYOUTS.values())), st.sampled_from(Discipline))
 def test_answers_as_algorithm_1(module: ModuleType, graph: Graph, layout: TokenLayout, discipline: Discipline) -> None:
     wired = module.build(graph.n, layout=layout.name, discipline=discipline)
@@ -35,7 +35,7 @@ def test_answers_as_algorithm_1(module: ModuleType, graph: Graph, layout: TokenL
 
 
 @modules
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(graphs(range(2, 7)), st.sampled_from((2, 10, 40)))
 def test_more_bits_change_nothing(module: ModuleType, graph: Graph, more: int) -> None:
     wired = module.build(graph.n, module.least_precision(graph.n) + more)

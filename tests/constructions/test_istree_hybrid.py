@@ -60,7 +60,7 @@ def tour(text: Sequence[str]) -> list[int]:
 
 
 @pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(graphs(range(1, 7)), st.sampled_from(Discipline))
 def test_every_token_is_the_expected_one(engine: str, graph: Graph, discipline: Discipline) -> None:
     assert answer(model(graph.n, (), discipline), graph, engine) == hybrid.expected_sequence(graph)
@@ -71,7 +71,7 @@ def test_every_input_on_up_to_three_vertices() -> None:
         assert answer(model(graph.n), graph, "dense") == hybrid.expected_sequence(graph)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(graphs(range(2, 6)), st.sampled_from((2, 10, 40)))
 def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
     wired = model(graph.n, (), Discipline.FUSED, hybrid.least_precision(graph.n) + more)
@@ -110,7 +110,7 @@ def test_the_oracle_walks_as_algorithm_1_and_knows_trees() -> None:
             assert walked == expected or walked[:-1] == expected[: len(walked) - 1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 10**6), st.lists(st.integers(2, 10**6), max_size=5))
 def test_the_first_target_near_enough_does_not_pass_the_next_record(base: int, gaps: list[int]) -> None:
     records = list(itertools.accumulate(gaps, initial=base))

@@ -66,7 +66,7 @@ def judge_text(graph: Graph) -> None:
     assert heads[: len(tour)] == tour[: len(heads)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(range(1, 25)))
 @example(DIGITS)
 @example(TRIANGLE)
@@ -100,7 +100,7 @@ def test_nothing_is_guessed() -> None:
     assert text(built(3), graph, "reference") == rag.expected_sequence(graph)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(graphs(range(1, 20)))
 @example(DIGITS)
 def test_any_graph(graph: Graph) -> None:
@@ -108,7 +108,7 @@ def test_any_graph(graph: Graph) -> None:
     assert text(built(graph.n), graph, "indexed", expected) == expected
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(graphs(range(2, 7)), st.sampled_from((2, 10, 30)))
 def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
     wired = rag.build(graph.n, rag.least_precision(graph.n) + more)

@@ -57,7 +57,7 @@ def test_least_precision_is_odd_and_never_falls(part: Part) -> None:
     assert all(list(column) == sorted(column) for column in zip(*bits, strict=True))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data(), st.sampled_from(PARTS))
 def test_a_part_keeps_its_promise(data: st.DataObject, part: Part) -> None:
     trial = data.draw(trials(part, (2, 3, 9), 6, precision=least, n_covers_length=part is match_next.PART))

@@ -81,7 +81,7 @@ writes = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.tuples(writes, writes, writes), st.lists(st.sampled_from(WORDS.vocabulary[:-1]), max_size=5), st.data())
 def test_rules_mean_what_they_say(
     written: tuple[str | tuple[str, int, int], ...], before: list[str], data: st.DataObject

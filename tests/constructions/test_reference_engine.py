@@ -57,7 +57,7 @@ def models(draw: st.DrawFn) -> Transformer:
     return Transformer(matrix(words, width), matrix(width), blocks, matrix(words, width))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data(), models(), st.sampled_from(FORMATS), st.sampled_from(Discipline))
 def test_agrees_with_the_interpreter(
     data: st.DataObject, model: Transformer, fmt: Format, discipline: Discipline

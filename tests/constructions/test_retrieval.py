@@ -97,7 +97,7 @@ def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixt
 
 
 @each_model
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data(), discipline=st.sampled_from(Discipline), more=st.sampled_from((0, 2, 20)))
 def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discipline: Discipline, more: int) -> None:
     case: Case = data.draw(cases(retriever.task.name, range(1, 10)))

@@ -97,7 +97,7 @@ def test_results_become_tokens() -> None:
 WORDS = ("1", "12", "2", "(\\d+)", "\\b 1", "<StartSearch>", "<EndSearch>", "FAILED", "é")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(runs=st.lists(st.lists(st.integers(0, len(WORDS) - 1), min_size=1, max_size=14), min_size=1, max_size=3))
 @example(runs=[[0, 5, 3, 6, 2, 5, 3, 6], [0, 2, 5, 3, 6], [5, 3, 6, 1, 5, 3, 6]])
 def test_a_text_that_is_kept_is_the_text_that_is_read(runs: list[list[int]]) -> None:
@@ -158,7 +158,7 @@ def without_options(pattern: str) -> str:
 
 
 @pytest.mark.parametrize("retriever", [index.RAG, recall.RAG, ngram.RAG, counting.RAG], ids=lambda r: r.task.name)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_re2_finds_the_same(retriever: Retriever, data: st.DataObject) -> None:
     question = data.draw(cases(retriever.task.name, range(1, 30))).question
@@ -168,7 +168,7 @@ def test_re2_finds_the_same(retriever: Retriever, data: st.DataObject) -> None:
 
 @example(sequence=[5] * 40, threshold=39)
 @example(sequence=[5, 55, 5, 5], threshold=3)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sequence=st.lists(st.sampled_from((5, 55, 15, 1)), max_size=30), threshold=st.integers(0, 8))
 def test_re2_counts_the_same(sequence: list[int], threshold: int) -> None:
     compare(counting.RAG, Question(tuple(sequence), (5, threshold)), frozenset())

@@ -91,7 +91,7 @@ def test_floats_against_mpfr(fmt: Format, emax: int) -> None:
 
 @pytest.mark.parametrize("precision_bits", [17, 33, 53, 101])
 @given(data=st.data())
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_fixed_point_against_rational_rounding(precision_bits: int, data: st.DataObject) -> None:
     """Python's own round() of a rational is to nearest even."""
     fmt = fixed_point(precision_bits)

@@ -84,7 +84,7 @@ def test_every_element_midpoint_and_neighbour(twin: Twin, fmt: Format, rounding:
 @both_twins
 @pytest.mark.parametrize("fmt", ARRAY_FORMATS, **by_name)
 @given(data=st.data(), rounding=st.sampled_from([*NEAREST, Rounding.TOWARD_ZERO]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_result_is_the_nearest_element(twin: Twin, fmt: Format, data: st.DataObject, rounding: Rounding) -> None:
     """Checked without a list: no element lies nearer, or further out but not beyond x."""
     x = Fraction(data.draw(float_values(fmt)))
@@ -138,7 +138,7 @@ def test_sum_product_and_quotient_of_all_pairs(precision_bits: int) -> None:
 
 
 @given(st.sampled_from(ARRAY_FORMATS), st.sampled_from(list(Rounding)), st.integers(), st.integers(0, 80), st.data())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_scalar_entries_agree(fmt: Format, rounding: Rounding, value: int, shift: int, data: st.DataObject) -> None:
     random = data.draw(st.fractions(0, 1).filter(lambda r: r < 1))
     expected = round_ratio(value, 2**shift, fmt, rounding, random)
@@ -196,7 +196,7 @@ GFLOAT_MODES = {
 @both_twins
 @pytest.mark.parametrize("fmt", GFLOAT, **by_name)
 @given(data=st.data(), rounding=st.sampled_from(list(GFLOAT_MODES)))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_agrees_with_gfloat(twin: Twin, fmt: Format, data: st.DataObject, rounding: Rounding) -> None:
     x = data.draw(float_values(fmt))
     theirs = gfloat.round_float(GFLOAT[fmt], x, GFLOAT_MODES[rounding], sat=True)
@@ -278,7 +278,7 @@ def test_sixteen_bits_are_enough_from_float32_to_bf16() -> None:
 
 
 @given(st.sampled_from(ARRAY_FORMATS), st.integers(1, 53), st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_bits_of_any_width_decide_alike_in_both_twins(fmt: Format, width: int, data: st.DataObject) -> None:
     x = data.draw(float_values(fmt))
     bits = data.draw(st.integers(0, 2**width - 1))
@@ -326,7 +326,7 @@ def test_bad_arguments_are_named() -> None:
 
 
 @given(st.sampled_from(ARRAY_FORMATS), st.data())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_rounding_is_monotone_idempotent_and_symmetric(fmt: Format, data: st.DataObject) -> None:
     a, b = sorted((data.draw(values(fmt)), data.draw(values(fmt))))
     rounding = data.draw(st.sampled_from([*NEAREST, Rounding.TOWARD_ZERO]))

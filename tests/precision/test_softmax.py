@@ -73,7 +73,7 @@ def columns(draw: st.DrawFn, fmt: Format) -> list[int]:
 @pytest.mark.parametrize("rounding", Rounding, **by_name)
 @pytest.mark.parametrize("fmt", FORMATS, **by_name)
 @given(data=st.data())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_fused_weights_are_the_rounded_exact_ones(fmt: Format, rounding: Rounding, data: st.DataObject) -> None:
     scores = data.draw(columns(fmt))
     draws = data.draw(st.lists(st.fractions(0, 1, max_denominator=50).filter(lambda r: r < 1), min_size=9, max_size=9))
@@ -163,7 +163,7 @@ def test_near_ties_need_the_fallback(quantum_exponent: int) -> None:
 @pytest.mark.parametrize("rounding", DETERMINISTIC, **by_name)
 @pytest.mark.parametrize("fmt", [fixed_point(5), fixed_point(9), FP8_E4M3], **by_name)
 @given(data=st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_sequential_rounds_every_operation(fmt: Format, rounding: Rounding, data: st.DataObject) -> None:
     element = st.integers(-fmt.max_quanta, fmt.max_quanta).map(
         lambda q: round_by_search(q * fmt.quantum, fmt, rounding)[0]
@@ -259,7 +259,7 @@ def test_array_twin_does_not_depend_on_its_neighbours(fmt: Format) -> None:
 
 @given(columns(fixed_point(9)), st.randoms(use_true_random=False), st.integers(-50, 50))
 @example([0] * 16 + [-100], None, 3)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_fused_depends_on_neither_order_nor_offset(scores: list[int], order: object, offset: int) -> None:
     arithmetic = Arithmetic(fixed_point(9))
     places = list(range(len(scores)))

@@ -35,7 +35,7 @@ def clear_gap(arithmetic: Arithmetic) -> int:
     return gap if fmt.is_fixed_point else 1 << (gap - 1).bit_length()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     fmt=st.sampled_from(FORMATS),
     rounding=st.sampled_from(ROUNDINGS),
@@ -53,7 +53,6 @@ def test_winners_share_what_is_nearest_to_their_exact_weight(
     assert all(round_by_search(weight, fmt, rounding)[0] == 0 for weight in weights[winners:][:1])
 
 
-@settings(deadline=None)
 @given(
     fmt=st.sampled_from((*FORMATS, fixed_point(17), FP16)),
     discipline=st.sampled_from(Discipline),

@@ -18,7 +18,7 @@ from tests.turing.machines import history_of, machines_with_tapes, run_on_stacks
 
 
 @given(machines_with_tapes(), st.integers(0, 40), st.integers(0, 9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_oracle_and_the_reading(case: tuple[str, object, str], limit: int, more: int) -> None:
     code, _, tape = case
     machine, cells = parse_standard(code), max(len(tape), 1) + more

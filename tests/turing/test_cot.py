@@ -74,7 +74,7 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
 
 
 @given(machines_with_tapes(), st.integers(0, 9), st.sampled_from(list(Discipline)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(("1LA1LA", None, ""), 0, Discipline.FUSED)
 @example(("1RA---", None, ""), 3, Discipline.FUSED)  # no rule to the left
 def test_random_machines(case: tuple[str, object, str], more: int, discipline: Discipline) -> None:
@@ -83,7 +83,7 @@ def test_random_machines(case: tuple[str, object, str], more: int, discipline: D
 
 
 @given(codes(2, 3), st.text("01", max_size=3), st.integers(0, 3), st.sampled_from(list(Discipline)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_reference_and_indexed_have_the_same_bits(code: str, tape: str, more: int, discipline: Discipline) -> None:
     cells = max(len(tape), 1) + more
     wired = model(code, cells, discipline)

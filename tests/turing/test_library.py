@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.turing.library import LIBRARY, Named, find
@@ -61,7 +61,6 @@ def test_names() -> None:
         find("bb6")
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**40), st.integers(0, 3))
 def test_increment(number: int, leading_zeros: int) -> None:
     end = simulate(find("increment").machine, "1" * leading_zeros + digits(number), ENOUGH)
@@ -116,7 +115,6 @@ def test_collatz_of_small_numbers() -> None:
         assert_collatz(start)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 2**20))
 def test_collatz(start: int) -> None:
     assert_collatz(start)
@@ -131,7 +129,6 @@ def test_the_counter_lasts_about_4_times_2_to_its_digits(places: int) -> None:
     assert (end.first, end.tape) == (0, word)  # it has been on no other cell
 
 
-@settings(deadline=None)
 @given(st.text("12", max_size=8))
 def test_the_counter_counts(word: str) -> None:
     """Whenever the head is at the left end in state A, the number has grown by one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.turing.machine import (
@@ -55,7 +55,6 @@ def parse_machine(text: str) -> Machine:
     return (parse_table if re.search("->|→|#", text) else parse_standard)(text)
 
 
-@settings(deadline=None)
 @given(codes(most_states=25, most_symbols=10))
 def test_both_formats_round_trip(code: str) -> None:
     machine = parse_standard(code)
@@ -158,7 +157,6 @@ def test_a_malformed_tape_is_one_line(tape: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@settings(deadline=None)
 @given(st.text("AB01RLZ_- >#\n→x²") | st.text())
 def test_any_text_is_a_machine_or_one_short_line(text: str) -> None:
     actual: Machine | str

@@ -80,7 +80,7 @@ def plainly(words: list[str]) -> tuple[str, str, int, int]:
 
 @models
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_machine_runs_as_on_two_stacks(model: ModuleType, data: st.DataObject) -> None:
     code, _, tape = data.draw(machines_with_tapes())
     steps = data.draw(st.integers(0, 40))

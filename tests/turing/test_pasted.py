@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.turing.machine import MachineError, parse_standard, parse_table
@@ -107,7 +107,6 @@ rule = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_simulators_table_runs_as_in_the_simulator(data: st.DataObject) -> None:
     reads = data.draw(st.sampled_from(["01x_", "01x_*", "*"]))
@@ -146,7 +145,6 @@ def test_a_table_with_an_arrow_is_the_old_one() -> None:
 
 
 @given(st.text("AB01RLZrl_-*; >#\n→x²") | st.text())
-@settings(deadline=None)
 def test_any_text_is_read_or_refused_in_one_short_line(text: str) -> None:
     try:
         read_machine(text)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -99,7 +99,6 @@ def test_a_tape_that_is_none_is_refused() -> None:
         printed(BB2, "2", 9)
 
 
-@settings(deadline=None)
 @given(machines_with_tapes(), st.integers(0, 60), st.integers(0, 20))
 def test_every_line_is_the_configuration_after_its_steps(
     case: tuple[str, Machine, str], limit: int, cells: int
@@ -121,7 +120,6 @@ def test_every_line_is_the_configuration_after_its_steps(
         assert re.search(r"\[(.)\]", text)[1] == line.cells[line.head - line.first]  # type: ignore[index]
 
 
-@settings(deadline=None)
 @given(machines_with_tapes(), st.integers(24, 60))
 def test_a_line_is_no_wider_than_the_console(case: tuple[str, Machine, str], width: int) -> None:
     _, machine, tape = case

@@ -6,7 +6,7 @@ import itertools
 import sys
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from constructions.turing import simulator
@@ -56,7 +56,6 @@ def test_every_step_of_the_busy_beaver_of_two_states() -> None:
     assert simulate(BB2, "", 6) == Configuration(True, 6, "Z", 0, -2, "1111")
 
 
-@settings(deadline=None)
 @given(machines_with_tapes(), st.integers(0, 400), st.sampled_from((1, 2, 3, 4096)))
 @example((UNBOUNDED_BOTH_WAYS, parse_standard(UNBOUNDED_BOTH_WAYS), ""), 400, 1)
 @example((LEFT_FOR_GOOD, parse_standard(LEFT_FOR_GOOD), "0110"), 400, 1)
@@ -85,7 +84,6 @@ def test_three_simulators_agree(case: tuple[str, Machine, str], limit: int, marg
     assert [step.next_state for step in walked] == [chr(ord("A") + number) for number in next_state]
 
 
-@settings(deadline=None)
 @given(machines_with_tapes(), st.integers(0, 60))
 def test_a_history_replays_to_the_final_configuration(case: tuple[str, Machine, str], limit: int) -> None:
     """Last write to a cell wins; that is what an engine that reads the history will find."""

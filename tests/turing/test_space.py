@@ -53,7 +53,7 @@ def until_it_leaves(code: str, tape: str, steps: int, cells: int) -> int:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
     code, _, tape = data.draw(machines_with_tapes())
     steps = data.draw(st.integers(0, 25))

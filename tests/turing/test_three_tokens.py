@@ -68,7 +68,7 @@ def runs(draw: st.DrawFn) -> tuple[str, str, int]:
 
 
 @given(runs(), st.sampled_from(list(Discipline)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @example(("1LA1LA", "", 1), Discipline.FUSED)
 @example(("1RA---", "", 4), Discipline.FUSED)  # no rule to the left
 @example(("2LB2RA2RB_1RA1LB1LZ", "222", 3), Discipline.SEQUENTIAL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -13,10 +12,7 @@ from constructions.engines.incremental import IncrementalDecoder
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import build
 
-pytestmark = [
-    pytest.mark.benchmark,
-    pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed"),
-]
+pytestmark = pytest.mark.benchmark
 
 PARENTS: Mapping[str, Callable[[random.Random, int], int]] = {
     "star": lambda rng, v: 1,

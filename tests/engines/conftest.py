@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 
@@ -12,12 +10,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     worker = getattr(session.config, "workerinput", None)
     if worker is None or not any("test_incremental.py" in item.nodeid for item in session.items):
         return
-    if importlib.util.find_spec("numba"):
-        from constructions.engines.incremental.entries import load
-        from constructions.engines.incremental.program import COMPILED_LIMBS
-        from constructions.engines.incremental.sources import is_cached
+    from constructions.engines.incremental.entries import load
+    from constructions.engines.incremental.program import COMPILED_LIMBS
+    from constructions.engines.incremental.sources import is_cached
 
-        own = slice(int(worker["workerid"].removeprefix("gw")), None, worker["workercount"])
-        for limbs in COMPILED_LIMBS[::-1][own]:  # the longest take longest
-            if not is_cached(limbs):
-                load(limbs)
+    own = slice(int(worker["workerid"].removeprefix("gw")), None, worker["workercount"])
+    for limbs in COMPILED_LIMBS[::-1][own]:  # the longest take longest
+        if not is_cached(limbs):
+            load(limbs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -34,8 +32,6 @@ from tests.engines.cases import (
     searching,
     unstructured,
 )
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 CORPUS_SIZE = 120
 

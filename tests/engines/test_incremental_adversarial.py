@@ -6,7 +6,6 @@ depend on the query; leads lie around the decisive one; recurrences, blocks with
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -38,8 +37,6 @@ from tests.engines.cases import (
     words,
 )
 from tests.engines.test_incremental import assert_same
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
 def decisive_lead(fmt: Format, length: int) -> float:

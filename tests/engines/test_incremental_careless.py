@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,6 @@ from tests.engines.test_incremental_cases import CASES
 
 if TYPE_CHECKING:
     from constructions.engines.incremental.machine import CompiledMachine
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
-
 
 MUTANTS: Mapping[str, Careless] = {
     "ties are not rounded away": Careless("adversarial 22", "limbs", " or mode == NEAREST_AWAY", ""),

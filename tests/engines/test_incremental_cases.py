@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -17,8 +16,6 @@ from precision.format import Arithmetic, Format, fixed_point
 from tests.engines.cases import CRAFTED, Case, in_order, searching
 from tests.engines.test_incremental import assert_same, fused
 from tests.engines.test_incremental_adversarial import adversarial, structured
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 SHORT = 16  # tokens, where the decoder is interpreted
 R33, R45 = Arithmetic(fixed_point(33)), Arithmetic(fixed_point(45))

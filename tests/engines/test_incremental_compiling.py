@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import importlib.util
 import sys
 import tomllib
 from pathlib import Path
@@ -15,8 +14,6 @@ from constructions.engines import Decoded, auto, decode_by_reference, find_engin
 from constructions.engines.incremental import decoder, sources
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import build
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
 def test_without_numba_the_reference_engine_decodes_and_that_is_said(monkeypatch, capsys):

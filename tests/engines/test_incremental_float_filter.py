@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 
 import pytest
@@ -12,8 +11,6 @@ from tests.engines.interpreted import Careless, interpreted
 from tests.engines.test_incremental import assert_same
 from tests.engines.test_incremental_careless import agrees
 from tests.engines.test_incremental_cases import CASES as OTHER_CASES
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 CASES = {**OTHER_CASES, **FLOAT_FILTER_CASES}
 MUTANTS: Mapping[str, Careless] = {

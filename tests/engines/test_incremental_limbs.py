@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -13,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 WIDTHS = (1, 2, 3, 5)
 MODES = range(3)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tracemalloc
 
 import numpy as np
-import pytest
 
 from constructions.turing import hybrid
 from constructions.turing.library import find
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
 def test_growing_takes_hardly_more_memory_than_what_is_kept() -> None:

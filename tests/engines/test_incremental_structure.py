@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 import pytest
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 ONE, X, SQUARED = range(3)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from collections.abc import Callable, Mapping
 
@@ -18,8 +17,6 @@ from precision.format import fixed_point
 from tests.engines import test_incremental_cases as cases
 from tests.engines.cases import FIXED, NARROW, Case
 from tests.engines.test_incremental import assert_same
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
 def parts_of(rows: list[tuple[int, ...]]) -> list[list[int]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from fractions import Fraction
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +28,6 @@ def test_the_dense_gap_is_the_least_whole_number_of_quanta(length, fmt):
         assert doublings(gap, fmt) >= halvings > doublings(gap - 1, fmt)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 @given(length=lengths, fraction_bits=st.integers(0, 128))
 def test_the_compiled_lead_is_the_lead(length, fraction_bits):
     from constructions.engines.incremental.kernel import LOG2_E, lead_over

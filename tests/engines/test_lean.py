@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 
 import pytest
@@ -17,7 +16,6 @@ from tests.engines.cases import Case, graph_tokens, random_graph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
-numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
 def cases(layout: Layout, discipline: Discipline, fewer: int = 0) -> list[Case]:
@@ -46,7 +44,6 @@ def test_dense_agrees(layout: Layout, discipline: Discipline, fewer: int) -> Non
         dense_cases.assert_same(case.model, case.arithmetic, [case.tokens])
 
 
-@numba
 @layouts
 @pytest.mark.parametrize("fewer", [0, 2, 8])
 def test_incremental_agrees(layout: Layout, fewer: int) -> None:
@@ -66,7 +63,6 @@ def test_no_column_needs_a_fallback(n: int) -> None:
         assert run.columns.dense == 0, shape
 
 
-@numba
 @layouts
 def test_no_column_of_incremental_needs_a_fallback(layout: Layout) -> None:
     """All keys lie on one side of the wish."""

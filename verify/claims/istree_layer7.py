@@ -11,13 +11,16 @@ from functools import cache
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import LAYER_7
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
+from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.seen import Predicate
 from verify.inputs.strategies import graphs
 from verify.oracles.next_heads import Record, read, walked
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import first_others
+from verify.runs.istree_walks import built, first_others
 
 SOURCE = "appendix C.6.2, item 7"
 SENTENCE = (
@@ -238,6 +241,23 @@ def test_layer_7_side(check: Check) -> None:
 # Smaller end first
 
 
+def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Counterexample | None], Predicate[Graph]]:
+    """Where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and one."""
+
+    def printed(n: int) -> Wired:
+        return built("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
+
+    def other(graph: Graph, first: int | None) -> Counterexample | None:
+        return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
+
+    batches = first_others("transformer", PAPER, printed, check.device, CHUNK, other)
+
+    def right(graph: Graph) -> Counterexample | None:
+        return batches.found(graph)
+
+    return batches, right
+
+
 def ordered(graph: Graph) -> Graph:
     """The same graph, the smaller end of each edge first."""
     return Graph(graph.n, tuple((min(edge), max(edge)) for edge in graph.edges))
@@ -268,17 +288,7 @@ def every_ordered_star(n: int) -> Iterator[Graph]:
     finding=LAYER_7.id,
 )
 def test_layer_7_ordered(check: Check) -> None:
-    def printed(n: int) -> Wired:
-        return istree.build(n, check.p_bits or istree.least_precision(n), printed=(LAYER_7.id,))
-
-    def other(graph: Graph, first: int | None) -> Counterexample | None:
-        return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
-
-    batches = first_others("transformer", PAPER, printed, check.device, 1024, other)
-
-    def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
-
+    batches, right = by_algorithm_1(check, LAYER_7)
     precision = check.precision_text(PRECISION)
     few = [n for n in range(1, 5) if n <= check.n_max]
     check.exhaustive(

@@ -17,14 +17,13 @@ from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.finding import Finding
-from constructions.wiring.wired import Wired
 from verify.claims.istree import STATEMENT, decode, spoken, wrong
-from verify.claims.istree_layer7 import TREES
+from verify.claims.istree_layer7 import TREES, by_algorithm_1
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import ORDERS, built, every_graph, first_others, random_graphs
+from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
 
 REPAIRED = "4.7/repaired"
 model = partial(built, "transformer", PAPER.name, "repaired")
@@ -152,17 +151,7 @@ def test_edge_count(check: Check, engine: str) -> None:
     finding=EDGE_COUNT.id,
 )
 def test_edge_count_promised(check: Check) -> None:
-    def printed(n: int) -> Wired:
-        return model(n, (EDGE_COUNT.id,), p_bits=check.p_bits)
-
-    def other(graph: Graph, first: int | None) -> Counterexample | None:
-        return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
-
-    batches = first_others("transformer", PAPER, printed, check.device, 1024, other)
-
-    def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
-
+    batches, right = by_algorithm_1(check, EDGE_COUNT)
     few, precision = small(check, range(1, 5)), check.precision_text(PRECISION)
     text = f"every graph with n − 1 edges on 1 to 4 vertices {ORDERS} (dense)"
     every_graph(check, few, right, text, edges={n: (n - 1,) for n in few}, precision=precision, by=batches)

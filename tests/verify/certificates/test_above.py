@@ -16,62 +16,27 @@ from constructions.parts.heads import match_next
 from constructions.turing.library import find
 from constructions.wiring import part
 from precision.format import Discipline, fixed_point
-from tests.verify.numbers_at import Values, holds, parity, value, values_at
+from tests.verify.certificates.walks import (
+    SIZES,
+    at,
+    inputs_at,
+    require_shown,
+    require_unknown,
+    surveyed,
+    values_in,
+    walk_of,
+    weights,
+)
 from verify.algebra.domains import Integer, Space
-from verify.algebra.polynomial import Polynomial
-from verify.algebra.quotients import Unanswered, text
+from verify.algebra.quotients import Unanswered
 from verify.algebra.rational import Ratio, least
-from verify.algebra.symbolic import Symbolic, grows
 from verify.algebra.walks import Walk, n_of
-from verify.automata.token_automaton import Bound, TokenAutomaton
-from verify.certificates.above import Survey
 from verify.certificates.building import build, every_n
-from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.certificates.document import CERTIFIED, judge
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS
-from verify.rounding.model import Model
 from verify.trusted.growth import root
-
-BITS = (64, 65, 66, 80, 127, 128, 200, 255, 1000)
-SIZES = st.sampled_from(BITS).flatmap(
-    lambda bits: st.one_of(st.integers(2 ** (bits - 1), 2**bits - 1), st.just(2**bits - 3))
-)
-
-
-def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tuple[Walk, Any]:
-    """The walk of the case that this n is in, with what the program makes there: all its answers at splits are right for n."""
-    assert n.bit_length().bit_length() >= bits_of_bits, "the case is about larger n"
-    values, turns = values_at(n), tuple[bool, ...]()
-    while True:
-        walk = Walk(root(bits_of_bits, parity(n)), turns)
-        found = program(walk)
-        least = walk.box.start - sum(fork.split == "v" and not fork.answer for fork in walk.forks)
-        right = []
-        for fork in walk.forks:
-            right.append(values["v"] == least if fork.split == "v" else holds(fork.split["question"], values))
-            least += fork.split == "v" and not right[-1]
-            if right[-1] != fork.answer:
-                break
-        if tuple(right) == tuple(fork.answer for fork in walk.forks):
-            return walk, found
-        turns = tuple(right)
-
-
-def at(number: Any, n: int, values: Values | None = None) -> Fraction:
-    if not grows(number):
-        return Fraction(number)
-    top, under = (value(text(part), values or values_at(n)) for part in (number.top, number.under))
-    assert under > 0
-    return top / under
-
-
-def weights(model: Model, n: int) -> list[Fraction]:
-    own = [at(w, n) for layer in model.layers for w in layer.weights()]
-    families = [end for family in model.families.values() for end in (at(family.low, n), at(family.high, n))]
-    fmt = model.arithmetic.format
-    return [*own, *families, *(at(x, n) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta))]
-
 
 TURING = [find_subject("turing", 4, model=model, machine=str(find("bb2").machine)) for model in ("hybrid", "rag")]
 SUBJECTS = [
@@ -79,24 +44,6 @@ SUBJECTS = [
     for s in (*(find_subject(name, 4, model=m) for name, m in MODELS), *TURING)
     for d in Discipline
 ]
-
-
-def inputs_at(inputs: TokenAutomaton, n: int) -> list[object]:
-    """What a text may be."""
-    return [
-        (
-            state.label,
-            state.word,
-            state.after,
-            state.every,
-            *(at(number_of(b), n) for b in (state.low, state.high, *state.numbers)),
-        )
-        for state in inputs.states
-    ]
-
-
-def number_of(bound: Bound) -> Any:
-    return bound.constant if isinstance(bound, Polynomial) and bound.is_constant else bound
 
 
 @settings(max_examples=4)
@@ -109,10 +56,7 @@ def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> No
     assert weights(model, n) == weights(own, n)
     assert inputs_at(texts, n) == inputs_at(inputs, n)
     assert judged.verdict == judge(own, inputs).verdict == CERTIFIED
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
-    shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
-    assert shown
-    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
+    require_shown(walk, n)
 
 
 def checked(subject: Subject) -> Any:
@@ -121,8 +65,7 @@ def checked(subject: Subject) -> Any:
 
 
 def test_the_cases_of_index_are_certified_and_so_few() -> None:
-    survey = Survey(find_subject("index", 4))
-    survey.run()
+    survey = surveyed(find_subject("index", 4))
     document = survey.document()
     assert document["verdict"] == CERTIFIED
     assert document["n_from"] == "2^63"
@@ -130,14 +73,11 @@ def test_the_cases_of_index_are_certified_and_so_few() -> None:
     assert {case["precision_bits"] for case in survey.cases} == {f"{c} + 4*B + 2*v" for c in (5, 7, 9, 11)}
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> tuple[str, list[bool]]:
-    """The verdict above, and of some n, of models that are wired with this margin."""
+def of_margin(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> list[bool]:
+    """Models that are wired with this margin are not certified above; whether they are of some n."""
     monkeypatch.setattr(part, "least_gap", gap)
-    survey = Survey(find_subject("index", 4))
-    survey.run()
-    ends = [certified(find_subject("index", n)) for n in (2**64, 2**70, 2**100, 2**200)]
-    assert "may differ by" in survey.about["what"]
-    return survey.about["verdict"], ends
+    assert "may differ by" in require_unknown(find_subject("index", 4))[1]
+    return [certified(find_subject("index", n)) for n in (2**64, 2**70, 2**100, 2**200)]
 
 
 def certified(subject: Subject) -> bool:
@@ -148,11 +88,11 @@ own_gap = part.least_gap
 
 
 def test_a_margin_that_is_right_up_to_some_n_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judged(monkeypatch, lambda q, length: min(own_gap(q, length), 256)) == (UNKNOWN, [True, True, True, False])
+    assert of_margin(monkeypatch, lambda q, length: min(own_gap(q, length), 256)) == [True, True, True, False]
 
 
 def test_half_of_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judged(monkeypatch, lambda q, length: own_gap(q, length) // 4) == (UNKNOWN, [False] * 4)
+    assert of_margin(monkeypatch, lambda q, length: own_gap(q, length) // 4) == [False] * 4
 
 
 WHOLE = Fraction(1)
@@ -199,8 +139,7 @@ QUESTIONS: list[Callable[[Any], Any]] = [
 @given(st.sampled_from(QUESTIONS), SIZES)
 def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> None:
     walk, found = walk_of(n, lambda walk: question(n_of(walk)))
-    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
-    got = [at(x, n, values) for x in (found if isinstance(found, tuple) else [found])]
+    got = [at(x, n, values_in(walk, n)) for x in (found if isinstance(found, tuple) else [found])]
     wanted = question(n)
     assert got == list(wanted if isinstance(wanted, tuple) else [wanted])
 
@@ -336,11 +275,9 @@ def test_istree_with_less_than_its_margin(monkeypatch: pytest.MonkeyPatch) -> No
     """The distance between two counts is a quotient of polynomials."""
     own = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, n: own(gap, n) // 64)
-    survey = Survey(find_subject("istree", 4))
-    survey.run()
-    assert survey.about["verdict"] == UNKNOWN
-    assert "may differ by" in survey.about["what"]
-    assert "block 7" in survey.about["where"]
+    where, what = require_unknown(find_subject("istree", 4))
+    assert "block 7" in where
+    assert "may differ by" in what
 
 
 def test_what_goes_on_without_end() -> None:
@@ -358,8 +295,4 @@ def test_models_that_are_not_reached_are_not_certified() -> None:
         find_subject("index", 4, precision_bits=301),
         find_subject("index", 4, printed=("tied-head",)),
     ):
-        survey = Survey(subject)
-        survey.run()
-        assert survey.about["verdict"] == UNKNOWN
-        assert survey.about["what"]
-        assert survey.theorem is None
+        assert require_unknown(subject)[1]

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from constructions.istree import hybrid, rag
 from constructions.wiring import part
-from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
+from tests.verify.certificates.test_above import TURING
+from tests.verify.certificates.walks import SIZES, at, inputs_at, require_unknown, walk_of, weights
 from verify.algebra.polynomial import bits_above
 from verify.algebra.symbolic import at_most
 from verify.algebra.walks import Walk, n_of
-from verify.certificates.above import Survey
 from verify.certificates.building import build
-from verify.certificates.document import UNKNOWN
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.trusted.growth import root
@@ -40,19 +39,13 @@ def test_a_case_of_istree_has_the_weights_and_texts_of_each_of_its_n(subject: Su
 def test_two_bits_less_are_not_certified(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
     own = type(of.dossier).least_precision
     monkeypatch.setattr(type(of.dossier), "least_precision", lambda dossier, subject: own(dossier, subject) - 2)
-    survey = Survey(of)
-    survey.run()
-    assert survey.about["verdict"] == UNKNOWN
-    assert survey.theorem is None
+    require_unknown(of)
 
 
 @pytest.mark.parametrize("of", [TURING[0], SEARCHES[0]])
 def test_a_quarter_of_the_margin_is_refused(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
     monkeypatch.setattr(part, "least_gap", lambda q, length, gap=part.least_gap: gap(q, length) // 4)
-    survey = Survey(of)
-    survey.run()
-    assert survey.about["verdict"] == UNKNOWN
-    assert "may differ by" in survey.about["what"]
+    assert "may differ by" in require_unknown(of)[1]
 
 
 NUMBERS: list[Callable[[Any], Any]] = [

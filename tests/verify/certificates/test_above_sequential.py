@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from precision.format import Discipline, Format, fixed_point
 from precision.rounding import round_fraction
-from tests.verify.certificates.test_above import SIZES, at, walk_of
+from tests.verify.certificates.walks import SIZES, at, require_unknown, walk_of
 from tests.verify.numbers_at import parity
 from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Label
-from verify.certificates.above import Survey
 from verify.certificates.building import build
-from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.certificates.document import CERTIFIED, judge
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.rounding.abstract_state import AbstractState
@@ -186,8 +185,6 @@ def test_fewer_bits_than_partial_sums_need(monkeypatch: pytest.MonkeyPatch) -> N
     """Of a score one term reaches beyond the largest number, though the sum does not."""
     own = type(EOS.dossier).least_precision
     monkeypatch.setattr(type(EOS.dossier), "least_precision", lambda dossier, subject: own(dossier, subject) - 8)
-    survey = Survey(EOS)
-    survey.run()
-    assert survey.about["verdict"] == UNKNOWN
-    assert survey.about["where"].endswith("score")
-    assert survey.about["what"].startswith("saturates")
+    where, what = require_unknown(EOS)
+    assert where.endswith("score")
+    assert what.startswith("saturates")

@@ -17,16 +17,14 @@ from constructions.turing.configurations import Code, TaskOfAnySize
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
-from tests.verify.certificates.test_above import at, inputs_at, walk_of, weights
-from tests.verify.numbers_at import holds, values_at
+from tests.verify.certificates.walks import at, inputs_at, require_shown, require_unknown, walk_of, weights
 from verify import certify
 from verify.algebra.quotients import Unanswered
-from verify.algebra.symbolic import Symbolic
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Delayed
-from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
+from verify.certificates.above import ALONE, BITS_OF_HALF, shown_again
 from verify.certificates.building import at_size, build, every_cells, families_of, in_case
-from verify.certificates.document import CERTIFIED, UNKNOWN, changed, judge, subject_of
+from verify.certificates.document import CERTIFIED, changed, judge, subject_of
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -83,10 +81,7 @@ def test_a_case_is_certified_as_each_number_of_cells_is(cells: int, discipline: 
     walk, judged = in_walk(SMALL, cells, lambda one: judge(*build(replace(one, discipline=discipline))))
     alone = find_subject("turing", 1000, model="cot", machine=SMALL, cells=cells, discipline=discipline)
     assert judged.verdict == judge(*build(alone)).verdict == CERTIFIED
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
-    shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
-    assert shown
-    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
+    require_shown(walk, n)
 
 
 @cache
@@ -127,13 +122,6 @@ def test_a_document_that_is_of_nothing(change: dict[str, Any]) -> None:
         subject_of({**document(), **change})
 
 
-def verdict(**how: Any) -> str:
-    survey = Survey(every(**how))
-    survey.run()
-    assert survey.theorem is None or survey.about["verdict"] == CERTIFIED
-    return str(survey.about["verdict"])
-
-
 own = {name: getattr(cot.Queue, name).fget for name in ("last", "last_bits", "least_bits", "scale")}
 WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the last digit counts twice": ("last", lambda queue: own["last"](queue) * 2),
@@ -146,7 +134,7 @@ WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
 def test_wrong_weights_are_not_certified(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     name, value = WRONG[wrong]
     monkeypatch.setattr(cot.Queue, name, property(value))
-    assert verdict() == UNKNOWN
+    require_unknown(every())
 
 
 @pytest.mark.parametrize(
@@ -169,26 +157,24 @@ def test_weights_that_are_wrong_for_some(
 def test_one_wrong_number_of_cells_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = property(lambda queue: own["last"](queue) * (2 if queue.cells == 10 else 1))
     monkeypatch.setattr(cot.Queue, "last", wrong)
-    assert verdict() == UNKNOWN
+    require_unknown(every())
 
 
 @pytest.mark.parametrize("more", [1, -1])
 def test_another_invariant_does_not_tell_of_the_queue(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     monkeypatch.setattr(configurations, "queue", lambda cells, of=configurations.queue: of(cells + more))
-    assert verdict() == UNKNOWN
+    require_unknown(every())
 
 
 def test_one_p_for_all_cells_is_too_small() -> None:
-    assert verdict(precision_bits=301) == UNKNOWN
+    require_unknown(every(precision_bits=301))
 
 
 def test_a_builder_that_looks_at_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights that are right for what stands for m, and others for numbers."""
     wrong = property(lambda queue: own["last"](queue) * (2 if isinstance(queue.cells, int) else 1))
     monkeypatch.setattr(cot.Queue, "last", wrong)
-    survey = Survey(every())
-    survey.run()
-    assert "has other weights" in survey.about["what"]
+    assert "has other weights" in require_unknown(every())[1]
 
 
 @given(st.integers(1, 6), st.integers(-3, 3), st.integers(-4, 9), st.integers(4, 200))

@@ -17,16 +17,26 @@ from hypothesis import strategies as st
 from constructions.language.interpreter import Input
 from constructions.language.terms import Term, fraction
 from constructions.rows import Weight
-from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
+from tests.verify.certificates.test_above import TURING
+from tests.verify.certificates.walks import (
+    SIZES,
+    at,
+    inputs_at,
+    require_shown,
+    surveyed,
+    values_in,
+    walk_of,
+    weights,
+)
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
 from verify.algebra.polynomial import is_whole
 from verify.algebra.quotients import Unanswered
-from verify.algebra.symbolic import Symbolic, common_divisor, is_never_whole, nearest, span
+from verify.algebra.symbolic import common_divisor, is_never_whole, nearest, span
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import Judge, Survey, rounding, survey, whole
+from verify.certificates.above import Judge, rounding, survey, whole
 from verify.certificates.building import automaton_of, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
@@ -59,9 +69,7 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
     assert weights(model, n) == weights(build(one)[0], n)
     assert actual["verdict"] == own["verdict"] == verdict == CERTIFIED
     assert actual["answers"] == own["answers"] == own["task"]
-    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Symbolic(p, walk) for p in walk.floors)}
-    shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
-    assert all(holds((repr(Symbolic(p, walk)), relation), values) for p, relation, _, _ in shown)
+    require_shown(walk, n)
 
 
 @settings(max_examples=3)
@@ -151,8 +159,7 @@ def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
     def scaled(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
         return as_defined(subject, with_scores(model, subject.n, factor), automaton)
 
-    actual = Survey(find_subject("recall", LEAST), (scaled,))
-    actual.run()
+    actual = surveyed(find_subject("recall", LEAST), scaled)
     ends = [replace(actual.subject, n=n) for n in (2**64, 2**100, 2**1000)]
     assert [scaled(one, *build(one))["verdict"] == CERTIFIED for one in ends] == expected
     assert (actual.about["verdict"] == CERTIFIED) == all(expected)
@@ -177,8 +184,7 @@ def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
     def assuming(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
         return {**as_defined(subject, model, automaton), "assumed_invariants": ["of runs"]}
 
-    actual = Survey(find_subject("recall", LEAST, model="rag"), (rounding, assuming))
-    actual.run()
+    actual = surveyed(find_subject("recall", LEAST, model="rag"), rounding, assuming)
     assert {case["program_sha256"] for case in actual.cases} == {actual.cases[0]["program_sha256"]}
     assert all(case["assumed_invariants"] == ["of runs"] for case in actual.cases)
 
@@ -218,7 +224,7 @@ def test_numbers_that_grow(one: Callable[[Any], Any], other: Callable[[Any], Any
         return [x, y, *map(told, ways)], [is_whole(x), is_never_whole(x)]
 
     walk, (found, (always, never)) = walk_of(n, asked)
-    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    values = values_in(walk, n)
     x, y, *others = (None if c is None else at(c, n, values) for c in found)
     below, above, near, factor = others
     assert [x, y] == [one(n), other(n)]
@@ -256,7 +262,7 @@ def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
     except Unanswered as error:
         event(f"not told: {str(error)[:20]}")
         return
-    values = values_at(n) | {f"f{i}": at(Symbolic(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    values = values_in(walk, n)
 
     def at_n(c: Any) -> Fraction:
         return at(c, n, values)

@@ -24,13 +24,13 @@ from constructions import counting, index, ngram, recall
 from constructions.layers import Matrix
 from constructions.measures import recurrent_part
 from constructions.models.building import format_of, wired_of
-from constructions.models.construction import Construction
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.retriever import Retriever
-from constructions.turing import configurations, cot
+from constructions.turing import configurations
+from constructions.turing.cot import Cot
 from constructions.turing.library import find
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.part import least_odd_precision
@@ -230,19 +230,16 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 def simulated() -> dict[str, Model]:
     """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
     searchers = [_searcher(retriever) for retriever in SEARCHERS]
-    machine = find("bb2").machine
-    task = configurations.Task(machine, find("bb2").steps, "", SPACE)
-    words = " ".join(task.prompt())
-    about = cot.construction(machine, "", SPACE)
-    ends = configurations.HALT, configurations.OUT
+    named = find("bb2")
+    item = Cot(named.machine, cells=SPACE)
     turing = Model(
         TURING,
-        about.source,
+        item.construction.source,
         f"runs BB(2) on {SPACE} cells to its halt",
-        about.least_precision,
-        partial(_build, TURING, about, ends=ends),
-        prompt=words,
-        words=len(configurations.written(task)),
+        item.least_precision,
+        partial(_build, TURING, item.build, ends=(configurations.HALT, configurations.OUT)),
+        prompt=" ".join(item.prompt(named.steps)),
+        words=len(item.expected(named.steps)),
     )
     return SMALL | {model.name: model for model in (*searchers, turing)}
 
@@ -251,10 +248,11 @@ def find_models() -> dict[str, Model]:
     """Every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
     models = dict(simulated())
     for item in find_constructions():
-        name = item.name if item.model == "rag" else f"{item.name}-{item.model}"
-        if item.model != "transformer" and name not in models:
-            build = partial(_build, name, item)
-            models[name] = Model(name, item.source, item.statement, item.least_precision, build)
+        about = item.construction
+        name = about.name if about.model == "rag" else f"{about.name}-{about.model}"
+        if about.model != "transformer" and name not in models:
+            build = partial(_build, name, item.build)
+            models[name] = Model(name, about.source, about.statement, item.least_precision, build)
     return models
 
 
@@ -264,15 +262,15 @@ def _searcher(retriever: Retriever) -> Model:
         about.name,
         about.source,
         about.statement,
-        about.least_precision,
-        partial(_build, about.name, about),
+        retriever.least_precision,
+        partial(_build, about.name, retriever.build),
         prompt=" ".join(question.words()),
         n=max(2, question.least_n),
         words=retriever.steps(retriever.query_length, frozenset()) - 1,  # but for the result
     )
 
 
-def _build(name: str, item: Construction, n: int, arithmetic: Arithmetic, ends: Iterable[str] = ()) -> Rnn:
+def _build(name: str, build: Callable[[int], Wired], n: int, arithmetic: Arithmetic, ends: Iterable[str] = ()) -> Rnn:
     """The weights of a Linear RNN are the same at every precision."""
-    wired = item.build(n, ())
-    return linear(name, item.source, replace(wired, model=recurrent_part(wired.model), arithmetic=arithmetic), ends)
+    wired = build(n)
+    return linear(name, wired.source, replace(wired, model=recurrent_part(wired.model), arithmetic=arithmetic), ends)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
 from circuits.runs import Conversation
-from circuits.simulator import Simulator, construction
+from circuits.simulator import Simulator
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Domain, Door, Said
 from constructions.models.solver import Request, Run
@@ -83,7 +83,7 @@ def _read(solver: Simulator, given: object, n: int | None) -> list[int]:
 
 def _fitting(solver: Simulator, prompt: Sequence[int]) -> tuple[Simulator, int]:
     """Raises ValueError if the run would be too long."""
-    length = solver.plan(len(prompt)).length
+    length = solver.length(len(prompt))
     if length > MOST_TOKENS:
         raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
     return solver, len(prompt)
@@ -143,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(prog: str) -> Parser:
-    model = construction(simulated()[DEFAULT_RNN].load(None, 1))
+    model = CONSTRUCTIONS[0].construction
     epilog = EPILOG.format(
         prog=prog,
         rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulated().values()),
@@ -253,4 +253,4 @@ def _valued(gate: int, token: int) -> str:
     return f"{gate + 1}={token if token in (0, 1) else '?'}"
 
 
-CONSTRUCTIONS = (construction(simulated()[DEFAULT_RNN].load(None, 1)),)
+CONSTRUCTIONS = (Simulator(simulated()[DEFAULT_RNN].load(None, 1)),)

@@ -34,13 +34,12 @@ we use: comparisons, one digit after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
 from circuits.plan import Plan
-from constructions.models.building import chosen_of, format_of
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.gadgets.quotient import quotient, quotient_room
@@ -51,9 +50,8 @@ from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_gap, least_odd_precision, log2, split_scale
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
-from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 4.8"
 INPUT_BITS = Finding(
@@ -94,34 +92,11 @@ def least_precision(plan: Plan, discipline: Discipline = Discipline.FUSED) -> in
     return fused if discipline is Discipline.FUSED else max(fused, spelled_out_position_precision(length) + 4)
 
 
-def build(
-    plan: Plan,
-    precision_bits: int | None = None,
-    *,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-) -> Wired:
-    """The wired Transformer. printed: ids of findings to put back to print. Raises ValueError if p is even or too small."""
-    finding_ids = chosen_of(FINDINGS, printed)
-    least = least_precision(plan, discipline)
-    fmt = format_of(least, precision_bits, f"{plan.gates:,} gates and {plan.length:,} positions")
+def plan_of(plan: Plan, fmt: Format, printed: frozenset[str]) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks, not yet matrices. printed: ids of findings to put back to print."""
     setting = Setting(plan.gates, plan.length, fmt)
-    embedding = _embedding(plan)
-    blocks = (_divide(plan, fmt), _look_up(plan, setting), _operands(plan, setting), _write(plan, setting, finding_ids))
-    model, registers = wire(embedding, blocks, embedding.words, fmt)
-    ids = [finding.id for finding in FINDINGS]
-    return Wired(
-        construction="simulate",
-        source=SOURCE,
-        variant="printed" if finding_ids == set(ids) else "repaired",
-        printed=tuple(i for i in ids if i in finding_ids),
-        n=plan.prompt,
-        arithmetic=Arithmetic(fmt, discipline),
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
-    )
+    blocks = (_divide(plan, fmt), _look_up(plan, setting), _operands(plan, setting), _write(plan, setting, printed))
+    return _embedding(plan), blocks
 
 
 def _embedding(plan: Plan) -> Embedding:

@@ -6,7 +6,7 @@ written before it could read it, which counts for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,54 +16,24 @@ import numpy as np
 from circuits.models import Rnn
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
-from circuits.simulation import FINDINGS, SOURCE, build, least_precision
+from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING, Model
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
+from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
 STATEMENT = "A Transformer of four blocks writes every gate of an RNN's steps, and the RNN's own words between them."
 
 
-def construction(rnn: Rnn, words: int = 1, results: int = 0) -> Construction:
-    """This construction for one RNN; n is the length of the prompt."""
-
-    def plan(n: int) -> Plan:
-        return Plan(rnn, n, words, results)
-
-    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        fmt = setting.format
-        return (
-            *numbers_of(fmt),
-            Derived("C", Fraction(setting.n), f"the gates of one step of {rnn.name}"),
-            Derived("G", Fraction(setting.gap), f"a winning score's lead, for {setting.length} positions"),
-            Derived("L", Fraction(setting.length_bound), "power of two above every position"),
-        )
-
-    def setting(n: int, fmt: Format) -> Setting:
-        return Setting(plan(n).gates, plan(n).length, fmt)
-
-    return Construction(
-        name="simulate",
-        source=SOURCE,
-        statement=STATEMENT,
-        model="transformer",
-        variants=("repaired", "printed"),
-        findings=FINDINGS,
-        build=lambda n, findings: build(plan(n), printed=findings),
-        precision="2q + 1, q about log2(32·G·L²·log p): L positions, G = O(log L)",
-        least_precision=lambda n: least_precision(plan(n)),
-        setting=setting,
-        constants=constants,
-        blocks={
-            1: "looks up what the next gate is",
-            2: "reads the operands; computes the gate; finds where the step's word stands",
-            3: "reads the step's word, and the digits so far of the number that the next gate is a digit of",
-            4: "compares the number with its digits; reads the output's digits; writes the next token",
-        },
-        glossary=_glossary(rnn),
-    )
+BLOCKS: Mapping[int, str] = {
+    1: "looks up what the next gate is",
+    2: "reads the operands; computes the gate; finds where the step's word stands",
+    3: "reads the step's word, and the digits so far of the number that the next gate is a digit of",
+    4: "compares the number with its digits; reads the output's digits; writes the next token",
+}
 
 
 def _glossary(rnn: Rnn) -> dict[str, str]:
@@ -111,8 +81,8 @@ def expected_tokens(steps: Sequence[RnnStep]) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulator:
-    """The Transformer that runs one RNN on prompts of so many words; the RNN then writes so many. See `Solver`."""
+class Simulator(Model[Sequence[int], list[str]]):
+    """The Transformer that runs one RNN on prompts of n words; the RNN then writes so many."""
 
     rnn: Rnn
     words: int = 1
@@ -124,23 +94,56 @@ class Simulator:
 
     @cached_property
     def construction(self) -> Construction:
-        """Its n is the length of the prompt."""
-        return construction(self.rnn, self.words, self.results)
+        return Construction(
+            name="simulate",
+            source=SOURCE,
+            statement=STATEMENT,
+            model="transformer",
+            findings=FINDINGS,
+            precision="2q + 1, q about log2(32·G·L²·log p): L positions, G = O(log L)",
+            glossary=_glossary(self.rnn),
+        )
 
-    def plan(self, n: int) -> Plan:
-        """The plan for prompts of n words. Raises ValueError."""
+    block_texts = BLOCKS
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        return (
+            *numbers_of(setting.format),
+            Derived("C", Fraction(setting.n), f"the gates of one step of {self.rnn.name}"),
+            Derived("G", Fraction(setting.gap), f"a winning score's lead, for {setting.length} positions"),
+            Derived("L", Fraction(setting.length_bound), "power of two above every position"),
+        )
+
+    def task(self, n: int) -> Plan:
+        """What the weights for prompts of n words are derived from. Raises ValueError."""
         return Plan(self.rnn, n, self.words, self.results)
 
-    def build(
-        self,
-        n: int,
-        precision_bits: int | None = None,
-        *,
-        printed: Iterable[str] = (),
-        discipline: Discipline = Discipline.FUSED,
-    ) -> Wired:
-        """The wired model for prompts of n words. Raises ValueError."""
-        return build(self.plan(n), precision_bits, printed=printed, discipline=discipline)
+    def require(self, n: int) -> None:
+        self.task(n)
+
+    def what(self, n: int, discipline: Discipline) -> str:
+        task = self.task(n)
+        return f"{task.gates:,} gates and {task.length:,} positions"
+
+    def length(self, n: int) -> int:
+        return self.task(n).length
+
+    def longest(self, n: int, printed: frozenset[str]) -> None:
+        """No engine refuses a longer sequence."""
+
+    def setting(self, n: int, fmt: Format) -> Setting:
+        return Setting(self.task(n).gates, self.length(n), fmt)
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        return least_precision(self.task(n), discipline)
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        """All of the RNN's words are listed."""
+        return plan_of(self.task(n), fmt, printed)
 
     def request(self, wired: Wired, given: Sequence[int]) -> Request:
         """given: the prompt, as numbers of the RNN's words. Raises ValueError for results that it is not wired for."""

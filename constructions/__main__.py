@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from constructions.language.files import load_program, names_of_gallery
 from constructions.language.program import Program
 from constructions.measures import measure
-from constructions.models.construction import Construction
+from constructions.models.model import Model
 from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
 from constructions.show.terminal import console, print_table
@@ -56,10 +57,10 @@ def _command(argv: Sequence[str]) -> int:
     return cli.HOLDS
 
 
-def sizes(construction: Construction, variant: str) -> dict[str, int]:
+def sizes(item: Model[Any, Any], variant: str) -> dict[str, int]:
     """Counted in the weights. heads: the most in one block. state_numbers: what recurrences carry over."""
-    findings = tuple(f.id for f in construction.findings) if variant == "printed" else ()
-    model = construction.of(variant).build(SIZES_AT, findings).model
+    findings = tuple(f.id for f in item.construction.findings) if variant == "printed" else ()
+    model = item.of(variant).build(SIZES_AT, printed=findings).model
     heads = [len(block.heads) for block in model.blocks]
     return {
         "layers": len(model.blocks),
@@ -70,23 +71,24 @@ def sizes(construction: Construction, variant: str) -> dict[str, int]:
     }
 
 
-def construction_document(item: Construction) -> dict[str, object]:
+def construction_document(item: Model[Any, Any]) -> dict[str, object]:
     """A construction as JSON; layers, heads and width are those of the first variant, `sizes` has them for each."""
-    by_variant = {variant: sizes(item, variant) for variant in item.variants}
-    first = by_variant[item.variants[0]]
+    about = item.construction
+    by_variant = {variant: sizes(item, variant) for variant in about.variants}
+    first = by_variant[about.variants[0]]
     return {
-        "name": item.name,
-        "source": item.source,
-        "statement": item.statement,
-        "variants": list(item.variants),
-        "model": item.model,
+        "name": about.name,
+        "source": about.source,
+        "statement": about.statement,
+        "variants": list(about.variants),
+        "model": about.model,
         "layers": first["layers"],
         "heads": first["heads"],
         "width": first["width"],
-        "precision": item.precision,
+        "precision": about.precision,
         "sizes": by_variant,
         "findings": [
-            {"id": f.id, "source": f.source, "printed": f.printed, "used": f.used, "why": f.why} for f in item.findings
+            {"id": f.id, "source": f.source, "printed": f.printed, "used": f.used, "why": f.why} for f in about.findings
         ],
     }
 
@@ -121,17 +123,23 @@ def _gallery_table(programs: Sequence[Program]) -> Table:
     return table
 
 
-def _constructions_table(all_constructions: Sequence[Construction]) -> Table:
+def _constructions_table(all_constructions: Sequence[Model[Any, Any]]) -> Table:
     table = _table(
         "Constructions", "name", "model", "source", "variants", "layers", "heads", "state", "width", "least precision"
     )
     for item in all_constructions:
-        counted = [sizes(item, variant) for variant in item.variants]
+        about = item.construction
+        counted = [sizes(item, variant) for variant in about.variants]
         columns = [
             ", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "state_numbers", "width")
         ]
         table.add_row(
-            Text(item.name, style="bold"), item.model, item.source, ", ".join(item.variants), *columns, item.precision
+            Text(about.name, style="bold"),
+            about.model,
+            about.source,
+            ", ".join(about.variants),
+            *columns,
+            about.precision,
         )
     table.caption = "layers, heads in one layer, numbers that recurrences keep, and width: in the order of the variants"
     return table

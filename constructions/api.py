@@ -68,7 +68,7 @@ def load(
     if variant not in VARIANTS:
         raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
     if variant == "lean":
-        solver = solver.of(variant) if hasattr(solver, "of") else solver.construction.of(variant)
+        solver = solver.of(variant)
     ids = (findings,) if isinstance(findings, str) else tuple(findings)
     if variant == "printed":
         if ids:

@@ -132,8 +132,7 @@ HYBRID = replace(
     model="hybrid",
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
-DOOR = door_of(RETRIEVERS)
+CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,7 @@ HYBRID = replace(
     glossary=ANSWER,
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
-DOOR = door_of(RETRIEVERS)
+CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

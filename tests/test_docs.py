@@ -174,7 +174,7 @@ def test_every_refuted_claim_stands_once_on_the_page_of_findings() -> None:
         assert text.count(f"`python -m verify.replay {row.claim.id}`") == wanted
     titles = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
     assert titles[:3] == ["False", "Slips", "Left open"]
-    lists = [*(item.findings for item in find_constructions()), *(part.findings for part in find_parts())]
+    lists = [*(item.construction.findings for item in find_constructions()), *(part.findings for part in find_parts())]
     assert {finding.printed for findings in lists for finding in findings} <= set(known_findings())
     for finding in known_findings().values():
         assert places_of(finding.source)

@@ -36,8 +36,6 @@ HEAVY = {
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
     *(f"constructions.exports.{name}" for name in ("tried", "writing")),
     *(f"constructions.models.{name}" for name in ("checked", "program")),
-    *(f"constructions.istree.{name}" for name in ("transformer", "hybrid", "lean", "lean_words", "rag", "searches")),
-    *(f"constructions.turing.{name}" for name in ("cot", "hybrid", "rag")),
     "constructions.show.flags",
 }
 
@@ -58,7 +56,7 @@ def imported(*command: str) -> set[str]:
         (("circuits", "add", "--p", "5"), ("numpy", "rich")),
         (
             ("constructions.istree", "--edges", "1-2"),
-            ("numpy", "constructions.istree", "constructions.istree.transformer", "constructions.engines.reference"),
+            ("numpy", "constructions.istree", "constructions.models.program", "constructions.engines.reference"),
         ),
         (
             ("constructions.index", "4 2 ? 1", "--json"),
@@ -70,8 +68,8 @@ def imported(*command: str) -> set[str]:
         (
             ("constructions.turing", "--machine", "bb2", "--steps", "1", "--model", "cot"),
             (
-                *("numpy", "constructions.turing", "constructions.turing.cot"),
-                *("constructions.models.program", "constructions.engines.reference"),
+                *("numpy", "constructions.turing", "constructions.models.program"),
+                "constructions.engines.reference",
             ),
         ),
     ],

@@ -13,6 +13,6 @@ def __getattr__(name: str) -> Any:
         return DOOR
     if name != "CONSTRUCTIONS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from constructions.istree import hybrid, rag, transformer
+    from constructions.istree.models import MODELS
 
-    return (transformer.CONSTRUCTION, rag.CONSTRUCTION, hybrid.CONSTRUCTION)
+    return tuple(model for (_, layout), model in MODELS.items() if layout == "paper")

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from constructions.istree.base import Answer, IsTreeModel
 from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
-from constructions.istree.models import MODELS, VARIANTS, Answer, Model
+from constructions.istree.models import MODELS, VARIANTS
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
@@ -93,7 +94,7 @@ def _epilog() -> str:
     return EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
 
 
-def _job(args: argparse.Namespace) -> Job[Model, Graph]:
+def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:
     _check(args)
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
@@ -102,7 +103,7 @@ def _job(args: argparse.Namespace) -> Job[Model, Graph]:
     return Job(args, model, n, graph)
 
 
-def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
+def _report(job: Job[IsTreeModel, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
     model, (chain, verdict) = job.solver, answer
 
     def sentence(values: Mapping[str, Fraction], produced: str) -> str:
@@ -111,7 +112,7 @@ def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | Non
     show_answer(job, run, chain, verdict, trace if job.args.trace else None, sentence, model.prompt_registers)
 
 
-def _page(job: Job[Model, Graph], run: Run, answer: Answer) -> Page:
+def _page(job: Job[IsTreeModel, Graph], run: Run, answer: Answer) -> Page:
     from constructions.istree.scene import graph_scene, walk_of, walk_sentence, walks
     from constructions.show.page import Page
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
+from constructions.istree.base import Answer, IsTreeModel
 from constructions.istree.graphs import Graph, parse_edges
-from constructions.istree.models import MODELS, Answer, Model
+from constructions.istree.models import MODELS
 from constructions.models.door import LARGEST_N, Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
@@ -21,14 +22,14 @@ MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that ha
 
 def _solver(
     model: str, discipline: Discipline, *, n: int | None = None, tokens: str = "paper"
-) -> tuple[Model, int | None]:
+) -> tuple[IsTreeModel, int | None]:
     if (model, tokens) not in MODELS:
         layouts = " or ".join(layout for name, layout in MODELS if name == model)
         raise ValueError(f"the model {model} reads the token layout {layouts}, not {tokens}")
     return MODELS[model, tokens], n
 
 
-def _read(solver: Model, given: object, n: int | None) -> Graph:
+def _read(solver: IsTreeModel, given: object, n: int | None) -> Graph:
     if isinstance(given, Graph):
         return given
     if isinstance(given, str):
@@ -57,7 +58,7 @@ def _whole_ends(ends: tuple[object, ...]) -> tuple[int, int]:
     return cast("tuple[int, int]", (u, v))
 
 
-def examples(model: Model, wired: Wired, given: Graph | None = None) -> Iterator[Request]:
+def examples(model: IsTreeModel, wired: Wired, given: Graph | None = None) -> Iterator[Request]:
     """A tree, or a part of the graph that is one where a run over all n vertices is too long; and a graph with a cycle."""
     n = wired.n
     size = min(n, EXAMPLE_N)
@@ -80,15 +81,15 @@ def _tree(n: int) -> list[tuple[int, int]]:
     return [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, n + 1)]
 
 
-def _said(model: Model, run: Run, answer: Answer) -> Said:
+def _said(model: IsTreeModel, run: Run, answer: Answer) -> Said:
     return Said(*answer)
 
 
-def _about(model: Model) -> Mapping[str, object]:
+def _about(model: IsTreeModel) -> Mapping[str, object]:
     return {"layout": model.layout.name, "model": model.construction.model}
 
 
-def _domain(model: Model, wired: Wired) -> Domain:
+def _domain(model: IsTreeModel, wired: Wired) -> Domain:
     """Any simple graph, whose edges stand in any order and orientation."""
     n, layout = wired.n, model.layout
     joint, ends = layout.joint, layout.end_of_prompt is not None  # neither ~ nor - is a sign of `re`
@@ -105,7 +106,7 @@ def _domain(model: Model, wired: Wired) -> Domain:
     return Domain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))
 
 
-DOOR = Door[Model, Graph, Answer](
+DOOR = Door[IsTreeModel, Graph, Answer](
     name="istree",
     models=tuple(dict.fromkeys(model for model, _ in MODELS)),
     solver=_solver,

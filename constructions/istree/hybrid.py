@@ -34,12 +34,14 @@ Size: 2 blocks, 3 heads, 32 numbers of state, a width that does not depend on n,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
+from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, Graph
-from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
@@ -53,8 +55,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant
-from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.7"
 STATEMENT = (
@@ -227,170 +228,154 @@ def _blocks(setting: Setting, listed: Words, printed: frozenset[str]) -> tuple[B
     return _linear_block(setting.n, attention, printed), attention
 
 
-def limit(n: int) -> int:
-    """The most tokens after a prompt.
-
-    Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, behind which the
-    target doubles at most ⌈log2 3n⌉ times, 4 tokens each. The first frame has 3 tokens, and the verdict is one.
-    """
-    return 3 + 14 * (n - 1) + 4 * 2 * (n - 1) * (3 * n).bit_length() + 1
-
-
-def sequence_length(n: int) -> int:
-    """The most tokens that any simple graph on n vertices can lead to."""
-    return max(3 * (n * (n - 1) // 2) + 2, 3 * n - 2 + limit(n))
-
-
-def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
-    """The least p of R_p for which the derivation of the weights holds, for every simple graph on n vertices.
-
-    The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes 8·bits(n) + O(log log n);
-    the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
-    """
-    length = sequence_length(n)
-    largest = (1 << n.bit_length()) - 1  # of as many digits as one key that is as large as two together
-    if largest * largest < 2 * n * n:
-        largest = 2 * largest + 1
-    own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
-    fused = max(own, position_square_precision(n, length), match_precision(largest, length))
-    if discipline is Discipline.FUSED:
-        return fused
-    from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
-
-    keys = spelled_out_key_precision(largest, length, by_position=True)
-    return max(fused, keys, spelled_out_position_precision(length))
-
-
-def plan(
-    n: int, fmt: Format, *, printed: frozenset[str] = frozenset(), vertices: int | None = None
-) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: for how many of them there are words."""
-    listed = words(n if vertices is None else vertices)
-    return listed.embedding(), _blocks(Setting(n, sequence_length(n), fmt), listed, printed)
+BLOCKS: Mapping[int, str] = {
+    1: "keeps the last tokens and counts the times down; writes records, and what the heads are to look for",
+    2: "finds the nearest record, the father, the edge gone up; writes the next token of the frame",
+}
+GLOSSARY: Mapping[str, str] = {
+    NUMBER: "the number of this token's vertex or position, 0 at other tokens; at the end, the output",
+    VERTEX: "1 at a vertex",
+    PLACE: "1 at a position such as @5",
+    DOWN: "1 at the token that goes down to a vertex",
+    UP: "1 at the token that goes up to the father",
+    PASS: "1 at the token that passes over the edge to the father",
+    FURTHER: "1 at the token that looks further away",
+    START: "1 at the start of the prompt",
+    JOINT: "1 between the two ends of an edge",
+    **dict.fromkeys((YES, NO), "a verdict: the output writes it, no token of a prompt has it"),
+    "position": "this token's position, from 1",
+    "one": "1 everywhere",
+    "first": "1 at position 1, else 0",
+    "downs": "how often the search has gone down",
+    "self": "incidence record: the vertex whose edge this is",
+    "other": "incidence record: the vertex at the other end",
+    "child": "the vertex gone down to, 0 elsewhere",
+    "parent": "the vertex that it was reached from, 0 for vertex 1",
+    "asked": "the vertex whose records or father are looked for",
+    "target": "the position that the record is to be nearest to",
+    "came_from": "behind ^ v f: v",
+    "at_target": "1 at the second position of a frame",
+    "next": "the other end of the nearest record's edge",
+    "found": "the position of the nearest record, 1 if there is none",
+    "father": "the vertex from which the one asked for was reached, 0 for vertex 1",
+    "visited": "where the vertex asked for was reached, 1 if it never was",
+    "edge": "behind ^ v f: the position of the record (f, v)",
+    "visit": "as printed: the vertex where the search is, down or up",
+    "predecessor": "as printed: the vertex where it was before",
+}
 
 
-def build(
-    n: int,
-    precision_bits: int | None = None,
-    *,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-    listed: int | None = None,
-) -> Wired:
-    """The wired hybrid RNN for graphs on n vertices, in the token layout of the paper.
+@dataclass(frozen=True)
+class Hybrid(IsTreeModel):
+    """The hybrid RNN, for the token layout of the paper."""
 
-    printed: ids of findings to put back to print; all of them give the variant `printed`.
-    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
-    Raises ValueError if p is even or too small; the message names the least p.
-    """
-    finding_ids = chosen_of(FINDINGS, printed)
-    if n < 1:
-        raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, printed=finding_ids, vertices=listed)
-    arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, finding_ids, n, embedding, blocks, arithmetic, sequence_length(n))
-
-
-def expected_sequence(graph: Graph) -> list[str]:
-    """Every token after the prompt, from lists of records alone; the verdict is last."""
-    n = graph.n
-    if len(graph.edges) != n - 1:
-        return [NO]
-    records: dict[int, dict[int, int]] = {v: {} for v in range(1, n + 1)}  # vertex → position → other end, rising
-    for e, (u, v) in enumerate(graph.edges, start=1):
-        records[v][3 * e + 1] = u
-        records[u][3 * e + 2] = v
-    at = {v: {other: position for position, other in record.items()} for v, record in records.items()}
-    places = {v: list(record) for v, record in records.items()}
-    father, v, base = {1: 0}, 1, 1
-    text = ["1", "@1", "@2"]
-    while True:
-        behind = bisect_right(places[v], base)
-        following = places[v][behind] if behind < len(places[v]) else None
-        offset = 1
-        while base + offset < 3 * n - 1 if following is None else base > 1 and 2 * offset < following - base:
-            offset *= 2
-            text += [FURTHER, f"{v}", f"@{base}", f"@{base + offset}"]
-        if following is None:
-            if father[v] == 0:
-                return [*text, YES if len(father) == n else NO]
-            text += [UP, f"{v}", f"{father[v]}"]
-            v, base = father[v], at[father[v]][v]
-        elif records[v][following] == father[v]:
-            text += [PASS, f"{v}"]
-            base = following
-        else:
-            text += [DOWN, f"{v}", f"{records[v][following]}"]
-            if records[v][following] in father:
-                return [*text, NO]
-            father[records[v][following]], v, base = v, records[v][following], 1
-        text += [f"@{base}", f"@{base + 1}"]
-
-
-def _constants(setting: Setting, printed: frozenset[str]) -> tuple[Derived, ...]:
-    fmt, scale = setting.format, match_scale(setting, printed=False)
-    return (
-        *numbers_of(fmt, "; a score too negative for it saturates"),
-        Derived(
-            "G",
-            Fraction(setting.gap),
-            f"a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), length = {setting.length}",
-        ),
-        Derived(
-            "L", Fraction(setting.length_bound), f"the least power of two above every position, up to {setting.length}"
-        ),
-        Derived("S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"),
-        Derived("D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"),
-        Derived("last", Fraction(3 * setting.n - 1), "3n − 1: the position of the last record"),
+    prompt_registers = ("self", "other")
+    construction = Construction(
+        name="istree",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="hybrid",
+        findings=FINDINGS,
+        precision="p ≤ 8·bits(n) + 27 for n ≤ 10^6: n⁴ and a lead of O(log n) must fit (p − 1)/2 digits",
+        glossary=GLOSSARY,
     )
+    block_texts = BLOCKS
+
+    def limit(self, n: int) -> int:
+        """The most tokens after a prompt.
+
+        Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, behind which
+        the target doubles at most ⌈log2 3n⌉ times, 4 tokens each. The first frame has 3 tokens, and the verdict is one.
+        """
+        return 3 + 14 * (n - 1) + 4 * 2 * (n - 1) * (3 * n).bit_length() + 1
+
+    def length(self, n: int) -> int:
+        return max(3 * (n * (n - 1) // 2) + 2, 3 * n - 2 + self.limit(n))
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """For every simple graph on n vertices.
+
+        The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes
+        8·bits(n) + O(log log n); the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
+        """
+        length = self.length(n)
+        largest = (1 << n.bit_length()) - 1  # of as many digits as one key that is as large as two together
+        if largest * largest < 2 * n * n:
+            largest = 2 * largest + 1
+        own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
+        fused = max(own, position_square_precision(n, length), match_precision(largest, length))
+        if discipline is Discipline.FUSED:
+            return fused
+        from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+
+        keys = spelled_out_key_precision(largest, length, by_position=True)
+        return max(fused, keys, spelled_out_position_precision(length))
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        known = words(n if listed is None else listed)
+        return known.embedding(), _blocks(self.setting(n, fmt), known, printed)
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        fmt, scale = setting.format, match_scale(setting, printed=False)
+        return (
+            *numbers_of(fmt, "; a score too negative for it saturates"),
+            Derived(
+                "G",
+                Fraction(setting.gap),
+                f"a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), length = {setting.length}",
+            ),
+            Derived(
+                "L",
+                Fraction(setting.length_bound),
+                f"the least power of two above every position, up to {setting.length}",
+            ),
+            Derived(
+                "S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"
+            ),
+            Derived(
+                "D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"
+            ),
+            Derived("last", Fraction(3 * setting.n - 1), "3n − 1: the position of the last record"),
+        )
+
+    def expected(self, graph: Graph) -> list[str]:
+        """From lists of records alone."""
+        n = graph.n
+        if len(graph.edges) != n - 1:
+            return [NO]
+        records: dict[int, dict[int, int]] = {v: {} for v in range(1, n + 1)}  # vertex → position → other end, rising
+        for e, (u, v) in enumerate(graph.edges, start=1):
+            records[v][3 * e + 1] = u
+            records[u][3 * e + 2] = v
+        at = {v: {other: position for position, other in record.items()} for v, record in records.items()}
+        places = {v: list(record) for v, record in records.items()}
+        father, v, base = {1: 0}, 1, 1
+        text = ["1", "@1", "@2"]
+        while True:
+            behind = bisect_right(places[v], base)
+            following = places[v][behind] if behind < len(places[v]) else None
+            offset = 1
+            while base + offset < 3 * n - 1 if following is None else base > 1 and 2 * offset < following - base:
+                offset *= 2
+                text += [FURTHER, f"{v}", f"@{base}", f"@{base + offset}"]
+            if following is None:
+                if father[v] == 0:
+                    return [*text, YES if len(father) == n else NO]
+                text += [UP, f"{v}", f"{father[v]}"]
+                v, base = father[v], at[father[v]][v]
+            elif records[v][following] == father[v]:
+                text += [PASS, f"{v}"]
+                base = following
+            else:
+                text += [DOWN, f"{v}", f"{records[v][following]}"]
+                if records[v][following] in father:
+                    return [*text, NO]
+                father[records[v][following]], v, base = v, records[v][following], 1
+            text += [f"@{base}", f"@{base + 1}"]
 
 
-CONSTRUCTION = Construction(
-    name="istree",
-    source=SOURCE,
-    statement=STATEMENT,
-    model="hybrid",
-    variants=("repaired", "printed"),
-    findings=FINDINGS,
-    build=lambda n, findings: build(n, printed=findings),
-    precision="p ≤ 8·bits(n) + 27 for n ≤ 10^6: n⁴ and a lead of O(log n) must fit (p − 1)/2 digits",
-    least_precision=least_precision,
-    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
-    constants=_constants,
-    blocks={
-        1: "keeps the last tokens and counts the times down; writes records, and what the heads are to look for",
-        2: "finds the nearest record, the father, the edge gone up; writes the next token of the frame",
-    },
-    glossary={
-        NUMBER: "the number of this token's vertex or position, 0 at other tokens; at the end, the output",
-        VERTEX: "1 at a vertex",
-        PLACE: "1 at a position such as @5",
-        DOWN: "1 at the token that goes down to a vertex",
-        UP: "1 at the token that goes up to the father",
-        PASS: "1 at the token that passes over the edge to the father",
-        FURTHER: "1 at the token that looks further away",
-        START: "1 at the start of the prompt",
-        JOINT: "1 between the two ends of an edge",
-        **dict.fromkeys((YES, NO), "a verdict: the output writes it, no token of a prompt has it"),
-        "position": "this token's position, from 1",
-        "one": "1 everywhere",
-        "first": "1 at position 1, else 0",
-        "downs": "how often the search has gone down",
-        "self": "incidence record: the vertex whose edge this is",
-        "other": "incidence record: the vertex at the other end",
-        "child": "the vertex gone down to, 0 elsewhere",
-        "parent": "the vertex that it was reached from, 0 for vertex 1",
-        "asked": "the vertex whose records or father are looked for",
-        "target": "the position that the record is to be nearest to",
-        "came_from": "behind ^ v f: v",
-        "at_target": "1 at the second position of a frame",
-        "next": "the other end of the nearest record's edge",
-        "found": "the position of the nearest record, 1 if there is none",
-        "father": "the vertex from which the one asked for was reached, 0 for vertex 1",
-        "visited": "where the vertex asked for was reached, 1 if it never was",
-        "edge": "behind ^ v f: the position of the record (f, v)",
-        "visit": "as printed: the vertex where the search is, down or up",
-        "predecessor": "as printed: the vertex where it was before",
-    },
-)
+HYBRID = Hybrid()

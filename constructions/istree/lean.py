@@ -29,14 +29,16 @@ p = 4·log2 n + O(log log n). The floor of any such model in R_p is near 2·log2
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 
 from constructions.istree import lean_words
-from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
-from constructions.models.building import format_of, wired_of
-from constructions.models.construction import Construction
+from constructions.istree.base import TourModel
+from constructions.istree.graphs import TokenLayout, sequence_length
+from constructions.models.construction import Construction, Derived
+from constructions.models.model import NOTHING
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.match import Pair, pair
@@ -46,8 +48,7 @@ from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
-from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from precision.format import Discipline, Format, fixed_point
 
 SOURCE = "Theorem 4.7"
 PLACE_DIGITS = 5  # of K: one K, and so one set of scores, serves an interval of n
@@ -98,14 +99,8 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
     return fits and override < most and gate < most
 
 
-def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:
-    """The least p of R_p for which the derivation holds, for every simple graph on n vertices."""
-    # A symbol for many n is asked anew: its comparisons say for which of them the answer holds.
-    return (_least_precision_of if type(n) is int else _searched_precision)(n, discipline, layout)
-
-
-def _searched_precision(n: int, discipline: Discipline, layout: Layout) -> int:
-    fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline))
+def _searched_precision(n: int, discipline: Discipline, layout: TokenLayout) -> int:
+    fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, layout, discipline))
     enough = 4
     while not fits(enough):
         enough *= 2
@@ -303,56 +298,48 @@ def _output(plan: _Plan) -> list[Gadget]:
     return gadgets
 
 
-def plan(
-    n: int, fmt: Format, *, layout: Layout = "paper", vertices: int | None = None
-) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: how many of them the embedding lists."""
-    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout])
-    blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
-    return _embedding(plan, n if vertices is None else vertices), blocks
+@dataclass(frozen=True)
+class Lean(TourModel):
+    """The Transformer of five blocks."""
+
+    prompt_registers = ("self", "other", "before")
+    construction = Construction(
+        name="istree",
+        source=SOURCE,
+        statement=lean_words.STATEMENT,
+        model="transformer",
+        findings=(),
+        precision=lean_words.PRECISION,
+        glossary=lean_words.GLOSSARY,
+        variants=("lean",),
+    )
+    block_texts = lean_words.BLOCKS
+
+    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+        """Raises ValueError for anything to be put back: there is no print of it."""
+        if finding_ids := tuple(printed):
+            raise ValueError(f"the variant lean has nothing as printed, so no finding {finding_ids[0]!r}")
+        return NOTHING
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """For every simple graph on n vertices."""
+        # A symbol for many n is asked anew: its comparisons say for which of them the answer holds.
+        return (_least_precision_of if type(n) is int else _searched_precision)(n, discipline, self.layout)
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        plan = _Plan(self.setting(n, fmt), self.layout)
+        blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
+        return _embedding(plan, n if listed is None else listed), blocks
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        return lean_words.constants(scale_of(setting, self.layout))
+
+    def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
+        return lean_words.narrate(values, produced, verdict)
 
 
-def build(
-    n: int,
-    precision_bits: int | None = None,
-    *,
-    layout: Layout = "paper",
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-    forced: bool = False,
-    listed: int | None = None,
-) -> Wired:
-    """The wired Transformer for graphs on n vertices.
-
-    precision_bits: by default `least_precision`. forced: take fewer bits than that, and round what does not fit.
-    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
-    Raises ValueError if p is even or too small, and for anything to be put back to print: there is no print of it.
-    """
-    if printed := tuple(printed):
-        raise ValueError(f"the variant lean has nothing as printed, so no finding {printed[0]!r}")
-    if n < 1:
-        raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    least = least_precision(n, discipline, layout=layout)
-    bits = least if precision_bits is None else precision_bits
-    fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, layout=layout, vertices=listed)
-    about, longest = ("istree", SOURCE, (), frozenset[str](), n), sequence_length(n)
-    arithmetic = Arithmetic(fmt, discipline)
-    return wired_of(*about, embedding, blocks, arithmetic, longest, variant="lean", exact=bits >= least)
-
-
-CONSTRUCTION = Construction(
-    name="istree",
-    source=SOURCE,
-    statement=lean_words.STATEMENT,
-    model="transformer",
-    variants=("lean",),
-    findings=(),
-    build=lambda n, findings: build(n, printed=findings),
-    precision=lean_words.PRECISION,
-    least_precision=least_precision,
-    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
-    constants=lambda setting, printed: lean_words.constants(scale_of(setting, LAYOUTS["paper"])),
-    blocks=lean_words.BLOCKS,
-    glossary=lean_words.GLOSSARY,
-)
+LEAN = Lean()

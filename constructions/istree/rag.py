@@ -21,13 +21,15 @@ harmless: a cycle through the root makes it new once more, and then any neighbou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.searches import FINDINGS as OF_SEARCHES
 from constructions.istree.searches import Ref, Search, Searches, U, V, searches
-from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.parts.gadgets.indicator import indicator
@@ -35,8 +37,7 @@ from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.wire import BlockPlan, Embedding
-from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.3, Algorithm 2"
 STATEMENT = "A Linear RNN of two blocks decides by searches of its own text whether a graph is a tree."
@@ -176,133 +177,111 @@ def _spell(search: Search, vertices: Mapping[Ref, tuple[int, int]], head: int) -
     yield Rule(f"{search.first} … end", (search.began(len(search) - 1),), END_SEARCH)
 
 
-def limit(n: int) -> int:
-    """The most tokens that follow a prompt, search results included."""
-    return 64 * n - 43
+BLOCKS: Mapping[int, str] = {
+    1: "keeps the last tokens, counts records, and compares numbers among the last tokens",
+    2: "writes the next token by the one rule that fires",
+}
+GLOSSARY: Mapping[str, str] = {
+    NUMBER: "the number of this token's vertex, 0 at other tokens; at the end, the output",
+    "position": "this token's position, from 1; no rule reads it",
+    VERTEX: "1 at a vertex",
+    RECORDS: "how many records `father - vertex` there are, one for each vertex seen",
+    ALL_RECORDED: "1 if n vertices are recorded",
+    FIRST_IS_FATHER: "1 if the first neighbour just found is the father",
+    NEXT_IS_FATHER: "1 if the next neighbour just found is the father",
+    NOWHERE: "1 if both vertices of a turn's head are the same, the root",
+    PAPER.start: "1 at the start of the prompt",
+    PAPER.joint: "1 between the two ends of an edge",
+    **dict.fromkeys((PAPER.yes, PAPER.no), "a verdict: the output writes it, no token of a prompt has it"),
+    START_SEARCH: "1 at the token that starts a search",
+    END_SEARCH: "1 at the token that ends a search",
+    FAILED: "1 at the result of a search that found nothing",
+    RECORD: "1 at the mark of a record, father - vertex",
+    RETURN: "1 at the mark of a way back, vertex ^ father",
+}
 
 
-def sequence_length(n: int) -> int:
-    """The most tokens that any simple graph on n vertices can lead to."""
-    return 3 * (n * (n - 1) // 2) + 1 + limit(n)
+@dataclass(frozen=True)
+class Rag(IsTreeModel):
+    """The Linear RNN that searches, for the token layout of the paper."""
 
-
-def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
-    """The least p of R_p for which the derivation holds, for every simple graph on n vertices.
-
-    Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions; logits 2v·i − i² + 1, of which
-    `sequential` forms 2v·i ≤ 2n² by itself; and the indicators' 2(n + 1).
-    """
-    largest = n * n + 1 if discipline is Discipline.FUSED else 2 * n * n
-    return least_odd_precision(lambda q: max(largest, sequence_length(n), 2 * n + 2).bit_length())
-
-
-def plan(
-    n: int, *, printed: frozenset[str] = frozenset(), vertices: int | None = None
-) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: for how many of them there are words."""
-    written = searches(printed)
-    words, compare = _words(written, n if vertices is None else vertices), _comparisons(written, n)
-    write = BlockPlan(
-        (), decide((*_heads(written), *_choices(written), *_results(written), *_spelling(written)), words)
+    searches = True
+    construction = Construction(
+        name="istree",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="rag",
+        findings=FINDINGS,
+        precision="p = 2q + 1: 3n(n − 1)/2 + 64n, the longest sequence, must fit q digits",
+        glossary=GLOSSARY,
     )
-    remember = BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units))
-    return words.embedding(), (remember, write)
+    block_texts = BLOCKS
 
+    def limit(self, n: int) -> int:
+        return 64 * n - 43
 
-def build(
-    n: int,
-    precision_bits: int | None = None,
-    *,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-    listed: int | None = None,
-) -> Wired:
-    """The wired Linear RNN for graphs on n vertices, in the token layout of the paper.
+    def length(self, n: int) -> int:
+        return 3 * (n * (n - 1) // 2) + 1 + self.limit(n)
 
-    printed: ids of findings to put back to print; all of them give the variant `printed`.
-    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
-    Raises ValueError if p is even or too small; the message names the least p.
-    """
-    finding_ids = chosen_of(FINDINGS, printed)
-    if n < 1:
-        raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, printed=finding_ids, vertices=listed)
-    arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, finding_ids, n, embedding, blocks, arithmetic, sequence_length(n))
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """For every simple graph on n vertices.
 
+        Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions; logits 2v·i − i² + 1, of which
+        `sequential` forms 2v·i ≤ 2n² by itself; and the indicators' 2(n + 1).
+        """
+        largest = n * n + 1 if discipline is Discipline.FUSED else 2 * n * n
+        return least_odd_precision(lambda q: max(largest, self.length(n), 2 * n + 2).bit_length())
 
-def expected_sequence(graph: Graph) -> list[str]:
-    """What must follow the prompt, token by token, YES or NO last: Algorithm 2 in plain Python, without a search."""
-    around: dict[int, dict[int, None]] = {v: {} for v in range(1, graph.n + 1)}
-    for a, b in graph.edges:
-        around[a][b] = around[b][a] = None
-    following = {v: dict(zip((0, *near), (*near, 0), strict=True)) for v, near in around.items()}  # 0: before, and none
-    father, before, v, text = {1: 1}, 1, 1, ["1 - 1"]
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        written = searches(printed)
+        words, compare = _words(written, n if listed is None else listed), _comparisons(written, n)
+        rules = (*_heads(written), *_choices(written), *_results(written), *_spelling(written))
+        write = BlockPlan((), decide(rules, words))
+        remember = BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units))
+        return words.embedding(), (remember, write)
 
-    def search(pattern: str, result: int) -> None:
-        text.append(f"<StartSearch> {pattern} <EndSearch> {result or 'FAILED'}")
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        return numbers_of(setting.format, ": above n² + 1 and every position")
 
-    while True:
-        search(rf"(?x)(\d+)\s-\s {v} \b", father[v])
-        neighbour_pattern = rf"(?:(?<=\b {v} \s~\s)|(?=\d+\s~\s {v} \b))(\d+)"
-        walked = 0 if before == father[v] else before
+    def expected(self, graph: Graph) -> list[str]:
+        """Algorithm 2 in plain Python, without a search."""
+        around: dict[int, dict[int, None]] = {v: {} for v in range(1, graph.n + 1)}
+        for a, b in graph.edges:
+            around[a][b] = around[b][a] = None
+        following = {
+            v: dict(zip((0, *near), (*near, 0), strict=True)) for v, near in around.items()
+        }  # 0: before, and none
+        father, before, v, text = {1: 1}, 1, 1, ["1 - 1"]
+
+        def search(pattern: str, result: int) -> None:
+            text.append(f"<StartSearch> {pattern} <EndSearch> {result or 'FAILED'}")
+
         while True:
-            edge = rf"\b(?: {walked} \s~\s {v} | {v} \s~\s {walked} )\b[^-]*?" if walked else ""
-            walked = following[v][walked]
-            search(f"(?x){edge}{neighbour_pattern}", walked)
-            if walked != father[v]:
-                break
-        if walked == 0:
-            text.append(f"{v} ^ {father[v]}")
-            if v == 1:
-                return " ".join((*text, "YES" if len(father) == graph.n else "NO")).split()
-            before, v = v, father[v]
-            continue
-        search(rf"(?x)(\d+)\s-\s {walked} \b", father.get(walked, 0))
-        if walked in father:
-            return " ".join((*text, "NO")).split()
-        father[walked] = v
-        text.append(f"{v} - {walked}")
-        before, v = v, walked
+            search(rf"(?x)(\d+)\s-\s {v} \b", father[v])
+            neighbour_pattern = rf"(?:(?<=\b {v} \s~\s)|(?=\d+\s~\s {v} \b))(\d+)"
+            walked = 0 if before == father[v] else before
+            while True:
+                edge = rf"\b(?: {walked} \s~\s {v} | {v} \s~\s {walked} )\b[^-]*?" if walked else ""
+                walked = following[v][walked]
+                search(f"(?x){edge}{neighbour_pattern}", walked)
+                if walked != father[v]:
+                    break
+            if walked == 0:
+                text.append(f"{v} ^ {father[v]}")
+                if v == 1:
+                    return " ".join((*text, "YES" if len(father) == graph.n else "NO")).split()
+                before, v = v, father[v]
+                continue
+            search(rf"(?x)(\d+)\s-\s {walked} \b", father.get(walked, 0))
+            if walked in father:
+                return " ".join((*text, "NO")).split()
+            father[walked] = v
+            text.append(f"{v} - {walked}")
+            before, v = v, walked
 
 
-def _constants(setting: Setting, printed: frozenset[str]) -> tuple[Derived, ...]:
-    return numbers_of(setting.format, ": above n² + 1 and every position")
-
-
-CONSTRUCTION = Construction(
-    name="istree",
-    source=SOURCE,
-    statement=STATEMENT,
-    model="rag",
-    variants=("repaired", "printed"),
-    findings=FINDINGS,
-    build=lambda n, findings: build(n, printed=findings),
-    precision="p = 2q + 1: 3n(n − 1)/2 + 64n, the longest sequence, must fit q digits",
-    least_precision=least_precision,
-    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
-    constants=_constants,
-    blocks={
-        1: "keeps the last tokens, counts records, and compares numbers among the last tokens",
-        2: "writes the next token by the one rule that fires",
-    },
-    glossary={
-        NUMBER: "the number of this token's vertex, 0 at other tokens; at the end, the output",
-        "position": "this token's position, from 1; no rule reads it",
-        VERTEX: "1 at a vertex",
-        RECORDS: "how many records `father - vertex` there are, one for each vertex seen",
-        ALL_RECORDED: "1 if n vertices are recorded",
-        FIRST_IS_FATHER: "1 if the first neighbour just found is the father",
-        NEXT_IS_FATHER: "1 if the next neighbour just found is the father",
-        NOWHERE: "1 if both vertices of a turn's head are the same, the root",
-        PAPER.start: "1 at the start of the prompt",
-        PAPER.joint: "1 between the two ends of an edge",
-        **dict.fromkeys((PAPER.yes, PAPER.no), "a verdict: the output writes it, no token of a prompt has it"),
-        START_SEARCH: "1 at the token that starts a search",
-        END_SEARCH: "1 at the token that ends a search",
-        FAILED: "1 at the result of a search that found nothing",
-        RECORD: "1 at the mark of a record, father - vertex",
-        RETURN: "1 at the mark of a way back, vertex ^ father",
-    },
-)
+RAG = Rag()

@@ -19,14 +19,16 @@ from constructions.language.prompts import drawn_prompt, every_prompt, wrong_wit
 from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.language.weights import Weights
-from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.building import chosen_of, format_of
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.door import LARGEST_N, Domain, Door, Said
+from constructions.models.model import NOTHING, Model
 from constructions.models.search import END_SEARCH, Search
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
+from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
+from precision.format import Discipline, Format
 
 TRIED, FULL = 100, 5  # prompts of an export's trial: so many short ones, as many drawn ones; some of full length
 VARIANT = "program"  # of weights that a program was compiled to
@@ -42,7 +44,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramModel:
+class ProgramModel(Model[Prompt, str]):
     """The compiled program."""
 
     program: Program
@@ -93,45 +95,25 @@ class ProgramModel:
         """What registers hold, besides those of every embedding."""
         return {name: f"what the program calls {name}" for name in self.program.names.values()}
 
-    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED) -> int:
-        """The least p of R_p that the weights are derived for."""
+    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+        """There is nothing to put back."""
+        return chosen_of((), printed)
+
+    def length(self, n: int) -> int:
+        length: int = self.weights(n).length
+        return length
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
         return self.weights(n).least_precision(discipline)
 
-    def build(
-        self,
-        n: int,
-        precision_bits: int | None = None,
-        *,
-        printed: Iterable[str] = (),
-        discipline: Discipline = Discipline.FUSED,
-        listed: int | None = None,
-        forced: bool = False,
-    ) -> Wired:
-        """The wired model for texts of n. listed: how many numbers the embedding lists, by default all.
-
-        forced: take fewer bits than the least, and round what does not fit. Raises ValueError if p is even or too small, and for
-        what the architecture cannot do.
-        """
-        if n < 1:
-            raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
-        chosen_of((), printed)  # there is nothing to put back
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        """Raises ValueError for what the architecture cannot do."""
         weights = self.weights(n)
-        least = weights.least_precision(discipline)
-        bits = least if precision_bits is None else precision_bits
-        fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
-        return wired_of(
-            self.program.name,
-            self.program.source,
-            (),
-            frozenset(),
-            n,
-            weights.embedding(listed),
-            weights.plan(weights.setting(fmt)),
-            Arithmetic(fmt, discipline),
-            weights.length,
-            variant=self.variant,
-            exact=not forced,
-        )
+        return weights.embedding(listed), weights.plan(weights.setting(fmt))
 
     def request(self, wired: Wired, given: Prompt) -> Request:
         """Asks a model that this solver built. Raises ValueError for a prompt beyond its n, with the bound."""
@@ -197,8 +179,8 @@ class ProgramModel:
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
 
     @cached_property
-    def _blocks(self) -> Mapping[int, str]:
-        """What each block does."""
+    def block_texts(self) -> Mapping[int, str]:
+        """What the blocks of a small n do."""
         weights = self.weights(SIZE_OF_EXAMPLES)
         fmt = format_of(0, weights.least_precision(), "n")
         texts = {}
@@ -212,28 +194,21 @@ class ProgramModel:
 
     @property
     def construction(self) -> Construction:
-        """What people are told of it."""
         return Construction(
             name=self.program.name,
             source=self.program.source,
             statement=self.program.statement,
             model=self.model,
-            variants=(self.variant,),
             findings=(),
-            build=lambda n, findings: self.build(n, printed=findings),
             precision="the least p that each part of the weights fits",
-            least_precision=self.least_precision,
-            setting=lambda n, fmt: self.weights(n).setting(fmt),
-            constants=_constants,
-            blocks=self._blocks,
             glossary={**GLOSSARY, **self.glossary},
+            variants=(self.variant,),
         )
 
-
-def _constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-    fmt: Format = setting.format
-    lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2)"
-    return (*numbers_of(fmt), Derived("G", Fraction(setting.gap), f"{lead}, length = {setting.length}"))
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2)"
+        gap = Derived("G", Fraction(setting.gap), f"{lead}, length = {setting.length}")
+        return (*numbers_of(setting.format), gap)
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -15,7 +15,8 @@ def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[
     """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
     finding_ids, known_ids = frozenset(printed), [finding.id for finding in findings]
     if unknown := finding_ids - set(known_ids):
-        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known_ids)}")
+        known = f"known: {', '.join(known_ids)}" if known_ids else "this construction has none"
+        raise ValueError(f"unknown finding {min(unknown)!r}; {known}")
     return finding_ids
 
 
@@ -39,19 +40,19 @@ def wired_of(
     arithmetic: Arithmetic,
     longest: int | None = None,
     *,
-    variant: str = "",
+    variant: str = "repaired",
     exact: bool = True,
 ) -> Wired:
     """The model of these blocks, the output head tied to the embedding. longest, exact: as of `wire`.
 
-    variant: its name, if it is none of those that the findings say.
+    variant: what it is called, unless everything is as printed.
     """
     model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, exact=exact, longest=longest)
     ids = [finding.id for finding in findings]
     return Wired(
         construction=construction,
         source=source,
-        variant=variant or ("printed" if ids and chosen == set(ids) else "repaired"),
+        variant="printed" if ids and chosen == set(ids) else variant,
         printed=tuple(i for i in ids if i in chosen),
         n=n,
         arithmetic=arithmetic,

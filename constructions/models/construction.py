@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.wiring.finding import Finding
-from constructions.wiring.part import Setting
 from constructions.wiring.register import Past, register
-from constructions.wiring.wired import Wired
 from precision.format import Format
 
 MODELS = ("transformer", "rag", "hybrid", "cot")
@@ -47,37 +45,21 @@ class Example:
 
 @dataclass(frozen=True)
 class Construction:
-    """One construction of the paper. The registry finds those that a module of this package has in `CONSTRUCTIONS`.
+    """What people are told of one model of the paper.
 
     name: as in `python -m constructions.NAME`. model: transformer, rag, hybrid or cot; name and model are unique.
-    statement: what is claimed, in a sentence.
-    build(n, findings): the wired model with these findings put back to print, at its default precision.
-    precision: the least p as a formula in n, for people; least_precision computes it.
-    setting(n, format): what the constants are derived from. constants(setting, findings): those constants.
-    blocks: what each block does, by its number, in the repaired variant. glossary: register → meaning.
-    lean(): what describes the variant `lean`, if there is one: our own wiring at fewer bits, with nothing as printed.
+    statement: what is claimed, in a sentence. variants: the one without anything as printed first.
+    precision: the least p as a formula in n. glossary: register → meaning.
     """
 
     name: str
     source: str
     statement: str
     model: str
-    variants: tuple[str, ...]
     findings: tuple[Finding, ...]
-    build: Callable[[int, Sequence[str]], Wired]
     precision: str
-    least_precision: Callable[[int], int]
-    setting: Callable[[int, Format], Setting]
-    constants: Callable[[Setting, frozenset[str]], Sequence[Derived]]
-    blocks: Mapping[int, str]
     glossary: Mapping[str, str]
-    lean: Callable[[], Construction] | None = None
-
-    def of(self, variant: str) -> Construction:
-        """This construction in another wiring: the one that describes it. Raises ValueError for a variant that there is not."""
-        if variant not in self.variants:
-            raise ValueError(f"{self.name}, {self.model}, has no variant {variant}; it has {', '.join(self.variants)}")
-        return self.lean() if variant == "lean" and self.lean is not None else self
+    variants: tuple[str, ...] = ("repaired", "printed")
 
     def meaning(self, name: str) -> str:
         """What a register holds, in words; "" if nobody has said so."""

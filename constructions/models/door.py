@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from constructions.models.solver import Request, Run, Solver
+from constructions.models.model import Model
+from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
-Model = TypeVar("Model", bound=Solver[Any, Any])
+Solver = TypeVar("Solver", bound=Model[Any, Any])
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
 
@@ -51,7 +52,7 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Door(Generic[Model, Input, Answer]):
+class Door(Generic[Solver, Input, Answer]):
     """One construction. What it calls raises ValueError, with one line, for what it cannot take.
 
     models: the names of its models, the usual one first. solver(model, discipline, **options): the solver, and the n that it is to
@@ -67,16 +68,16 @@ class Door(Generic[Model, Input, Answer]):
 
     name: str
     models: tuple[str, ...]
-    solver: Callable[..., tuple[Model, int | None]]
+    solver: Callable[..., tuple[Solver, int | None]]
     options: Mapping[str, int | None]
-    read: Callable[[Model, object, int | None], Input]
-    fitting: Callable[[Model, Input], tuple[Model, int]]
-    examples: Callable[[Model, Wired, Input | None], Iterable[Request]]
-    said: Callable[[Model, Run, Answer], Said]
-    about: Callable[[Model], Mapping[str, object]]
-    domain: Callable[[Model, Wired], Domain]
+    read: Callable[[Solver, object, int | None], Input]
+    fitting: Callable[[Solver, Input], tuple[Solver, int]]
+    examples: Callable[[Solver, Wired, Input | None], Iterable[Request]]
+    said: Callable[[Solver, Run, Answer], Said]
+    about: Callable[[Solver], Mapping[str, object]]
+    domain: Callable[[Solver, Wired], Domain]
     size: str = "n"
-    limit: Callable[[Model, Wired], int] | None = None
+    limit: Callable[[Solver, Wired], int] | None = None
 
     def model(self, name: str | None) -> str:
         """The usual model where none is named. Raises NoConstruction."""
@@ -87,7 +88,7 @@ class Door(Generic[Model, Input, Answer]):
 
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
-    ) -> tuple[Model, int | None]:
+    ) -> tuple[Solver, int | None]:
         """The solver with these options. Raises ValueError for a model or an option that there is none of."""
         model_name = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
@@ -103,7 +104,7 @@ class Door(Generic[Model, Input, Answer]):
             beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
             raise ValueError(f"{name} = {shown(value)} is {beyond}")
 
-    def described(self, solver: Model, wired: Wired) -> dict[str, object]:
+    def described(self, solver: Solver, wired: Wired) -> dict[str, object]:
         """What a sidecar says of this solver alone: `about`, and the domain of these weights."""
         domain = self.domain(solver, wired)
         as_printed = " With what is as printed, an answer may be wrong." if wired.printed else ""
@@ -134,6 +135,6 @@ def find_door(name: str) -> Door[Any, Any, Any]:
             return cast("Door[Any, Any, Any]", door)
     from constructions.models.registry import find_constructions
 
-    names = dict.fromkeys(item.name for item in find_constructions())
+    names = dict.fromkeys(item.construction.name for item in find_constructions())
     file = " (a construction is named, not its file)" if "." in name or "/" in name else ""
     raise NoConstruction(f"there is no construction {name[:40]!r}{file}; there are {', '.join(names)}")

@@ -11,25 +11,26 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import constructions
-from constructions.models.construction import MODELS, Construction
+from constructions.models.construction import MODELS
+from constructions.models.model import Model
 from constructions.wiring.part import Part
 
 PART_FOLDERS = ("gadgets", "heads", "recurrences")
 
 
-def find_constructions() -> tuple[Construction, ...]:
+def find_constructions() -> tuple[Model[Any, Any], ...]:
     """Every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
-    by_name: dict[tuple[str, str], Construction] = {}
+    by_name: dict[tuple[str, str], Model[Any, Any]] = {}
     for module in _modules(constructions, packages=True):
         for item in getattr(module, "CONSTRUCTIONS", ()):
-            if (item.name, item.model) in by_name:
-                raise ValueError(
-                    f"two constructions are called {item.name!r}, {item.model}; one is in {module.__name__}"
-                )
-            by_name[item.name, item.model] = item
-    return tuple(sorted(by_name.values(), key=lambda item: (item.name, MODELS.index(item.model))))
+            name, model = item.names
+            if item.names in by_name:
+                raise ValueError(f"two constructions are called {name!r}, {model}; one is in {module.__name__}")
+            by_name[item.names] = item
+    return tuple(by_name[names] for names in sorted(by_name, key=lambda names: (names[0], MODELS.index(names[1]))))
 
 
 def find_parts() -> tuple[Part, ...]:

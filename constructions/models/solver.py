@@ -1,27 +1,18 @@
-"""A model that one can prompt, run and judge: what commands and claims need to know of any of them.
-
-A solver is a value: a model with all that its wiring fixes besides n, such as a token layout, the length of queries, or a machine.
-Its builder wires it for n, and makes a request of each input; a request can be run by any engine.
-"""
+"""What a wired model is asked, and what came of it. A request can be run by any engine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constructions.engines import Decode, Decoded, Respond, Tick, no_response
-from constructions.models.construction import Construction
 from constructions.wiring.wired import Spelled, Wired
-from precision.format import Discipline
 
 Tokens = NDArray[np.integer]
-Input = TypeVar("Input", contravariant=True)
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,30 +64,3 @@ class Run:
     def words(self) -> Spelled:
         """The words of the whole sequence."""
         return Spelled(self.request.wired.vocabulary, self.tokens, np.array(self.request.prompt, np.int64))
-
-
-class Solver(Protocol[Input, Answer]):
-    """A model and how it is run on inputs of its task."""
-
-    @property
-    def construction(self) -> Construction:
-        """What people are told of it; its least precision, its findings."""
-
-    def build(
-        self,
-        n: int,
-        precision_bits: int | None = None,
-        *,
-        printed: Iterable[str] = (),
-        discipline: Discipline = Discipline.FUSED,
-    ) -> Wired:
-        """The wired model. printed: ids of findings to put back. Raises ValueError with one line."""
-
-    def request(self, wired: Wired, given: Input) -> Request:
-        """Asks a model that this solver built. Raises ValueError for an input that it is not wired for."""
-
-    def read(self, run: Run) -> Answer:
-        """What the words of a run say, and nothing else."""
-
-    def judge(self, given: Input, run: Run, answer: Answer) -> str:
-        """What is wrong with what was read from a run, in a sentence; "" if it holds up."""

@@ -1,4 +1,4 @@
-"""A retrieval task and one model that solves it: the builder.
+"""A retrieval task and one model that solves it.
 
 Source: Theorems 4.6, 5.2 and 5.6.
 A prompt is `<s> s_1 … s_m ? query`; the last token that is generated is the answer. n bounds both the numbers and m.
@@ -8,13 +8,13 @@ Registers of the embedding: number, number_squared (0 at other tokens), one per 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from constructions.engines import no_response
-from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING, Model
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -27,7 +27,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
+from precision.format import Discipline, Format
 
 SATURATED = "; a score too negative for it saturates"
 COPIES = ("number", squared("number"))
@@ -76,7 +76,7 @@ def nothing_before(question: Question, printed: frozenset[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Retriever:
+class Retriever(Model[Question, str]):
     """A task and one model that solves it.
 
     blocks: the weights as a plan. embedding: the tokens. steps(query_length, findings): how many tokens follow the prompt, search
@@ -108,16 +108,74 @@ class Retriever:
     def __post_init__(self) -> None:
         object.__setattr__(self, "finding_ids", tuple(finding.id for finding in self.findings))
 
-    def sequence_length(self, n: int, query_length: int | None = None) -> int:
-        """The longest prompt, <s>, n tokens, ?, the query, and what follows it."""
-        length = query_length or self.query_length
-        return n + 2 + length + max(self.steps(length, frozenset(ids)) for ids in ((), self.finding_ids)) - 1
+    # What people are told
+
+    @property
+    def construction(self) -> Construction:
+        return Construction(
+            name=self.task.name,
+            source=self.source,
+            statement=self.statement,
+            model=self.model,
+            findings=self.findings,
+            precision=self.precision,
+            glossary={**GLOSSARY, **self.glossary},
+        )
+
+    @property
+    def block_texts(self) -> Mapping[int, str]:
+        return self.about
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        fmt = setting.format
+        constants = [*numbers_of(fmt, "" if self.searches else SATURATED)]
+        if self.searches:
+            return (*constants, *self.more_constants(setting))
+        constants.append(
+            Derived(
+                "G",
+                Fraction(setting.gap),
+                "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
+                f"length = {setting.length}; the runners-up then get weight exactly 0",
+            )
+        )
+        if SCORE_RANGE in self.findings:
+            as_printed = SCORE_RANGE.id in printed
+            scale = match_scale(setting, as_printed)
+            mismatch, default = ("n^(4c+1)", "n^(2c+2) − n") if as_printed else ("4·G·L²", "2·G·L²")
+            kind = " as printed, c = 2" if as_printed else f", L = {setting.length_bound} above every position"
+            constants.append(Derived("S", Fraction(scale.mismatch), f"{mismatch}{kind}: what unequal keys cost"))
+            constants.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
+        return (*constants, *self.more_constants(setting))
+
+    # Weights
+
+    def length(self, n: int) -> int:
+        """The longest prompt, <s>, n tokens, ?, the query, and what follows it with all or nothing as printed."""
+        return max(self.length_with(n, frozenset(ids)) for ids in ((), self.finding_ids))
+
+    def length_with(self, n: int, printed: frozenset[str]) -> int:
+        """The same with these findings as printed."""
+        return n + 2 + self.query_length + self.steps(self.query_length, printed) - 1
+
+    def longest(self, n: int, printed: frozenset[str]) -> int:
+        """A finding alone may take more tokens than none or all of them, which the constants are derived for."""
+        return max(self.length(n), self.length_with(n, printed))
 
     def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, *, query_length: int | None = None
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
     ) -> int:
-        """The least p of R_p for which the repaired weights' derivation holds."""
-        return self.least_bits(n, query_length or self.query_length, discipline)
+        least = self.least_bits(n, self.query_length, discipline)
+        return max(least, printed_room(n)) if SCORE_RANGE.id in printed else least
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        plan = Plan(self.setting(n, fmt), self.query_length, printed)
+        few = plan if listed is None else replace(plan, setting=replace(plan.setting, n=listed))
+        return self.embedding(few, self.task), tuple(self.blocks(plan))
+
+    # Runs
 
     def request(self, wired: Wired, given: Question) -> Request:
         """Asks a model wired for queries of this length. Raises ValueError for a question beyond its n, with the bound."""
@@ -147,101 +205,6 @@ class Retriever:
         """Against the task's oracle; the words before the answer do not count."""
         expected = self.task.answer(given)
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
-
-    def build(
-        self,
-        n: int,
-        precision_bits: int | None = None,
-        *,
-        query_length: int | None = None,
-        printed: Iterable[str] = (),
-        discipline: Discipline = Discipline.FUSED,
-        forced: bool = False,
-        listed: int | None = None,
-    ) -> Wired:
-        """The wired model for sequences of up to n tokens from 1 … n.
-
-        printed: ids of findings to put back to print; all of them give the variant `printed`.
-        forced: take fewer bits than the least, and round what does not fit.
-        listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
-        Printed score factors have as many bits as they need, unless other ones are asked for.
-        Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
-        """
-        finding_ids = chosen_of(self.findings, printed)
-        if n < 1:
-            raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
-        length = query_length or self.query_length
-        as_printed = SCORE_RANGE.id in finding_ids
-        least = self.least_bits(n, length, discipline)
-        least = max(least, printed_room(n)) if as_printed else least
-        bits = least if precision_bits is None else precision_bits
-        fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
-        plan = Plan(Setting(n, self.sequence_length(n, length), fmt), length, finding_ids)
-        # A finding alone may take more tokens than none or all of them, which the constants are derived for.
-        longest = max(plan.setting.length, n + 2 + length + self.steps(length, finding_ids) - 1)
-        return wired_of(
-            self.task.name,
-            self.source,
-            self.findings,
-            finding_ids,
-            n,
-            self.listing(plan, listed),
-            tuple(self.blocks(plan)),
-            Arithmetic(fmt, discipline),
-            longest,
-            exact=not (finding_ids or forced),
-        )
-
-    def listing(self, plan: Plan, listed: int | None = None) -> Embedding:
-        """The embedding, of so many numbers, by default all."""
-        few = plan if listed is None else replace(plan, setting=replace(plan.setting, n=listed))
-        return self.embedding(few, self.task)
-
-    def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        fmt = setting.format
-        constants = [
-            *numbers_of(fmt, "" if self.searches else SATURATED),
-        ]
-        if self.searches:
-            return (*constants, *self.more_constants(setting))
-        constants.append(
-            Derived(
-                "G",
-                Fraction(setting.gap),
-                "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
-                f"length = {setting.length}; the runners-up then get weight exactly 0",
-            )
-        )
-        if SCORE_RANGE in self.findings:
-            as_printed = SCORE_RANGE.id in printed
-            scale = match_scale(setting, as_printed)
-            mismatch, default = ("n^(4c+1)", "n^(2c+2) − n") if as_printed else ("4·G·L²", "2·G·L²")
-            kind = " as printed, c = 2" if as_printed else f", L = {setting.length_bound} above every position"
-            constants.append(Derived("S", Fraction(scale.mismatch), f"{mismatch}{kind}: what unequal keys cost"))
-            constants.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
-        return (*constants, *self.more_constants(setting))
-
-    @property
-    def construction(self) -> Construction:
-        """This model, for queries of its length, as people are told of it."""
-        return Construction(
-            name=self.task.name,
-            source=self.source,
-            statement=self.statement,
-            model=self.model,
-            variants=("repaired", "printed"),
-            findings=self.findings,
-            build=lambda n, findings: self.build(n, printed=findings),
-            precision=self.precision,
-            least_precision=self.least_precision,
-            setting=self._setting,
-            constants=self._constants,
-            blocks=self.about,
-            glossary={**GLOSSARY, **self.glossary},
-        )
-
-    def _setting(self, n: int, fmt: Format) -> Setting:
-        return Setting(n, self.sequence_length(n), fmt)
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from constructions.models.construction import Construction
 from constructions.models.door import Door
-from constructions.models.solver import Run, Solver
+from constructions.models.model import Model
+from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
-Model = TypeVar("Model", bound=Solver[Any, Any])
+Solver = TypeVar("Solver", bound=Model[Any, Any])
 Sentence = Callable[[Mapping[str, Fraction], str], str]
 
 
 @dataclass(frozen=True)
-class Job(Generic[Model, Input]):
+class Job(Generic[Solver, Input]):
     """What the arguments ask for. given: the input of a run, None if there is none. shown: one that examples are to be of."""
 
     args: argparse.Namespace
-    solver: Model
+    solver: Solver
     n: int
     given: Input | None
     shown: Input | None = None
 
 
 @dataclass(frozen=True)
-class Command(Generic[Model, Input, Answer]):
+class Command(Generic[Solver, Input, Answer]):
     """The command of one task, at its door. What it calls may raise CommandError.
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
@@ -51,16 +51,16 @@ class Command(Generic[Model, Input, Answer]):
     """
 
     prog: str
-    door: Door[Model, Input, Answer]
+    door: Door[Solver, Input, Answer]
     parser: Callable[[str], Parser]
-    job: Callable[[argparse.Namespace], Job[Model, Input]]
-    report: Callable[[Job[Model, Input], Run, Answer, Trace | None], None]
-    page: Callable[[Job[Model, Input], Run, Answer], Page]
+    job: Callable[[argparse.Namespace], Job[Solver, Input]]
+    report: Callable[[Job[Solver, Input], Run, Answer, Trace | None], None]
+    page: Callable[[Job[Solver, Input], Run, Answer], Page]
     keeps: Callable[[argparse.Namespace], bool]
     signed: tuple[str, ...]
     running: str
     sizes: str = "n = {:,}"
-    unfinished: Callable[[Job[Model, Input], Run], str] = lambda job, run: ""
+    unfinished: Callable[[Job[Solver, Input], Run], str] = lambda job, run: ""
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Runs the command; returns its exit code."""
@@ -85,7 +85,7 @@ class Command(Generic[Model, Input, Answer]):
         if args.dump_weights is not None:
             examples = worked_examples(self.door.examples(solver, wired, shown))
             about = self.door.described(solver, wired)
-            options.dump_weights(args, solver.construction, wired, examples, about, run=given is not None)
+            options.dump_weights(args, solver, wired, examples, about, run=given is not None)
         if given is None:
             return cli.HOLDS
         keep = self.keeps(args) or args.html is not None
@@ -102,8 +102,8 @@ class Command(Generic[Model, Input, Answer]):
         if args.html is not None and trace is not None:
             from constructions.show.page import write_page
 
-            page, construction = self.page(job, run, answer), solver.construction
-            write_page(args.html, trace, page, construction, blocks_of(construction, wired))
+            page = self.page(job, run, answer)
+            write_page(args.html, trace, page, solver.construction, blocks_of(solver, wired))
         self.report(job, run, answer, trace)
         if complaint := solver.judge(given, run, answer):
             cli.say(f"{self.prog}: refuted: {complaint}")
@@ -114,7 +114,7 @@ class Command(Generic[Model, Input, Answer]):
 
 
 def show_answer(
-    job: Job[Model, Input],
+    job: Job[Solver, Input],
     run: Run,
     chain: Sequence[str],
     answer: str | None,
@@ -123,9 +123,8 @@ def show_answer(
     prompt_registers: Sequence[str] = (),
 ) -> None:
     """A run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
-    about = job.solver.construction
     if job.args.json:
-        document = run_document(run, about.model, chain, answer)
+        document = run_document(run, job.solver.construction.model, chain, answer)
         if trace is not None:
             from constructions.show.trace_text import trace_document
 
@@ -136,13 +135,13 @@ def show_answer(
         from constructions.show.terminal import console
         from constructions.show.trace_text import print_trace
 
-        print_trace(trace, console(), sentence, blocks_of(about, run.request.wired), prompt_registers)
+        print_trace(trace, console(), sentence, blocks_of(job.solver, run.request.wired), prompt_registers)
         print()
     if chain:
         print(*chain)
     print(answer or "no verdict")
 
 
-def blocks_of(construction: Construction, wired: Wired) -> Mapping[int, str]:
+def blocks_of(model: Model[Any, Any], wired: Wired) -> Mapping[int, str]:
     """What each block does; nothing if there are other blocks, as printed."""
-    return construction.blocks if len(wired.blocks) == len(construction.blocks) else {}
+    return model.block_texts if len(wired.blocks) == len(model.block_texts) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -12,6 +13,7 @@ from rich.text import Text
 from constructions.exports.tried import float_formats
 from constructions.exports.weights import head_width
 from constructions.models.construction import Construction, Derived, Example
+from constructions.models.model import Model
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.places import FEED_FORWARD, name_part, name_place
 from constructions.show.forward import SCHEMA, forward_rule
@@ -30,28 +32,28 @@ MANY_NUMBERS = 3  # from so many on, consecutive numbers share their lines
 MAX_COLUMN = 60  # a longer key or query form does not push the next column away
 
 
-def print_dump(construction: Construction, wired: Wired, console: Console) -> None:
+def print_dump(model: Model[Any, Any], wired: Wired, console: Console) -> None:
     """The whole model for people; headings are bold on a terminal."""
-    for line in dump_lines(construction, wired):
+    for line in dump_lines(model, wired):
         heading = line.startswith("#")
         text = Text(line.lstrip("# ") if heading else line, style="bold" if heading else "")
         console.print(text, soft_wrap=True)
 
 
-def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
+def dump_lines(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
     """The dump line by line; a leading # marks a heading."""
-    yield from _header(construction, wired)
+    yield from _header(model, wired)
     yield ""
     yield "# constants"
-    yield from _constants(_derived(construction, wired), heads=any(plan.heads for plan in wired.blocks))
+    yield from _constants(_derived(model, wired), heads=any(plan.heads for plan in wired.blocks))
     yield ""
     yield "# registers: coordinate, name, first written by, meaning"
-    yield from _registers(construction, wired)
+    yield from _registers(model.construction, wired)
     yield ""
     yield "# embedding"
     yield from _embedding(wired)
     for number, (plan, block) in enumerate(zip(wired.blocks, wired.model.blocks, strict=True), start=1):
-        about = construction.blocks.get(number, "") if len(wired.blocks) == len(construction.blocks) else ""
+        about = model.block_texts.get(number, "") if len(wired.blocks) == len(model.block_texts) else ""
         units = len(block.feed_forward.gate)
         yield ""
         yield f"# {name_place(number)}" + (f": {about}" if about else "")
@@ -71,29 +73,29 @@ def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
     yield "  logit of a token = its embedding row · the registers behind the last block; the largest logit is the next token"
 
 
-def _header(construction: Construction, wired: Wired) -> Iterator[str]:
-    model, fmt = wired.model, wired.arithmetic.format
+def _header(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
+    weights, fmt = wired.model, wired.arithmetic.format
     printed = f", {', '.join(wired.printed)} as printed" if wired.printed and wired.variant != "printed" else ""
-    heads = [len(block.heads) for block in model.blocks]
-    units = [len(block.feed_forward.gate) for block in model.blocks]
+    heads = [len(block.heads) for block in weights.blocks]
+    units = [len(block.feed_forward.gate) for block in weights.blocks]
     bits = fmt.significand_bits + 1
     yield f"# {wired.construction}: {wired.source}"
-    yield f"  {construction.statement}"
-    if len(model.blocks) != len(construction.blocks):
-        yield f"  That is the repaired model. This one, as printed, has {len(model.blocks)} blocks."
+    yield f"  {model.construction.statement}"
+    if len(weights.blocks) != len(model.block_texts):
+        yield f"  That is the repaired model. This one, as printed, has {len(weights.blocks)} blocks."
     yield f"  variant       {wired.variant}{printed}"
     yield f"  n             {wired.n}"
     yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them behind the point"
     yield f"  rounding      {wired.arithmetic.rounding.value}, {wired.arithmetic.discipline.value}"
     if wired.arithmetic.discipline.value == "fused":
-        yield f"  least p       {construction.least_precision(wired.n)} for this n, {_sound(wired)}; {construction.precision}"
-    yield f"  blocks        {len(model.blocks)}"
-    yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded to width {head_width(model)} in files"
-    yield f"  width         {model.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
-    yield f"  parameters    {model.parameters} entries in the blocks' matrices; the embeddings are fixed"
+        yield f"  least p       {model.least_precision(wired.n)} for this n, {_sound(wired)}; {model.construction.precision}"
+    yield f"  blocks        {len(weights.blocks)}"
+    yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded to width {head_width(weights)} in files"
+    yield f"  width         {weights.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
+    yield f"  parameters    {weights.parameters} entries in the blocks' matrices; the embeddings are fixed"
     yield f"  vocabulary    {len(wired.vocabulary)} tokens"
-    if model.longest is not None:
-        yield f"  sequences     of up to {model.longest} tokens: the constants are derived for these"
+    if weights.longest is not None:
+        yield f"  sequences     of up to {weights.longest} tokens: the constants are derived for these"
 
 
 def _sound(wired: Wired) -> str:
@@ -101,9 +103,9 @@ def _sound(wired: Wired) -> str:
     return "repaired" if wired.variant == "printed" else wired.variant
 
 
-def _derived(construction: Construction, wired: Wired) -> Sequence[Derived]:
-    setting = construction.setting(wired.n, wired.arithmetic.format)
-    return construction.constants(setting, frozenset(wired.printed))
+def _derived(model: Model[Any, Any], wired: Wired) -> Sequence[Derived]:
+    setting = model.setting(wired.n, wired.arithmetic.format)
+    return model.constants(setting, frozenset(wired.printed))
 
 
 def show_power(value: Fraction) -> str:
@@ -258,15 +260,14 @@ def _count(number: int, noun: str) -> str:
 
 
 def dump_document(
-    construction: Construction, wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
+    model: Model[Any, Any], wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
 ) -> dict[str, object]:
     """The sidecar of an exported model: one JSON document, exact numbers as strings.
 
     forward: how the tensors are used. float_formats: which of them compute it
     rightly without its rounding. search: what responds to the model. longest_sequence: how many tokens it is certified for.
     """
-    fmt = wired.arithmetic.format
-    words = wired.vocabulary
+    about, fmt, words = model.construction, wired.arithmetic.format, wired.vocabulary
     return {
         "schema": SCHEMA,
         "construction": wired.construction,
@@ -282,15 +283,15 @@ def dump_document(
         "head_width": head_width(wired.model),
         "longest_sequence": wired.model.longest,
         **extra,
-        **({"search": SEARCH} if construction.model == "rag" else {}),
+        **({"search": SEARCH} if about.model == "rag" else {}),
         "forward": forward_rule(wired),
-        "float_formats": float_formats(wired, construction.model),
+        "float_formats": float_formats(wired, about.model),
         "registers": {name: index for index, name in enumerate(wired.registers)},
-        "meanings": {name: construction.meaning(name) for name in wired.registers},
+        "meanings": {name: about.meaning(name) for name in wired.registers},
         "vocabulary": list(words),
         "constants": [
             {"symbol": item.symbol, "value": str(item.value), "derivation": item.derivation}
-            for item in _derived(construction, wired)
+            for item in _derived(model, wired)
         ],
         "blocks": [
             {

@@ -23,15 +23,15 @@ def export(
     given: object = None,
 ) -> tuple[Path, ...]:
     """Writes a model, and returns the files or the folder. given: an input for the examples. Raises ExportError, OSError."""
-    construction = solver.construction
+    architecture = solver.construction.model
     tried = None
     if hasattr(solver, "tried"):  # no table says where its float rounding was tried, so it is tried now
         from constructions.exports.trial import try_now
 
         tried = try_now(wired, [*door.examples(solver, wired, given), *solver.tried(wired)], float_name)
     else:
-        longest_sequence(wired, construction.model, float_name, door.size)  # before the examples, which may take long
+        longest_sequence(wired, architecture, float_name, door.size)  # before the examples, which may take long
     requests = list(door.examples(solver, wired, given))
-    sidecar = dump_document(construction, wired, list(worked_examples(requests)), door.described(solver, wired))
+    sidecar = dump_document(solver, wired, list(worked_examples(requests)), door.described(solver, wired))
     limit = door.limit(solver, wired) if door.limit else max((request.limit for request in requests), default=1)
-    return write(kind, path, wired, construction.model, sidecar, requests, float_name, limit, tried)
+    return write(kind, path, wired, architecture, sidecar, requests, float_name, limit, tried)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, find_engine
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
+from constructions.models.model import Model
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.wiring.wired import Wired
@@ -169,7 +171,7 @@ def say_engine(args: argparse.Namespace, decoded: Decoded) -> None:
 
 def dump_weights(
     args: argparse.Namespace,
-    model: Construction,
+    model: Model[Any, Any],
     wired: Wired,
     examples: Iterable[Example],
     extra: Mapping[str, object],

@@ -15,4 +15,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from constructions.turing.models import MODELS
 
-    return tuple(model.construction for model in MODELS.values())
+    return tuple(MODELS.values())

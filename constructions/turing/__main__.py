@@ -13,10 +13,11 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
+from constructions.turing.base import TuringModel
 from constructions.turing.door import DEFAULT_STEPS, DOOR, given_machine, is_named, named_machine, said
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
-from constructions.turing.models import MODELS, VARIANTS, TuringModel
+from constructions.turing.models import MODELS, VARIANTS
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
 
@@ -100,7 +101,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
     machine, tape = _machine(args)
     with cli.usage_errors():
-        MODELS[args.model].construction.of(args.variant)
+        MODELS[args.model].of(args.variant)
     args.steps = DEFAULT_STEPS if args.steps is None else args.steps
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = None if options.writes_model(args) else args.steps

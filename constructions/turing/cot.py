@@ -48,14 +48,15 @@ three tokens a step are enough: three_tokens.py wires them. The separation, of w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.models.building import format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING
 from constructions.models.program import NUMBER, SQUARE, back, window
 from constructions.parts.recurrences.running_sum import running_sum
+from constructions.turing.base import TuringModel
 from constructions.turing.configurations import (
     BAR,
     BLANK,
@@ -76,31 +77,15 @@ from constructions.turing.configurations import (
     read_steps,
     written,
 )
-from constructions.turing.library import find
-from constructions.turing.machine import RIGHT, Machine
+from constructions.turing.machine import RIGHT
+from constructions.turing.simulator import Configuration, Step
 from constructions.wiring.affine import as_affine, reg
-from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant, linear
-from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
-
-__all__ = [
-    "CONSTRUCTION",
-    "FINDINGS",
-    "build",
-    "construction",
-    "expected_sequence",
-    "least_precision",
-    "left_the_space",
-    "prompt",
-    "read",
-    "read_steps",
-]
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 4.1"
 STATEMENT = "A Linear RNN of constant size runs a Turing machine on m cells with O(m) bits of state and m + 1 tokens for each step."
-FINDINGS: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -236,116 +221,16 @@ def _advance(queue: Queue) -> BlockPlan:
 
 
 def sequence_length(cells: int, steps: int) -> int:
-    """The most tokens of so many steps: prompt, a configuration for each, and a word that says whether the machine has halted.
-
-    The weights are certified for any number of steps, so engines refuse only more than a Task takes.
-    """
+    """The most tokens of so many steps: prompt, a configuration for each, and a word that says whether the machine has halted."""
     return (cells + 1) * (steps + 1) + 2
 
 
-def least_precision(
-    machine: Machine,
-    *,
-    steps: int,
-    tape: str,
-    cells: int | None = None,
-    discipline: Discipline = Discipline.FUSED,
-) -> int:
-    """The least p of R_p for which the derivation of the weights holds, under either discipline: nothing is ever rounded."""
-    return Queue(Code(machine), TaskOfAnySize(machine, steps, tape, cells).cells).least_bits
-
-
-def format_for(task: TaskOfAnySize, precision_bits: int | None = None) -> Format:
-    """R_p at the least p, or the one asked for. Raises ValueError if that is even or too small."""
-    return format_of(Queue(Code(task.machine), task.cells).least_bits, precision_bits, f"{task.cells} cells")
-
-
-def plan(task: TaskOfAnySize) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks. The number of cells may be one that weights in float64 do not reach."""
-    code = Code(task.machine)
-    return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(Queue(code, task.cells)))
-
-
-def build(
-    machine: Machine,
-    *,
-    steps: int,
-    tape: str,
-    cells: int | None = None,
-    precision_bits: int | None = None,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-) -> Wired:
-    """The wired Linear RNN for one machine and one space.
-
-    cells: the space; steps and tape count only where it is derived from them. printed: there are no findings to put back.
-    Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
-    """
-    task = Task(machine, steps, tape, cells)
-    for finding in printed:
-        raise ValueError(f"unknown finding {finding!r}; this construction has none")
-    arithmetic = Arithmetic(format_for(task, precision_bits), discipline)
-    words, blocks = plan(task)
-    longest = sequence_length(task.cells, MOST_STEPS)
-    return wired_of("turing", SOURCE, FINDINGS, frozenset(), steps, words, blocks, arithmetic, longest)
-
-
-# Words
-
-
-def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
-    """The first configuration, from <s> to `:`; the word stands in the middle of the space."""
-    return Task(machine, steps, tape, cells).prompt()
-
-
-def expected_sequence(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
-    """Every token behind the prompt, by the simulator; the last is HALT, or OUT, or the `|` behind the last step."""
-    return written(Task(machine, steps, tape, cells))
-
-
-# What people are told
-
-
-def construction(machine: Machine, tape: str, cells: int | None = None) -> Construction:
-    """This construction for one machine, word and space; n is the number of steps."""
-
-    def setting(n: int, fmt: Format) -> Setting:
-        space = Task(machine, n, tape, cells).cells
-        return Setting(max(n, 1), sequence_length(space, n), fmt)
-
-    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        fmt, queue = setting.format, Queue(Code(machine), Task(machine, setting.n, tape, cells).cells)
-        return (
-            *numbers_of(fmt),
-            Derived("m", Fraction(queue.cells), "the cells of the tape"),
-            Derived("b", Fraction(1 << queue.code.bits), "power of two above every digit"),
-            Derived("2^h", Fraction(queue.scale), "the scale of the queue, h about β(m − 3)/2"),
-            Derived("2^h·b^(1−m)", queue.last, "the last digit of the queue"),
-            Derived("2^(h+2β)", Fraction(queue.halt), f"the logit of {HALT}, above that of every digit"),
-        )
-
-    return Construction(
-        name="turing",
-        source=SOURCE,
-        statement=STATEMENT,
-        model="cot",
-        variants=("repaired",),
-        findings=FINDINGS,
-        build=lambda n, findings: build(machine, steps=n, tape=tape, cells=cells, printed=findings),
-        precision="p ≤ β(m + 1) + 3 for m ≥ 3 cells and digits of β bits; n = steps does not matter",
-        least_precision=lambda n: least_precision(machine, steps=n, tape=tape, cells=cells),
-        setting=setting,
-        constants=constants,
-        blocks={
-            1: "looks up what becomes of the cell that this token is, and where its head goes",
-            2: "keeps the last three tokens; says what the cell before this one is, one turn later",
-            3: "turns the queue by a digit; writes the digit in front",
-        },
-        glossary=GLOSSARY,
-    )
-
-
-GLOSSARY = {
+BLOCKS: Mapping[int, str] = {
+    1: "looks up what becomes of the cell that this token is, and where its head goes",
+    2: "keeps the last three tokens; says what the cell before this one is, one turn later",
+    3: "turns the queue by a digit; writes the digit in front",
+}
+GLOSSARY: Mapping[str, str] = {
     NUMBER: "the digit of this token; at the end, 2^h·2w",
     "position": "this token's position, from 1; nothing reads it",
     BLANK: "1 at a cell that is not of the word and has never been visited",
@@ -368,4 +253,78 @@ GLOSSARY = {
     "queue": "2^h times the next m tokens, as digits",
     "ended": "1 behind the head's cell with a state that has no row",
 }
-CONSTRUCTION = construction(find("bb2").machine, "")
+
+
+@dataclass(frozen=True)
+class Cot(TuringModel):
+    """The Linear RNN for one machine and one space; steps and tape count only where the space is derived from them."""
+
+    has_space = True
+    construction = Construction(
+        name="turing",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="cot",
+        findings=(),
+        precision="p ≤ β(m + 1) + 3 for m ≥ 3 cells and digits of β bits; n = steps does not matter",
+        glossary=GLOSSARY,
+        variants=("repaired",),
+    )
+    block_texts = BLOCKS
+
+    def any_task(self, n: int) -> TaskOfAnySize:
+        return TaskOfAnySize(self.machine, n, self.tape, self.cells)
+
+    def task(self, n: int) -> Task:
+        return Task(self.machine, n, self.tape, self.cells)
+
+    def what(self, n: int, discipline: Discipline) -> str:
+        return f"{self.any_task(n).cells} cells"
+
+    def length(self, n: int) -> int:
+        return sequence_length(self.any_task(n).cells, n)
+
+    def longest(self, n: int, printed: frozenset[str]) -> int:
+        """The weights are certified for any number of steps, so engines refuse only more than a Task takes."""
+        return sequence_length(self.any_task(n).cells, MOST_STEPS)
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """Under either discipline: nothing is ever rounded."""
+        return self.queue(n).least_bits
+
+    def queue(self, n: int) -> Queue:
+        """The queue for n steps."""
+        return Queue(Code(self.machine), self.any_task(n).cells)
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        """The number of cells may be one that weights in float64 do not reach. The words do not depend on n: all are listed."""
+        code = Code(self.machine)
+        return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(self.queue(n)))
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        queue = self.queue(setting.n)
+        return (
+            *numbers_of(setting.format),
+            Derived("m", Fraction(queue.cells), "the cells of the tape"),
+            Derived("b", Fraction(1 << queue.code.bits), "power of two above every digit"),
+            Derived("2^h", Fraction(queue.scale), "the scale of the queue, h about β(m − 3)/2"),
+            Derived("2^h·b^(1−m)", queue.last, "the last digit of the queue"),
+            Derived("2^(h+2β)", Fraction(queue.halt), f"the logit of {HALT}, above that of every digit"),
+        )
+
+    def expected(self, n: int) -> list[str]:
+        """The last word is HALT, or OUT, or the `|` behind the last step."""
+        return written(self.task(n))
+
+    def read_words(self, words: Sequence[str]) -> Configuration:
+        return read(words)
+
+    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+        return read_steps(words)
+
+    def left_the_space(self, words: Sequence[str]) -> str:
+        return left_the_space(words)

@@ -11,12 +11,12 @@ from typing import cast
 
 from constructions.models.door import Domain, Door, Said
 from constructions.models.solver import Request, Run
+from constructions.turing.base import HALT, TuringModel
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import DIGITS, LONGEST_QUOTE, Machine
-from constructions.turing.models import MODELS, TuringModel
+from constructions.turing.models import MODELS
 from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
 from constructions.turing.simulator import MOST_HISTORY, Configuration
-from constructions.turing.tape_models import HALT
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -90,8 +90,6 @@ def _solver(
         pasted = read_machine(machine)
         rules, word = pasted.machine, pasted.tape(tape or "")
         rules.word(word)
-    if cells is not None and model == "rag":
-        raise ValueError("cells is for the models cot and hybrid; rag has all cells that its steps can reach")
     return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
 
 
@@ -119,8 +117,7 @@ def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iter
 
 def _limit(model: TuringModel, wired: Wired) -> int:
     """The words that the longest text leaves for a run which does not halt. Of hybrid and rag; a cot's text has no end by steps."""
-    prompt = model.prompt(model.machine, steps=wired.n, **model.task)
-    return cast(int, wired.model.longest) - len(prompt)
+    return cast(int, wired.model.longest) - len(model.prompt(wired.n))
 
 
 def said(model: TuringModel, run: Run, answer: Configuration) -> Said:
@@ -145,7 +142,7 @@ def _about(model: TuringModel) -> Mapping[str, object]:
 
 def _domain(model: TuringModel, wired: Wired) -> Domain:
     """The weights are the same for all words of one length on the tape, and so is the prompt but for their symbols."""
-    machine, prompt = model.machine, model.prompt(model.machine, steps=wired.n, **model.task)
+    machine, prompt = model.machine, model.prompt(wired.n)
     symbols = DIGITS[: machine.symbols]
 
     def like(word: str) -> str:

@@ -25,27 +25,27 @@ Size: 2 blocks, 1 head, 16 numbers of state, at most B·k units for the table; n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.heads.copy import position_square_precision
 from constructions.parts.heads.match import Pair, match_precision, match_scale
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.recurrences.running_sum import running_sum
-from constructions.turing.library import find
-from constructions.turing.machine import LEFT, LETTERS, Machine
+from constructions.turing.base import HALT
+from constructions.turing.machine import LEFT, LETTERS
 from constructions.turing.simulator import histories, simulate_fast
 from constructions.turing.tape_models import (
     CELL,
     ENTERS,
     GLOSSARY,
-    HALT,
     OUT,
     POINTER,
     START,
@@ -54,14 +54,13 @@ from constructions.turing.tape_models import (
     TO_LEFT,
     TO_RIGHT,
     WRITES,
-    Task,
+    TapeModel,
     TaskOfAnySize,
     arrow,
     halted,
     kinds,
     number_families,
     read,
-    read_steps,
     table,
     words,
 )
@@ -71,21 +70,7 @@ from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format
-
-__all__ = [
-    "CONSTRUCTION",
-    "FINDINGS",
-    "build",
-    "construction",
-    "expected_sequence",
-    "expected_tokens",
-    "least_precision",
-    "left_the_space",
-    "prompt",
-    "read",
-    "read_steps",
-]
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.8"
 STATEMENT = "A hybrid RNN of two blocks with one head runs any Turing machine, with five tokens for each step."
@@ -199,150 +184,24 @@ def _blocks(task: TaskOfAnySize, setting: Setting, listed: Words, printed: froze
     return _linear_block(task, attention, printed), attention
 
 
-def least_precision(
-    machine: Machine, *, steps: int, tape: str, cells: int | None = None, discipline: Discipline = Discipline.FUSED
-) -> int:
-    """The least p of R_p for which the derivation of the weights holds.
-
-    The head matches keys as large as there are cells over the whole sequence: O(log steps) bits; the logits 2c·i of cells, the
-    products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but small numbers.
-    """
-    task = TaskOfAnySize(machine, steps, tape, cells)
-    length, largest = sequence_length(task), task.ends[1] + _shift(task, frozenset())
-    own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
-    fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
-    if discipline is Discipline.FUSED:
-        return fused
-    from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
-
-    keys = spelled_out_key_precision(largest, length, by_position=True)
-    return max(fused, keys, spelled_out_position_precision(length))
+BLOCKS: Mapping[int, str] = {
+    1: "keeps the last tokens and the pointer; makes records of cells and symbols, and the row of the state",
+    2: "reads the cell at the pointer; looks the rule up and writes the next token",
+}
 
 
-def plan(
-    task: TaskOfAnySize, fmt: Format, *, printed: frozenset[str] = frozenset(), cells: tuple[int, int] | None = None
-) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks, not yet matrices; cells: the first and the last for which there is a word."""
-    listed, setting = _words(task, cells), Setting(max(task.steps, 1), sequence_length(task), fmt)
-    return listed.embedding(), _blocks(task, setting, listed, printed)
+@dataclass(frozen=True)
+class Hybrid(TapeModel):
+    """The hybrid RNN. cells: how many there are, the word in their middle; by default, as many as the steps can reach."""
 
-
-def build(
-    machine: Machine,
-    *,
-    steps: int,
-    tape: str,
-    cells: int | None = None,
-    precision_bits: int | None = None,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-    listed: int | None = None,
-) -> Wired:
-    """The wired hybrid RNN for one machine and word, for runs of at most `steps` steps.
-
-    cells: how many there are, the word in their middle; by default, as many as the steps can reach.
-    printed: ids of findings to put back to print; all of them give the variant `printed`.
-    listed: how many cells the embedding lists, by default all; where a table of all would be too large.
-    Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
-    """
-    task, finding_ids = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
-    least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
-    fmt = format_of(least, precision_bits, f"{steps} steps")
-    embedding, blocks = plan(task, fmt, printed=finding_ids, cells=task.around(listed))
-    arithmetic = Arithmetic(fmt, discipline)
-    return wired_of(
-        "turing", SOURCE, FINDINGS, finding_ids, steps, embedding, blocks, arithmetic, sequence_length(task)
-    )
-
-
-def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
-    """<s> and the tape word."""
-    return Task(machine, steps, tape, cells).prompt()
-
-
-def expected_tokens(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> Tokens:
-    """Every token behind the prompt, by the simulator.
-
-    The last one is HALT, or OUT, or the cell of the step that is not made any more.
-    """
-    task = Task(machine, steps, tape, cells)
-    word_list, space = _words(task), task.cells
-    size = len(word_list.vocabulary)
-    step_count = simulate_fast(machine, tape, steps).steps
-    kind: type[np.signedinteger] = np.int16 if size <= np.iinfo(np.int16).max else np.int32
-    tokens: Tokens = np.empty(STEP * step_count + 1, kind)
-    begin = 0
-    for run in histories(machine, tape, steps):
-        after = np.append(run.head[1:], run.final.head)
-        outside = np.flatnonzero((after < space[0]) | (after > space[-1]))
-        step_count = int(outside[0]) + 1 if len(outside) else len(run.head)
-        end = begin + STEP * step_count
-        piece = tokens[begin:end]
-        piece[0::STEP] = piece[2::STEP] = run.head[:step_count] + word_list.number(CELL, 0)
-        piece[1::STEP] = run.written[:step_count] + np.int32(word_list.number(SYMBOL, 0))
-        piece[3::STEP] = run.next_state[:step_count] + np.int32(word_list.number(STATE, 0))
-        piece[4::STEP] = np.where(
-            run.move[:step_count] == LEFT, word_list.special(TO_LEFT), word_list.special(TO_RIGHT)
-        )
-        begin = end
-        if len(outside):
-            break
-    if step_count == len(run.head) and run.final.halted:
-        tokens[begin] = word_list.special(HALT)
-    else:
-        tokens[begin] = word_list.special(OUT) if len(outside) else word_list.number(CELL, run.final.head)
-    return tokens[: begin + 1]
-
-
-def expected_sequence(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
-    """The same as words."""
-    vocabulary = _words(Task(machine, steps, tape, cells)).vocabulary
-    return [vocabulary[token] for token in expected_tokens(machine, steps=steps, tape=tape, cells=cells).tolist()]
-
-
-def left_the_space(words: Sequence[str]) -> str:
-    """The line for a run that ends because there is no cell for the head; "" if it does not. words: the prompt's as well."""
-    if words[-1] != OUT:
-        return ""
-    at = read(words)
-    return f"cells: the head would be on cell {at.head} after {at.steps} steps, and the tape has no such cell"
-
-
-def construction(machine: Machine, tape: str, cells: int | None = None) -> Construction:
-    """This construction for one machine, word and space; n is the number of steps."""
-
-    def setting(n: int, fmt: Format) -> Setting:
-        return Setting(max(n, 1), sequence_length(Task(machine, n, tape, cells)), fmt)
-
-    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        scale = match_scale(setting, False)
-        fmt = setting.format
-        shift = Fraction(_shift(Task(machine, setting.n, tape, cells), frozenset()))
-        return (
-            *numbers_of(fmt),
-            Derived("L", Fraction(setting.length_bound), f"power of two above every position 1 … {setting.length}"),
-            Derived("G", Fraction(setting.gap), "power of two; l·e^−(G−2) < 2^−(q+2)"),
-            Derived("S", Fraction(scale.mismatch), "4GL²: what a unit of distance between cells costs"),
-            Derived("D", Fraction(scale.default), "2GL²: what position 1 costs, the blank"),
-            Derived("s", shift, "added to a cell, so that keys are positive: 1 for the first cell"),
-        )
-
-    return Construction(
+    has_space = True
+    construction = Construction(
         name="turing",
         source=SOURCE,
         statement=STATEMENT,
         model="hybrid",
-        variants=("repaired", "printed"),
         findings=FINDINGS,
-        build=lambda n, findings: build(machine, steps=n, tape=tape, cells=cells, printed=findings),
         precision="p = 2q + 1 with q = O(log n) digits for keys up to 2n + 1 at positions up to 5n",
-        least_precision=lambda n: least_precision(machine, steps=n, tape=tape, cells=cells),
-        setting=setting,
-        constants=constants,
-        blocks={
-            1: "keeps the last tokens and the pointer; makes records of cells and symbols, and the row of the state",
-            2: "reads the cell at the pointer; looks the rule up and writes the next token",
-        },
         glossary={
             **GLOSSARY,
             "one": "1 everywhere",
@@ -354,6 +213,92 @@ def construction(machine: Machine, tape: str, cells: int | None = None) -> Const
             "outside": "1 at a direction behind which the pointer is no cell of the tape",
         },
     )
+    block_texts = BLOCKS
 
+    def length(self, n: int) -> int:
+        return sequence_length(self.any_task(n))
 
-CONSTRUCTION = construction(find("bb2").machine, "")
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """The head matches keys as large as there are cells over the whole sequence: O(log steps) bits.
+
+        The logits 2c·i of cells, the products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but
+        small numbers.
+        """
+        task = self.any_task(n)
+        length, largest = sequence_length(task), task.ends[1] + _shift(task, NOTHING)
+        own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
+        fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
+        if discipline is Discipline.FUSED:
+            return fused
+        from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+
+        keys = spelled_out_key_precision(largest, length, by_position=True)
+        return max(fused, keys, spelled_out_position_precision(length))
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        task = self.any_task(n)
+        known = _words(task, task.around(listed))
+        return known.embedding(), _blocks(task, self.setting(n, fmt), known, printed)
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        scale = match_scale(setting, False)
+        fmt = setting.format
+        shift = Fraction(_shift(self.any_task(setting.n), NOTHING))
+        return (
+            *numbers_of(fmt),
+            Derived("L", Fraction(setting.length_bound), f"power of two above every position 1 … {setting.length}"),
+            Derived("G", Fraction(setting.gap), "power of two; l·e^−(G−2) < 2^−(q+2)"),
+            Derived("S", Fraction(scale.mismatch), "4GL²: what a unit of distance between cells costs"),
+            Derived("D", Fraction(scale.default), "2GL²: what position 1 costs, the blank"),
+            Derived("s", shift, "added to a cell, so that keys are positive: 1 for the first cell"),
+        )
+
+    def expected_tokens(self, wired: Wired, n: int) -> Tokens:
+        return self.tokens(n)
+
+    def tokens(self, n: int) -> Tokens:
+        """Every token behind the prompt, by the simulator.
+
+        The last one is HALT, or OUT, or the cell of the step that is not made any more.
+        """
+        task, machine, tape = self.task(n), self.machine, self.tape
+        word_list, space = _words(task), task.cells
+        size = len(word_list.vocabulary)
+        step_count = simulate_fast(machine, tape, n).steps
+        kind: type[np.signedinteger] = np.int16 if size <= np.iinfo(np.int16).max else np.int32
+        tokens: Tokens = np.empty(STEP * step_count + 1, kind)
+        begin = 0
+        for run in histories(machine, tape, n):
+            after = np.append(run.head[1:], run.final.head)
+            outside = np.flatnonzero((after < space[0]) | (after > space[-1]))
+            step_count = int(outside[0]) + 1 if len(outside) else len(run.head)
+            end = begin + STEP * step_count
+            piece = tokens[begin:end]
+            piece[0::STEP] = piece[2::STEP] = run.head[:step_count] + word_list.number(CELL, 0)
+            piece[1::STEP] = run.written[:step_count] + np.int32(word_list.number(SYMBOL, 0))
+            piece[3::STEP] = run.next_state[:step_count] + np.int32(word_list.number(STATE, 0))
+            piece[4::STEP] = np.where(
+                run.move[:step_count] == LEFT, word_list.special(TO_LEFT), word_list.special(TO_RIGHT)
+            )
+            begin = end
+            if len(outside):
+                break
+        if step_count == len(run.head) and run.final.halted:
+            tokens[begin] = word_list.special(HALT)
+        else:
+            tokens[begin] = word_list.special(OUT) if len(outside) else word_list.number(CELL, run.final.head)
+        return tokens[: begin + 1]
+
+    def expected(self, n: int) -> list[str]:
+        vocabulary = _words(self.task(n)).vocabulary
+        return [vocabulary[token] for token in self.tokens(n).tolist()]
+
+    def left_the_space(self, words: Sequence[str]) -> str:
+        if words[-1] != OUT:
+            return ""
+        at = read(words)
+        return f"cells: the head would be on cell {at.head} after {at.steps} steps, and the tape has no such cell"

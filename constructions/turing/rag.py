@@ -17,24 +17,23 @@ Block 1 keeps the last tokens, and finds out which rule of the machine applies; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from constructions.engines import Respond
-from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.model import NOTHING
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
 from constructions.parts.recurrences.running_sum import running_sum
-from constructions.turing.library import find
-from constructions.turing.machine import LETTERS, Machine
+from constructions.turing.base import HALT
+from constructions.turing.machine import LETTERS
 from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import (
     ARROWS,
     CELL,
     ENTERS,
     GLOSSARY,
-    HALT,
     POINTER,
     START,
     STATE,
@@ -42,14 +41,12 @@ from constructions.turing.tape_models import (
     TO_LEFT,
     TO_RIGHT,
     WRITES,
-    Task,
+    TapeModel,
     TaskOfAnySize,
     arrow,
     halted,
     kinds,
     number_families,
-    read,
-    read_steps,
     table,
     words,
 )
@@ -58,20 +55,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline
-
-__all__ = [
-    "CONSTRUCTION",
-    "FINDINGS",
-    "build",
-    "construction",
-    "expected_sequence",
-    "least_precision",
-    "prompt",
-    "read",
-    "read_steps",
-    "surroundings",
-]
+from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.4"
 STATEMENT = "A Linear RNN of two blocks runs any Turing machine by a search of its own text for each step."
@@ -198,113 +182,23 @@ def sequence_length(task: TaskOfAnySize) -> int:
     return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
 
 
-def least_precision(machine: Machine, *, steps: int, tape: str, discipline: Discipline = Discipline.FUSED) -> int:
-    """The least p of R_p for which the derivation holds.
-
-    Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions, of which `sequential` needs no more;
-    logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the table's sums.
-    """
-    task = TaskOfAnySize(machine, steps, tape)
-    largest = max(task.last_cell, len(LETTERS))
-    return least_odd_precision(
-        lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
-    )
+BLOCKS: Mapping[int, str] = {
+    1: "keeps the last tokens and the pointer; finds the number of the rule that applies",
+    2: "looks the rule up, and writes the next token",
+}
 
 
-def plan(
-    task: TaskOfAnySize, *, printed: frozenset[str] = frozenset(), cells: tuple[int, int] | None = None
-) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks, not yet matrices; cells: the first and the last for which there is a word."""
-    listed, first = _words(task, printed, cells), _first_block(task)
-    output = decide(tuple(_rules(tape_search(printed))), listed)
-    last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
-    remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))
-    return listed.embedding(), (remember, last)
+@dataclass(frozen=True)
+class Rag(TapeModel):
+    """The Linear RNN that searches. It has all cells that its steps can reach: no number of cells is given."""
 
-
-def build(
-    machine: Machine,
-    *,
-    steps: int,
-    tape: str,
-    precision_bits: int | None = None,
-    printed: Iterable[str] = (),
-    discipline: Discipline = Discipline.FUSED,
-    listed: int | None = None,
-) -> Wired:
-    """The wired Linear RNN for one machine and word, for runs of at most `steps` steps.
-
-    printed: ids of findings to put back to print; all of them give the variant `printed`.
-    listed: how many cells the embedding lists, by default all; where a table of all would be too large.
-    Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
-    """
-    task, finding_ids = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
-    fmt = format_of(
-        least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, f"{steps} steps"
-    )
-    embedding, blocks = plan(task, printed=finding_ids, cells=task.around(listed))
-    arithmetic = Arithmetic(fmt, discipline)
-    return wired_of(
-        "turing", SOURCE, FINDINGS, finding_ids, steps, embedding, blocks, arithmetic, sequence_length(task)
-    )
-
-
-def surroundings(wired: Wired) -> Respond:
-    """What carries out the searches."""
-    return Search(wired.vocabulary)
-
-
-def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:
-    """<s> and the tape word."""
-    return Task(machine, steps, tape).prompt()
-
-
-def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
-    """Every word behind the prompt, results included, by the simulator; the last is HALT, or begins the search of another step."""
-    Task(machine, steps, tape)
-    place, cell_search = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
-    text: list[str] = []
-
-    def search(result: str, *words: str) -> None:
-        text.extend((START_SEARCH, *words, END_SEARCH, result))
-
-    for c, x in enumerate(tape):
-        search(x, place % c)
-        text += [f"@{c}", x, f"@{c}"]
-    search(FAILED, place % len(tape))
-    written, halts = set(range(len(tape))), False
-    for step in simulated(machine, tape, steps):
-        cell = f"@{step.head}"
-        result = str(step.read) if step.head in written else FAILED
-        search(result, cell_search.before, cell, cell_search.between, cell, cell_search.behind)
-        text += [cell, str(step.written), cell, step.next_state, ARROWS[step.move]]
-        written.add(step.head)
-        halts = machine.halts(step.next_state)
-    return [*text, HALT if halts else START_SEARCH]
-
-
-def construction(machine: Machine, tape: str) -> Construction:
-    """This construction for one machine and word; n is the number of steps."""
-
-    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        return numbers_of(setting.format, ": above twice the square of a cell")
-
-    return Construction(
+    construction = Construction(
         name="turing",
         source=SOURCE,
         statement=STATEMENT,
         model="rag",
-        variants=("repaired", "printed"),
         findings=FINDINGS,
-        build=lambda n, findings: build(machine, steps=n, tape=tape, printed=findings),
         precision="p = 2q + 1: 2n² + 1, of the logits of cells up to n, must fit q digits",
-        least_precision=lambda n: least_precision(machine, steps=n, tape=tape),
-        setting=lambda n, fmt: Setting(max(n, 1), sequence_length(Task(machine, n, tape)), fmt),
-        constants=constants,
-        blocks={
-            1: "keeps the last tokens and the pointer; finds the number of the rule that applies",
-            2: "looks the rule up, and writes the next token",
-        },
         glossary={
             **GLOSSARY,
             PLACE: "1 at a search in the prompt",
@@ -315,6 +209,65 @@ def construction(machine: Machine, tape: str) -> Construction:
             FAILED: "1 at the result of a search that found nothing",
         },
     )
+    block_texts = BLOCKS
 
+    def __post_init__(self) -> None:
+        if self.cells is not None:
+            raise ValueError("cells is for the models cot and hybrid; rag has all cells that its steps can reach")
 
-CONSTRUCTION = construction(find("bb2").machine, "")
+    def length(self, n: int) -> int:
+        return sequence_length(self.any_task(n))
+
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits.
+
+        Positions, of which `sequential` needs no more; logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the
+        table's sums.
+        """
+        task = self.any_task(n)
+        largest = max(task.last_cell, len(LETTERS))
+        return least_odd_precision(
+            lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
+        )
+
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        task = self.any_task(n)
+        known, first = _words(task, printed, task.around(listed)), _first_block(task)
+        output = decide(tuple(_rules(tape_search(printed))), known)
+        last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
+        remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))
+        return known.embedding(), (remember, last)
+
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        return numbers_of(setting.format, ": above twice the square of a cell")
+
+    def surroundings(self, wired: Wired) -> Respond:
+        """What carries out the searches."""
+        return Search(wired.vocabulary)
+
+    def expected(self, n: int) -> list[str]:
+        """By the simulator; the last word is HALT, or begins the search of another step."""
+        machine, tape = self.machine, self.task(n).tape
+        place, cell_search = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
+        text: list[str] = []
+
+        def search(result: str, *words: str) -> None:
+            text.extend((START_SEARCH, *words, END_SEARCH, result))
+
+        for c, x in enumerate(tape):
+            search(x, place % c)
+            text += [f"@{c}", x, f"@{c}"]
+        search(FAILED, place % len(tape))
+        written, halts = set(range(len(tape))), False
+        for step in simulated(machine, tape, n):
+            cell = f"@{step.head}"
+            result = str(step.read) if step.head in written else FAILED
+            search(result, cell_search.before, cell, cell_search.between, cell, cell_search.behind)
+            text += [cell, str(step.written), cell, step.next_state, ARROWS[step.move]]
+            written.add(step.head)
+            halts = machine.halts(step.next_state)
+        return [*text, HALT if halts else START_SEARCH]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from constructions.show.trace import TokenTrace
+from constructions.turing.base import TuringModel
 from constructions.turing.configurations import BAR
-from constructions.turing.models import TuringModel
 from constructions.turing.simulator import Step
 from constructions.turing.tape_models import TO_LEFT, TO_RIGHT
 

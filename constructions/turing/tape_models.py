@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.models.program import NUMBER, Family, Words, back
+from constructions.turing.base import HALT, TuringModel
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
 from constructions.wiring.affine import Affine, as_affine, reg, total
@@ -26,7 +27,7 @@ from constructions.wiring.wire import Gadget, Unit
 from constructions.wiring.wired import Spelled
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
-START, HALT, OUT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "OUT", "←", "→"
+START, OUT, TO_LEFT, TO_RIGHT = "<s>", "OUT", "←", "→"
 POINTER = "pointer"
 WRITES, ENTERS = "writes", "enters"
 ARROWS: Mapping[int, str] = {LEFT: TO_LEFT, RIGHT: TO_RIGHT}
@@ -245,6 +246,23 @@ def read(words: Sequence[str]) -> Configuration:
             high = max(high, int(written.cell.max()), int(after.max()))
     symbols = "".join(DIGITS[cells.get(cell, 0)] for cell in range(low, high + 1))
     return Configuration(bool(words) and words[-1] == HALT, count, state, head, low, symbols)
+
+
+@dataclass(frozen=True)
+class TapeModel(TuringModel):
+    """A model that writes the machine's steps."""
+
+    def any_task(self, n: int) -> TaskOfAnySize:
+        return TaskOfAnySize(self.machine, n, self.tape, self.cells)
+
+    def task(self, n: int) -> Task:
+        return Task(self.machine, n, self.tape, self.cells)
+
+    def read_words(self, words: Sequence[str]) -> Configuration:
+        return read(words)
+
+    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+        return read_steps(words)
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -59,7 +59,7 @@ class Problem(NamedTuple):
     stop: set[int]
 
 
-def trees(n: int, batch: int, build: Callable[[int], Wired] = istree.build) -> Problem:
+def trees(n: int, batch: int, build: Callable[[int], Wired] = istree.TRANSFORMER.build) -> Problem:
     """IsTree on random recursive trees."""
     graphs = [LargeGraph(SHAPE, n, seed).graph() for seed in range(batch)]
     wired = build(n)
@@ -70,15 +70,15 @@ def trees(n: int, batch: int, build: Callable[[int], Wired] = istree.build) -> P
 
 def lean_trees(n: int, batch: int) -> Problem:
     """The same, lean."""
-    return trees(n, batch, lean.build)
+    return trees(n, batch, lean.LEAN.build)
 
 
 def machine(n: int, batch: int) -> Problem:
     """n steps of the five-state busy beaver, `batch` times."""
     beaver, space = find("bb5").machine, min(2 * n + 1, CELLS)
-    wired = hybrid.build(beaver, steps=n, tape="", cells=space)
-    prompt = wired.tokens(hybrid.prompt(beaver, steps=n, tape="", cells=space))
-    answer = hybrid.expected_tokens(beaver, steps=n, tape="", cells=space)
+    wired = hybrid.Hybrid(beaver, cells=space).build(n)
+    prompt = wired.tokens(hybrid.Hybrid(beaver, cells=space).prompt(n))
+    answer = hybrid.Hybrid(beaver, cells=space).tokens(n)
     return Problem(wired.model, wired.arithmetic, [prompt] * batch, [answer] * batch, set())
 
 
@@ -99,21 +99,21 @@ TASKS = {
         "IsTree, all registers of all layers exact",
         "vertices of the graph",
         {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000},
-        istree.least_precision,
+        istree.TRANSFORMER.least_precision,
     ),
     "lean": Task(
         lean_trees,
         "IsTree, lean: five blocks",
         "vertices of the graph",
         {"reference": 100, "dense": 300, "indexed": 10**6, "incremental": 30_000},
-        lean.least_precision,
+        lean.LEAN.least_precision,
     ),
     "turing": Task(
         machine,
         "The hybrid RNN that runs the five-state busy beaver",
         "steps",
         {"reference": 100, "indexed": 10**7, "incremental": 10**5},
-        lambda n: hybrid.least_precision(find("bb5").machine, steps=n, tape="", cells=min(2 * n + 1, CELLS)),
+        lambda n: hybrid.Hybrid(find("bb5").machine, cells=min(2 * n + 1, CELLS)).least_precision(n),
     ),
 }
 

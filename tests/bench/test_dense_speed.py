@@ -12,7 +12,7 @@ import torch
 from constructions.engines import dense
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.istree.transformer import build
+from constructions.istree.transformer import TRANSFORMER
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from precision.format import Arithmetic, fixed_point
 
@@ -31,7 +31,7 @@ def random_tree(n: int, seed: int) -> Graph:
 def test_istree_repaired_fused(n, capsys, request):
     if n > 100 and "benchmark" not in request.config.option.markexpr:
         pytest.skip("the reference engine takes half a minute; run with -m benchmark")
-    wired = build(n)
+    wired = TRANSFORMER.build(n)
     graphs = [random_tree(n, seed) for seed in range(8)]
     prompts = [PAPER.prompt(graph) for graph in graphs]
     answers = [expected_answer(graph, PAPER) for graph in graphs]
@@ -60,7 +60,7 @@ def test_istree_repaired_fused(n, capsys, request):
 
 @pytest.mark.parametrize("n", [1000, 3000])
 def test_istree_where_terms_of_scores_are_large(n, capsys):
-    wired = build(n)
+    wired = TRANSFORMER.build(n)
     graph = random_tree(n, 0)
     start, used = time.perf_counter(), time.process_time()
     actual = dense.matches(wired.model, wired.arithmetic, [PAPER.prompt(graph)], [expected_answer(graph, PAPER)])

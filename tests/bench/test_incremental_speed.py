@@ -10,7 +10,7 @@ import pytest
 
 from constructions.engines.incremental import IncrementalDecoder
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.istree.transformer import build
+from constructions.istree.transformer import TRANSFORMER
 
 pytestmark = pytest.mark.benchmark
 
@@ -34,10 +34,10 @@ def test_istree_repaired_fused(n, capsys, request):
     if n > 1000 and "benchmark" not in request.config.option.markexpr:
         pytest.skip("ten seconds; run with -m benchmark")
     start = time.perf_counter()
-    small = build(4)
+    small = TRANSFORMER.build(4)
     IncrementalDecoder(small.model, small.arithmetic).decode(PAPER.prompt(tree("star", 4)), set(), 8)
     lines = [f"compiled code ready after {time.perf_counter() - start:.1f} s (20 s without a cache)"]
-    wired = build(n)
+    wired = TRANSFORMER.build(n)
     stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
     for shape in PARENTS:
         graph = tree(shape, n)

@@ -13,8 +13,8 @@ from circuits.models import SMALL, SPACE, TURING, Rnn, find_models, simulated
 from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulate import main
-from circuits.simulation import FINDINGS, build, least_precision
-from circuits.simulator import Simulator, construction, expected_tokens
+from circuits.simulation import FINDINGS, least_precision
+from circuits.simulator import Simulator, expected_tokens
 from constructions.engines import decode_by_reference, find_engine, indexed
 from constructions.models.search import Search
 from constructions.turing import configurations
@@ -30,7 +30,8 @@ def load(name: str, n: int = 1, discipline: Discipline = Discipline.FUSED) -> Rn
 
 def simulation(rnn: Rnn, prompt: list[int], words: int, **how: object) -> tuple[Wired, list[int]]:
     """The Transformer, and what it should write."""
-    return build(Plan(rnn, len(prompt), words), **how), expected_tokens(run_rnn(rnn, prompt, words))  # type: ignore[arg-type]
+    wired = Simulator(rnn, words).build(len(prompt), **how)  # type: ignore[arg-type]
+    return wired, expected_tokens(run_rnn(rnn, prompt, words))
 
 
 def first_mismatch(wired: Wired, prompt: list[int], expected: list[int]) -> int | None:
@@ -155,7 +156,7 @@ def test_sizes(name: str) -> None:
     """Four blocks; parameters linear in the gates: of each gate, one unit of the table; C + 1 tokens a step."""
     rnn = load(name)
     plan = Plan(rnn, 2, 3)
-    model = build(plan).model
+    model = Simulator(rnn, 3).build(2).model
     gates = len(rnn.step.circuit.gates)
     assert len(model.blocks) == 4
     assert len(model.blocks[1].feed_forward.gate) <= gates + 1 + 3  # the table, and the address
@@ -190,17 +191,17 @@ def test_what_cannot_be_simulated() -> None:
         Plan(load("parity"), 0, 1)
     least = least_precision(Plan(load("parity"), 1, 1))
     with pytest.raises(ValueError, match=f"55 gates and 57 positions; the least p it is wired for is {least}"):
-        build(Plan(load("parity"), 1, 1), least - 2)
+        Simulator(load("parity")).build(1, least - 2)
     with pytest.raises(ValueError, match="unknown finding 'other'"):
-        build(Plan(load("parity"), 1, 1), printed=("other",))
+        Simulator(load("parity")).build(1, printed=("other",))
     with pytest.raises(ValueError, match="needs at least one word"):
         run_rnn(load("parity"), [], 1)
 
 
 def test_every_register_has_a_meaning() -> None:
     rnn = load("shift")
-    about = construction(rnn)
-    assert [name for name in build(Plan(rnn, 2, 1)).registers if not about.meaning(name)] == []
+    model = Simulator(rnn)
+    assert [name for name in model.build(2).registers if not model.construction.meaning(name)] == []
 
 
 ANSWERS = {"index": "1", "recall": "1", "ngram": "2", "counting": "YES"}
@@ -293,5 +294,5 @@ def test_command_says_what_is_wrong(
 def test_it_is_listed() -> None:
     from constructions.models.registry import find_constructions
 
-    assert ("simulate", "transformer") in {(item.name, item.model) for item in find_constructions()}
+    assert ("simulate", "transformer") in {item.names for item in find_constructions()}
     assert set(SMALL) < set(find_models())

@@ -22,7 +22,7 @@ from constructions.turing.library import find
 from constructions.wiring.wired import UnknownToken, Wired
 from precision.format import Arithmetic
 
-MODEL = transformer.build(4)
+MODEL = transformer.TRANSFORMER.build(4)
 LONGEST = 3 * 6 + 2 + 7 + 2  # all edges of 4 vertices, a tour, a closing token, the verdict
 EDGES = [MODEL.token["<s>"], *[MODEL.token[word] for word in ("1", "~", "2")] * 80]  # 241 tokens
 Run = Callable[[Transformer, Arithmetic, list[int], bool], object]
@@ -96,18 +96,17 @@ def test_decoding_stops_at_the_bound(name: str) -> None:
 def _built() -> Iterator[tuple[str, Wired, int]]:
     """Each construction, and what the setting of its constants says."""
     for n in (1, 4):
-        for program in (transformer, rag, hybrid):
+        for program in (transformer.TRANSFORMER, rag.RAG, hybrid.HYBRID):
             wired = program.build(n)
-            yield f"istree {program.__name__}", wired, program.CONSTRUCTION.setting(n, wired.arithmetic.format).length
+            yield f"istree {program.names}", wired, program.setting(n, wired.arithmetic.format).length
         for module in (index, recall, ngram, counting):
             for retriever in module.RETRIEVERS:
                 wired = retriever.build(n)
-                setting = retriever.construction.setting(n, wired.arithmetic.format)
+                setting = retriever.setting(n, wired.arithmetic.format)
                 yield f"{module.__name__} {retriever.model}", wired, setting.length
-    bb2 = find("bb2").machine
-    for model in (tape_rag, tape_hybrid):
-        wired = model.build(bb2, steps=6, tape="")
-        yield model.__name__, wired, model.construction(bb2, "").setting(6, wired.arithmetic.format).length
+    for model in (tape_rag.Rag(), tape_hybrid.Hybrid()):
+        wired = model.build(6)
+        yield f"turing {model.names}", wired, model.setting(6, wired.arithmetic.format).length
 
 
 def test_the_bound_is_that_of_the_constants() -> None:
@@ -119,7 +118,7 @@ def test_the_bound_is_that_of_the_constants() -> None:
 
 def test_a_tape_that_turns_around_knows_a_longer_bound() -> None:
     """Its constants do not depend on the number of steps, so the bound is the most that a task may have."""
-    wired = cot.build(find("bb2").machine, steps=2, tape="", cells=6)
+    wired = cot.Cot(find("bb2").machine, cells=6).build(2)
     assert wired.model.longest == 7 * (10**7 + 1) + 2
 
 

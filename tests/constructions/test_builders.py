@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.istree.graphs import EOS
+from constructions.istree.graphs import LAYOUTS
+from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS as TREES
 from constructions.layers import block_arrays
-from constructions.models.solver import Solver
+from constructions.models.model import Model
 from constructions.turing.models import MODELS as MACHINES
 from precision.format import Discipline
 
-SOLVERS: dict[str, Solver[Any, Any]] = {
+SOLVERS: dict[str, Model[Any, Any]] = {
     **{f"istree, {' '.join(name)}": model for name, model in TREES.items()},
-    **{f"istree, lean, {layout}": model.lean() for (_, layout), model in TREES.items() if model.lean is not None},
+    **{f"istree, lean, {layout}": Lean(LAYOUTS[layout]) for layout in LAYOUTS},
     **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.RETRIEVERS},
     **{f"turing, {name}": model for name, model in MACHINES.items()},
 }
@@ -28,7 +29,7 @@ disciplines = pytest.mark.parametrize("discipline", Discipline, ids=lambda disci
 
 @every
 @disciplines
-def test_too_few_bits_are_refused_with_the_least(solver: Solver[Any, Any], discipline: Discipline) -> None:
+def test_too_few_bits_are_refused_with_the_least(solver: Model[Any, Any], discipline: Discipline) -> None:
     for n in (1, 5, 40):
         with pytest.raises(ValueError, match=r"^p = 5 is too small for ") as refused:
             solver.build(n, 5, discipline=discipline)
@@ -37,12 +38,11 @@ def test_too_few_bits_are_refused_with_the_least(solver: Solver[Any, Any], disci
         assert solver.build(n, least, discipline=discipline).arithmetic.discipline is discipline
         with pytest.raises(ValueError, match=f"^p = {least - 2} .* is {least}$"):
             solver.build(n, least - 2, discipline=discipline)
-        if discipline is Discipline.FUSED and getattr(solver, "layout", None) is not EOS:
-            assert solver.construction.least_precision(n) == least
+        assert solver.least_precision(n, discipline) == least
 
 
 @every
-def test_other_refusals(solver: Solver[Any, Any]) -> None:
+def test_other_refusals(solver: Model[Any, Any]) -> None:
     with pytest.raises(ValueError, match="odd number of bits"):
         solver.build(3, 80)
     with pytest.raises(ValueError, match="finding 'layer-8'"):
@@ -54,7 +54,7 @@ def test_other_refusals(solver: Solver[Any, Any]) -> None:
 
 
 @every
-def test_variants_are_named(solver: Solver[Any, Any]) -> None:
+def test_variants_are_named(solver: Model[Any, Any]) -> None:
     findings, plain = [finding.id for finding in solver.construction.findings], solver.construction.variants[0]
     assert (solver.build(3).variant, solver.build(3).printed) == (plain, ())
     if findings:
@@ -67,7 +67,7 @@ def test_variants_are_named(solver: Solver[Any, Any]) -> None:
 
 @every
 @disciplines
-def test_every_weight_is_an_element_of_the_format(solver: Solver[Any, Any], discipline: Discipline) -> None:
+def test_every_weight_is_an_element_of_the_format(solver: Model[Any, Any], discipline: Discipline) -> None:
     for n in (1, 7, 40):
         wired = solver.build(n, discipline=discipline)
         quantum, largest = float(wired.arithmetic.format.quantum), float(wired.arithmetic.format.max_value)
@@ -77,7 +77,7 @@ def test_every_weight_is_an_element_of_the_format(solver: Solver[Any, Any], disc
 
 
 @every
-def test_the_size_does_not_depend_on_n(solver: Solver[Any, Any]) -> None:
+def test_the_size_does_not_depend_on_n(solver: Model[Any, Any]) -> None:
     """But for the vocabulary, which grows by as many words for each n."""
     models = [solver.build(n).model for n in (3, 20, 50, 110)]
     shapes = [[array.shape for block in model.blocks for array in block_arrays(block)] for model in models]
@@ -87,7 +87,7 @@ def test_the_size_does_not_depend_on_n(solver: Solver[Any, Any]) -> None:
 
 
 @every
-def test_every_register_has_a_meaning(solver: Solver[Any, Any]) -> None:
+def test_every_register_has_a_meaning(solver: Model[Any, Any]) -> None:
     about = solver.construction
     for printed in ((), [finding.id for finding in about.findings]):
         assert [name for name in solver.build(4, printed=printed).registers if not about.meaning(name)] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -14,9 +15,8 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
 from constructions.parts.heads.match import Pair, match, match_precision
-from constructions.turing import cot, rag
-from constructions.turing import hybrid as tape_hybrid
 from constructions.turing.library import find
+from constructions.turing.models import MODELS as MACHINES
 from constructions.wiring.affine import Number, reg
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, constant, linear, wire
@@ -131,13 +131,13 @@ def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[
                 assert check_run(built, retriever.request(built, question).prompt) == []
 
 
-@pytest.mark.parametrize("model", [cot, rag, tape_hybrid])
+@pytest.mark.parametrize("model", MACHINES.values(), ids=list(MACHINES))
 def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped-def]
     for name in ("bb2", "palindrome"):
         named = find(name)
-        task = {"steps": 8, "tape": named.example}
-        built = model.build(named.machine, **task)
-        text = [*model.prompt(named.machine, **task), *model.expected_sequence(named.machine, **task)]
+        one = replace(model, machine=named.machine, tape=named.example)
+        built = one.build(8)
+        text = [*one.prompt(8), *one.expected(8)]
         assert check_run(built, built.tokens(text)) == []
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import constructions
 from constructions.__main__ import main, sizes
-from constructions.istree.transformer import CONSTRUCTION, FINDING_IDS, build, least_precision
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.models.registry import PART_FOLDERS, find_constructions, find_parts
 
 ROOT = Path(constructions.__file__).parent
@@ -32,15 +32,21 @@ def test_every_file_with_a_construction_is_found() -> None:
     names_them = re.compile(r'^CONSTRUCTIONS(, DOOR)? = |^    if name != "CONSTRUCTIONS"', re.MULTILINE)
     written = [p for p in files if names_them.search(p.read_text(encoding="utf-8"))]
     names = {path.parent.name if path.stem == "__init__" else path.stem for path in written}
-    assert {item.name for item in find_constructions()} == names
+    assert {item.construction.name for item in find_constructions()} == names
     assert len(names) > 4
 
 
 def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "from dataclasses import replace\nfrom constructions.istree.transformer import CONSTRUCTION as OLD\n"
-    (tmp_path / "another_search.py").write_text(text + "CONSTRUCTIONS = (replace(OLD, name='another_search'),)\n")
+    text = (
+        "from dataclasses import replace",
+        "from constructions.istree.transformer import Transformer",
+        "class Another(Transformer):",
+        "    construction = replace(Transformer.construction, name='another_search')",
+        "CONSTRUCTIONS = (Another(),)",
+    )
+    (tmp_path / "another_search.py").write_text("\n".join(text))
     monkeypatch.setattr(constructions, "__path__", [*constructions.__path__, str(tmp_path)])
-    assert {"istree", "another_search"} <= {item.name for item in find_constructions()}
+    assert {"istree", "another_search"} <= {item.construction.name for item in find_constructions()}
 
 
 def test_json_lists_what_the_weights_have(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,7 +55,7 @@ def test_json_lists_what_the_weights_have(capsys: pytest.CaptureFixture[str]) ->
     (istree,) = [
         item for item in document["constructions"] if (item["name"], item["model"]) == ("istree", "transformer")
     ]
-    model = build(20).model
+    model = TRANSFORMER.build(20).model
     assert istree["layers"] == len(model.blocks) == 9
     assert istree["heads"] == max(len(block.heads) for block in model.blocks) == 2
     assert istree["width"] == model.width
@@ -73,22 +79,22 @@ def test_the_table_fits_and_names_everything(
     assert capsys.readouterr().err == "python -m constructions: error: unrecognized arguments: --nonsense\n"
 
 
-@pytest.mark.parametrize("variant", CONSTRUCTION.variants)
+@pytest.mark.parametrize("variant", TRANSFORMER.construction.variants)
 def test_sizes_do_not_depend_on_n(variant: str) -> None:
     printed = FINDING_IDS if variant == "printed" else ()
     for n in (10, 100, 1000):
-        model = CONSTRUCTION.of(variant).build(n, printed).model
+        model = TRANSFORMER.of(variant).build(n, printed=printed).model
         assert (len(model.blocks), model.width, model.parameters) == tuple(
-            sizes(CONSTRUCTION, variant)[key] for key in ("layers", "width", "parameters")
+            sizes(TRANSFORMER, variant)[key] for key in ("layers", "width", "parameters")
         )
 
 
 def test_the_precision_formula_holds() -> None:
-    assert CONSTRUCTION.precision.startswith("p ≤ 8·bits(n) + 23 for n ≤ 10^6")
+    assert TRANSFORMER.construction.precision.startswith("p ≤ 8·bits(n) + 23 for n ≤ 10^6")
     for n in [
         *range(1, 70),
         *(10**k + d for k in (2, 3, 4, 5) for d in (-1, 0, 1)),
         *(2**k for k in range(7, 20)),
         10**6,
     ]:
-        assert least_precision(n) <= 8 * n.bit_length() + 23
+        assert TRANSFORMER.least_precision(n) <= 8 * n.bit_length() + 23

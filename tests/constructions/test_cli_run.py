@@ -16,7 +16,7 @@ import pytest
 
 from constructions.istree.__main__ import EPILOG, main
 from constructions.istree.graphs import LAYOUTS, TokenLayout, expected_answer, parse_edges
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.show.cli import write_json
 
 LAYER_7_WITNESS = "1-2,4-1,1-3,1-5,6-1"
@@ -93,14 +93,14 @@ def test_json_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
         "model": "transformer",
         "engine": "reference",
         "n": 3,
-        "precision_bits": build(3).arithmetic.format.significand_bits + 1,
+        "precision_bits": TRANSFORMER.build(3).arithmetic.format.significand_bits + 1,
         "input": ["<s>", "1", "~", "2", "2", "~", "3"],
         "chain_of_thought": ["1", "2", "3", "2", "1"],
         "answer": "YES",
     }
     assert isinstance(flags, list)
     assert flags
-    blocks = build(3).blocks
+    blocks = TRANSFORMER.build(3).blocks
     for flag in flags:
         assert set(flag) == {"kind", "layer", "position", "count", "place", "site", "register", "part"}
         (number,) = (i for i, head in enumerate(blocks[flag["layer"] - 1].heads) if head.name == flag["part"])
@@ -154,7 +154,7 @@ def test_flags_name_registers(capsys: pytest.CaptureFixture[str]) -> None:
     result = document(capsys, "--edges", "1-2,2-3", "--printed", "C.3", code=1)
     flags = result["flags"]
     assert isinstance(flags, list)
-    registers = set(build(3, printed=("C.3",)).registers)
+    registers = set(TRANSFORMER.build(3, printed=("C.3",)).registers)
     named = {flag["register"] for flag in flags if flag["register"] is not None}
     assert named <= registers
     assert named
@@ -235,7 +235,7 @@ def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(steps, list)
     assert [step["produced"] for step in steps] == ["1", "2", "3", "2", "1", "YES"]
     walked = [head["reads"]["walked"] for step in steps for head in step["heads"] if head["head"] == "edge just walked"]
-    quantum = build(3).arithmetic.format.quantum
+    quantum = TRANSFORMER.build(3).arithmetic.format.quantum
     assert all(Fraction(value) % quantum == 0 for value in walked)
     assert {head["block"] for head in steps[0]["heads"]} == set(range(2, 10))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from constructions.istree.__main__ import main
-from constructions.istree.transformer import FINDING_IDS, least_precision
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.models.door import LARGEST_N
 from constructions.show import cli
 from constructions.show.cli import MOST_BYTES
@@ -99,7 +99,7 @@ def test_a_wrong_argument_is_named(capsys: pytest.CaptureFixture[str], argv: tup
 def test_too_little_precision_names_the_least(capsys: pytest.CaptureFixture[str], discipline: str) -> None:
     from precision.format import Discipline
 
-    least = least_precision(9, Discipline(discipline))
+    least = TRANSFORMER.least_precision(9, Discipline(discipline))
     message = fails(capsys, "--edges", "1-9", "--precision", str(least - 2), "--discipline", discipline)
     assert f"too small for n = 9 ({discipline}); the least p it is wired for is {least}" in message
     assert main(("--edges", "1-9", "--precision", str(least), "--discipline", discipline)) == 0

@@ -38,7 +38,7 @@ def test_the_result_counts_them_by_block_and_head():
 
 
 def test_few_heads_are_named(capsys):
-    wired = transformer.build(4)
+    wired = transformer.TRANSFORMER.build(4)
     report_columns(wired, {(2, 0): 1, (4, 1): 2000, (7, 0): 5, (9, 0): 3, (8, 0): 3})
     said = capsys.readouterr().err
     assert said.count("\n") == 1

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines.reference import decode
-from constructions.istree import lean, transformer
+from constructions.istree.base import TourModel
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
+from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS
+from constructions.istree.transformer import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import idle
 from verify.inputs.strategies import graphs
 
-modules = pytest.mark.parametrize("module", [transformer, lean], ids=["repaired", "lean"])
+wirings = pytest.mark.parametrize("wiring", [Transformer, Lean], ids=["repaired", "lean"])
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
 
 
@@ -26,19 +26,21 @@ def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
     return decode(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
 
 
-@modules
+@wirings
 @settings(max_examples=25)
 @given(graphs(range(1, 9)), st.sampled_from(list(LAYOUTS.values())), st.sampled_from(Discipline))
-def test_answers_as_algorithm_1(module: ModuleType, graph: Graph, layout: TokenLayout, discipline: Discipline) -> None:
-    wired = module.build(graph.n, layout=layout.name, discipline=discipline)
+def test_answers_as_algorithm_1(
+    wiring: type[TourModel], graph: Graph, layout: TokenLayout, discipline: Discipline
+) -> None:
+    wired = wiring(layout).build(graph.n, discipline=discipline)
     assert answer(wired, graph, layout) == expected_answer(graph, layout)
 
 
-@modules
+@wirings
 @settings(max_examples=8)
 @given(graphs(range(2, 7)), st.sampled_from((2, 10, 40)))
-def test_more_bits_change_nothing(module: ModuleType, graph: Graph, more: int) -> None:
-    wired = module.build(graph.n, module.least_precision(graph.n) + more)
+def test_more_bits_change_nothing(wiring: type[TourModel], graph: Graph, more: int) -> None:
+    wired = wiring().build(graph.n, wiring().least_precision(graph.n) + more)
     assert answer(wired, graph, PAPER) == expected_answer(graph, PAPER)
 
 

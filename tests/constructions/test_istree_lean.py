@@ -10,7 +10,7 @@ import pytest
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, lean_words
 from constructions.istree.__main__ import main
-from constructions.istree.graphs import LAYOUTS, PAPER, TokenLayout, expected_answer, sequence_length
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, TokenLayout, expected_answer, sequence_length
 from constructions.models.checked import check_run
 from constructions.wiring.part import Setting
 from precision.format import fixed_point
@@ -23,7 +23,7 @@ def test_nothing_is_rounded_and_only_scores_saturate(layout: TokenLayout) -> Non
     """Every register is an integer times u or u², at the least p."""
     seen = 0
     for graph in (*list(every_input(3))[::6], *list(every_labelled_graph(4))[::7]):
-        wired = lean.build(graph.n, layout=layout.name)
+        wired = lean.Lean(layout).build(graph.n)
         scale = lean.scale_of(Setting(graph.n, sequence_length(graph.n), wired.arithmetic.format), layout)
         engine = ReferenceEngine(wired.model, wired.arithmetic)
         step = scale.unit**2 / wired.arithmetic.format.quantum  # u² in quanta
@@ -43,7 +43,7 @@ def test_nothing_is_rounded_and_only_scores_saturate(layout: TokenLayout) -> Non
 
 def test_five_blocks_of_constant_size() -> None:
     for layout in LAYOUTS:
-        models = [lean.build(n, layout=layout).model for n in (1, 10, 100)]
+        models = [lean.Lean(LAYOUTS[layout]).build(n).model for n in (1, 10, 100)]
         assert {(len(m.blocks), m.width, m.parameters) for m in models} == {(5, models[0].width, models[0].parameters)}
         assert max(len(block.heads) for block in models[0].blocks) == 5
 
@@ -52,9 +52,9 @@ def test_the_formulas_hold() -> None:
     """Of `precision`, as people are told it; and half of the repaired variant's 8·log2 n."""
     assert lean_words.PRECISION.startswith("p ≤ 3·log2 n + 2·log2(1 + log2 n) + 11")
     for n in [*range(1, 70), *(2**e + d for e in range(6, 65) for d in (-1, 0, 1)), *(10**k for k in range(2, 20))]:
-        bits, least = math.log2(n), lean.least_precision(n)
+        bits, least = math.log2(n), lean.LEAN.least_precision(n)
         assert least <= min(3 * bits + 2 * math.log2(1 + bits), 4 * bits) + 11 + 1e-9, n
-        with_eos = lean.least_precision(n, layout="eos")
+        with_eos = lean.Lean(EOS).least_precision(n)
         assert with_eos <= 4 * bits + min(18, 2 * math.log2(1 + bits) + 13) + 1e-9, n
 
 
@@ -62,7 +62,7 @@ def test_the_formulas_hold() -> None:
 def test_the_least_p_is_where_it_begins_to_fit(layout: TokenLayout) -> None:
     """From there on, every larger p fits as well."""
     for n in (1, 2, 3, 7, 50, 1000, 10**6):
-        least = lean.least_precision(n, layout=layout.name)
+        least = lean.Lean(layout).least_precision(n)
         assert not lean.fitting(n, least - 2, layout)
         assert all(lean.fitting(n, least + more, layout) for more in range(0, 42, 2))
 
@@ -70,7 +70,7 @@ def test_the_least_p_is_where_it_begins_to_fit(layout: TokenLayout) -> None:
 def test_every_constant_is_in_its_place() -> None:
     """λ, W, S and R, as the derivation has them."""
     for n in (2, 9, 100, 5000):
-        for bits in (lean.least_precision(n), lean.least_precision(n) + 30):
+        for bits in (lean.LEAN.least_precision(n), lean.LEAN.least_precision(n) + 30):
             scale = lean.scale_of(Setting(n, sequence_length(n), fixed_point(bits)), PAPER)
             k, far, weight = scale.places, scale.far, scale.preference
             assert weight * ((far + 1) ** 2 - far**2) >= scale.lead

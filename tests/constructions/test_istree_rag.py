@@ -31,7 +31,7 @@ DIGITS = Graph(57, ((1, 11), (5, 15), (57, 5), (11, 5), (15, 51), (1, 57)))
 
 @cache
 def built(n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED) -> Wired:
-    return rag.build(n, printed=printed, discipline=discipline)
+    return rag.RAG.build(n, printed=printed, discipline=discipline)
 
 
 def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> list[str]:
@@ -40,7 +40,7 @@ def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> 
         wired.arithmetic,
         PAPER.prompt(graph),
         set(wired.tokens(("YES", "NO"))),
-        rag.limit(graph.n),
+        rag.RAG.limit(graph.n),
         guess=wired.tokens(guess),
         respond=Search(wired.vocabulary),
     ).produced
@@ -52,7 +52,7 @@ def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> 
 
 def judge_text(graph: Graph) -> None:
     """Every search, made by Python's re, finds what the oracle says; its records are Algorithm 1's tour up to a cycle."""
-    words, prompt = rag.expected_sequence(graph), [built(graph.n).vocabulary[token] for token in PAPER.prompt(graph)]
+    words, prompt = rag.RAG.expected(graph), [built(graph.n).vocabulary[token] for token in PAPER.prompt(graph)]
     actual = 0
     for place, word in enumerate(words):
         if word == END_SEARCH:
@@ -76,7 +76,7 @@ def test_the_expected_text_is_what_its_searches_find(graph: Graph) -> None:
 
 
 def test_a_wrong_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = rag.expected_sequence(TRIANGLE)
+    right = rag.RAG.expected(TRIANGLE)
     wrong = [*right]
     wrong[wrong.index(END_SEARCH) + 1] = "3"
     monkeypatch.setattr(rag, "expected_sequence", lambda graph: wrong)
@@ -91,28 +91,28 @@ def test_a_wrong_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("discipline", Discipline)
 def test_engines_write_the_expected_text(engine: str, discipline: Discipline) -> None:
     for graph in (Graph(1, ()), PATH, TRIANGLE):
-        expected = rag.expected_sequence(graph)
+        expected = rag.RAG.expected(graph)
         assert text(built(graph.n, (), discipline), graph, engine, expected) == expected
 
 
 def test_nothing_is_guessed() -> None:
     graph = Graph(3, ((3, 2), (1, 3)))
-    assert text(built(3), graph, "reference") == rag.expected_sequence(graph)
+    assert text(built(3), graph, "reference") == rag.RAG.expected(graph)
 
 
 @settings(max_examples=10)
 @given(graphs(range(1, 20)))
 @example(DIGITS)
 def test_any_graph(graph: Graph) -> None:
-    expected = rag.expected_sequence(graph)
+    expected = rag.RAG.expected(graph)
     assert text(built(graph.n), graph, "indexed", expected) == expected
 
 
 @settings(max_examples=4)
 @given(graphs(range(2, 7)), st.sampled_from((2, 10, 30)))
 def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
-    wired = rag.build(graph.n, rag.least_precision(graph.n) + more)
-    expected = rag.expected_sequence(graph)
+    wired = rag.RAG.build(graph.n, rag.RAG.least_precision(graph.n) + more)
+    expected = rag.RAG.expected(graph)
     assert text(wired, graph, "indexed", expected) == expected
 
 
@@ -120,8 +120,8 @@ def test_nothing_saturates_on_the_longest_prompt() -> None:
     graph = Graph(7, tuple(combinations(range(1, 8), 2)))
     for discipline in Discipline:
         wired = built(7, (), discipline)
-        fed = [*PAPER.prompt(graph), *wired.tokens(rag.expected_sequence(Graph(7, graph.edges[:6])))]
-        assert len(fed) > rag.sequence_length(7) - 21
+        fed = [*PAPER.prompt(graph), *wired.tokens(rag.RAG.expected(Graph(7, graph.edges[:6])))]
+        assert len(fed) > rag.RAG.length(7) - 21
         assert not indexed.run(wired.model, wired.arithmetic, fed).columns.saturations
 
 
@@ -184,7 +184,7 @@ INPUTS = (
 
 def answers_all(model: Transformer, arithmetic: Arithmetic, wired: Wired) -> bool:
     """Whether each input gets its expected text; whole sequences at once."""
-    expected = [rag.expected_sequence(graph) for graph in INPUTS]
+    expected = [rag.RAG.expected(graph) for graph in INPUTS]
     fed = [[*PAPER.prompt(g), *wired.tokens(words)] for g, words in zip(INPUTS, expected, strict=True)]
     found = dense.run(model, arithmetic, [tokens[:-1] for tokens in fed]).next_tokens
     for graph, tokens, argmax in zip(INPUTS, fed, found, strict=True):

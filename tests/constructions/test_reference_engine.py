@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from constructions.engines.reference import FlagSite, ReferenceEngine, decode
 from constructions.istree import transformer as istree
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, expected_answer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, expected_answer
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, fixed_point
@@ -79,7 +79,7 @@ def test_agrees_with_the_interpreter_on_istree() -> None:
     graph = Graph(2, ((2, 1),))
     for layout in LAYOUTS.values():
         for discipline in Discipline:
-            wired = istree.build(2, layout=layout.name, discipline=discipline)
+            wired = istree.Transformer(layout).build(2, discipline=discipline)
             answer = expected_answer(graph, layout)
             tokens = [*layout.prompt(graph), *answer[:-1]]
             history = interpret(wired.model, numbers_of(wired.arithmetic.format, discipline), tokens)
@@ -93,7 +93,7 @@ def test_agrees_with_the_interpreter_on_istree() -> None:
 
 def test_names_do_not_matter() -> None:
     """Two heads that swap names, gadgets that lose theirs: the same matrices, hence the same bits."""
-    wired = istree.build(4, layout="eos")
+    wired = istree.Transformer(EOS).build(4)
     renamed = []
     for block in wired.blocks:
         names = [head.name for head in block.heads][::-1]
@@ -121,7 +121,7 @@ def test_names_do_not_matter() -> None:
 
 def test_the_order_of_heads_does_not_matter_under_fused() -> None:
     """Heads of one block are added up exactly before the one rounding."""
-    wired = istree.build(4)
+    wired = istree.TRANSFORMER.build(4)
     blocks = tuple(replace(block, heads=block.heads[::-1]) for block in wired.model.blocks)
     assert max(len(block.heads) for block in blocks) == 2
     tokens = [*PAPER.prompt(Graph(4, ((1, 2), (4, 2), (2, 3)))), 0, 1, 3]
@@ -153,7 +153,7 @@ def test_a_tie_of_logits_goes_to_the_first_and_is_reported() -> None:
 
 
 def test_tokens_must_be_in_the_vocabulary() -> None:
-    wired = istree.build(2)
+    wired = istree.TRANSFORMER.build(2)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
     for token in (-1, len(wired.vocabulary)):
         with pytest.raises(IndexError, match="not in the vocabulary"):
@@ -161,6 +161,6 @@ def test_tokens_must_be_in_the_vocabulary() -> None:
 
 
 def test_decoding_stops_at_its_limit() -> None:
-    wired = istree.build(2)
+    wired = istree.TRANSFORMER.build(2)
     prompt = PAPER.prompt(Graph(2, ((1, 2),)))
     assert decode(wired.model, wired.arithmetic, prompt, set(), 3) == [0, 1, 0]

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from constructions.istree.transformer import CONSTRUCTION
+from constructions.istree.transformer import TRANSFORMER
 from constructions.models.program import Family, Rule, Words, decide, window
 from constructions.wiring.affine import reg
 from constructions.wiring.register import Past, Register, copied, kept, register, squared
@@ -48,4 +48,4 @@ def test_a_word_with_a_number_behind_a_dash_is_not_looked_for_in_the_past() -> N
     assert window([block]) == ()
     _, registers = wire(embedding, [block], embedding.words, fixed_point(9))
     assert "edge-2" in registers
-    assert CONSTRUCTION.meaning("edge-2") == "1 at the token edge-2, else 0"
+    assert TRANSFORMER.construction.meaning("edge-2") == "1 at the token edge-2, else 0"

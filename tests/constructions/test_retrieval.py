@@ -101,8 +101,8 @@ def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixt
 @given(data=st.data(), discipline=st.sampled_from(Discipline), more=st.sampled_from((0, 2, 20)))
 def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discipline: Discipline, more: int) -> None:
     case: Case = data.draw(cases(retriever.task.name, range(1, 10)))
-    least = retriever.least_precision(case.n, discipline, query_length=len(case.query))
-    wired = retriever.build(case.n, least + more, query_length=len(case.query), discipline=discipline)
+    least = replace(retriever, query_length=len(case.query)).least_precision(case.n, discipline)
+    wired = replace(retriever, query_length=len(case.query)).build(case.n, least + more, discipline=discipline)
     assert answer(retriever, wired, case.question) == retriever.task.answer(case.question)
 
 
@@ -110,7 +110,7 @@ def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discip
 @pytest.mark.parametrize("discipline", Discipline)
 def test_engines_agree_bit_for_bit(retriever: Retriever, discipline: Discipline) -> None:
     for question in retriever.task.samples:
-        wired = retriever.build(12, query_length=len(question.query), discipline=discipline)
+        wired = replace(retriever, query_length=len(question.query)).build(12, discipline=discipline)
         prompt = [*wired.tokens(question.words()), *written(retriever, wired, question)[:-1]]
         engine = ReferenceEngine(wired.model, wired.arithmetic)
         steps = [engine.append(token) for token in prompt]
@@ -319,7 +319,7 @@ def test_the_module_is_a_command(retriever: Retriever) -> None:
 
 @each_model
 def test_dump(retriever: Retriever, tmp_path: Path) -> None:
-    lines = list(dump_lines(retriever.construction, retriever.build(5)))
+    lines = list(dump_lines(retriever, retriever.build(5)))
     if not retriever.searches:
         assert "  number v, for v = 1 … 5: number += v" in lines
     assert not any("vertex" in line for line in lines)

@@ -1,4 +1,4 @@
-"""Every model of every task as a `Solver`: what it writes holds up, and what it does not write is complained of."""
+"""Every model of every task as a `Model`: what it writes holds up, and what it does not write is complained of."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from constructions import counting, index, ngram, recall
 from constructions.engines import find_engine
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS as TREES
+from constructions.models.model import Model
 from constructions.models.registry import find_constructions
-from constructions.models.solver import Solver
 from constructions.show.run import run_model
 from constructions.turing.models import MODELS as MACHINES
 
 RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
-CASES: list[tuple[Solver[Any, Any], int, Any]] = [
+CASES: list[tuple[Model[Any, Any], int, Any]] = [
     *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in TREES.values()),
     *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in TREES.values()),
     *((retriever, 12, retriever.task.parse(retriever.task.example)) for retriever in RETRIEVERS),
@@ -30,14 +30,14 @@ CASES: list[tuple[Solver[Any, Any], int, Any]] = [
 ]
 
 
-def fitting(solver: Solver[Any, Any], given: Any) -> Solver[Any, Any]:
+def fitting(solver: Model[Any, Any], given: Any) -> Model[Any, Any]:
     """The retriever for queries as long as this one."""
     return replace(solver, query_length=len(given.query)) if solver in RETRIEVERS else solver  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize("engine", ["reference", "indexed"])
 @pytest.mark.parametrize(("solver", "n", "given"), CASES)
-def test_a_run_holds_up_and_a_changed_one_does_not(solver: Solver[Any, Any], n: int, given: Any, engine: str) -> None:
+def test_a_run_holds_up_and_a_changed_one_does_not(solver: Model[Any, Any], n: int, given: Any, engine: str) -> None:
     solver = fitting(solver, given)
     request = solver.request(solver.build(n), given)
     run = request.run(find_engine(engine))
@@ -52,7 +52,7 @@ def test_a_run_holds_up_and_a_changed_one_does_not(solver: Solver[Any, Any], n: 
 
 
 @pytest.mark.parametrize("solver", [TREES["transformer", "paper"], MACHINES["hybrid"]])
-def test_a_wrong_guess_changes_no_run(solver: Solver[Any, Any]) -> None:
+def test_a_wrong_guess_changes_no_run(solver: Model[Any, Any]) -> None:
     """Also where the guess is followed first, and decoding goes on behind it."""
     n, given = next((n, given) for candidate, n, given in CASES if candidate is solver)
     request = solver.request(solver.build(n), given)
@@ -63,6 +63,6 @@ def test_a_wrong_guess_changes_no_run(solver: Solver[Any, Any]) -> None:
         assert run.tokens.tolist() == right.tolist()
 
 
-def test_every_construction_is_a_solver() -> None:
-    solvers = {(s.construction.name, s.construction.model) for s, *_ in CASES}
-    assert solvers == {(c.name, c.model) for c in find_constructions()}
+def test_every_construction_is_tried() -> None:
+    solvers = {s.names for s, *_ in CASES}
+    assert solvers == {c.names for c in find_constructions()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from constructions import counting, index, ngram
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid, rag, transformer
+from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, expected_answer, parse_edges
 from constructions.show.steps import observed
 from constructions.wiring.wired import Wired
@@ -33,20 +35,20 @@ def check(wired: Wired, tokens: Sequence[int]) -> None:
 @pytest.mark.parametrize("printed", [(), ("layer-7",), ("score-range", "C.14")])
 def test_istree(discipline: Discipline, printed: tuple[str, ...]) -> None:
     graph = parse_edges(EDGES)
-    wired = transformer.build(8, printed=printed, discipline=discipline)
+    wired = transformer.TRANSFORMER.build(8, printed=printed, discipline=discipline)
     check(wired, [*PAPER.prompt(graph), *expected_answer(graph, PAPER)[:7]])
 
 
 def test_a_precision_at_which_everything_saturates() -> None:
-    wired = transformer.build(8, 5, printed=transformer.FINDING_IDS)
+    wired = transformer.TRANSFORMER.build(8, 5, printed=transformer.FINDING_IDS)
     check(wired, PAPER.prompt(parse_edges(EDGES)))
 
 
-@pytest.mark.parametrize("module", [rag, hybrid])
-def test_istree_with_recurrences(module: object) -> None:
+@pytest.mark.parametrize("model", [rag.RAG, hybrid.HYBRID])
+def test_istree_with_recurrences(model: IsTreeModel) -> None:
     graph = parse_edges("1-2,3-1")
-    wired: Wired = module.build(3)  # type: ignore[attr-defined]
-    tokens = wired.tokens([*(PAPER.vocabulary(3)[t] for t in PAPER.prompt(graph)), *module.expected_sequence(graph)])  # type: ignore[attr-defined]
+    wired = model.build(3)
+    tokens = wired.tokens([*(PAPER.vocabulary(3)[t] for t in PAPER.prompt(graph)), *model.expected(graph)])
     check(wired, tokens[:90])
 
 
@@ -57,12 +59,12 @@ def test_istree_with_recurrences(module: object) -> None:
 def test_retrieval(retrievers: object, text: str, discipline: Discipline) -> None:
     for retriever in retrievers.RETRIEVERS:  # type: ignore[attr-defined]
         question = retriever.task.parse(text)
-        wired = retriever.build(9, query_length=len(question.query), discipline=discipline)
+        wired = replace(retriever, query_length=len(question.query)).build(9, discipline=discipline)
         check(wired, wired.tokens(question.words()))
 
 
 def test_another_rounding_is_refused() -> None:
-    wired = transformer.build(2)
+    wired = transformer.TRANSFORMER.build(2)
     arithmetic = Arithmetic(fixed_point(33), rounding=Rounding.TOWARD_ZERO)
     with pytest.raises(ValueError, match="rounded to the nearest"):
         observed(wired.model, arithmetic, [0])
@@ -70,7 +72,7 @@ def test_another_rounding_is_refused() -> None:
 
 def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = parse_edges(EDGES)
-    wired = transformer.build(8)
+    wired = transformer.TRANSFORMER.build(8)
     tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)]
     actual = observed(wired.model, wired.arithmetic, tokens)
 
@@ -80,7 +82,7 @@ def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("constructions.show.steps.softmax", refuse)
     positions = range(1, len(tokens) + 1)
     assert {len(block) for position in positions for block in actual.attention(position)} == {0, 1, 2}
-    printed = transformer.build(8, printed=("score-range",))
+    printed = transformer.TRANSFORMER.build(8, printed=("score-range",))
     uncertified = observed(printed.model, printed.arithmetic, PAPER.prompt(graph))
     with pytest.raises(AssertionError, match="a whole column"):
         [uncertified.attention(position) for position in range(1, len(PAPER.prompt(graph)) + 1)]

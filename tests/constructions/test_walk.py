@@ -68,7 +68,7 @@ class Exact(Domain[Fraction]):
     ],
 )
 def test_it_is_the_ideal_model(name: str, model: str, text: str) -> None:
-    wired = next(item for item in find_constructions() if (item.name, item.model) == (name, model)).build(9, ())
+    wired = next(item for item in find_constructions() if item.names == (name, model)).build(9)
     tokens = wired.tokens(text.split())
     domain, (expected, _) = Exact(wired.model), IdealModel(wired.model).run(tokens)
     for position, (token, history) in enumerate(zip(tokens, expected, strict=True), start=1):

@@ -18,7 +18,7 @@ from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
 from tests.engines.cases import match_like, unstructured
 from tests.engines.test_decoding import guesses, responding
 
-MODEL = transformer.build(20).model
+MODEL = transformer.TRANSFORMER.build(20).model
 FUSED = Arithmetic(fixed_point(65))
 SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
 
@@ -69,14 +69,14 @@ def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names, monkey
 def test_the_choice_depends_on_the_model(monkeypatch):
     """Three runs of `indexed` over nine heads take longer than each weight at each token, those over one head do not."""
     monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
-    machine = hybrid.build(find("bb2").machine, steps=20, tape="").model
+    machine = hybrid.Hybrid(find("bb2").machine).build(20).model
     assert [choose(model, FUSED, 100_000, 3, 0) for model in (MODEL, machine)] == ["incremental", "indexed"]
 
 
 def test_the_result_names_the_engine_that_decoded():
     graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
     prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
-    arithmetic = transformer.build(20).arithmetic
+    arithmetic = transformer.TRANSFORMER.build(20).arithmetic
     actual = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer)
     assert (actual.produced, actual.engine) == (answer, "indexed")
     wrong = [*answer[:30], answer[0], *answer[31:]]

@@ -23,7 +23,8 @@ from constructions.engines.dense.rounding import Rounder
 from constructions.engines.reference import decode
 from constructions.engines.weights import weight_of
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.istree.models import MODELS
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from precision.format import BF16, FLOAT_FORMATS, FP32, FP64, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_shifted
 from tests.engines.cases import graph_tokens, random_graph
@@ -58,27 +59,27 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout, disciplin
     rng = random.Random(1)
     for n in (2, 5):
         for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = build(n, layout=layout, printed=printed, discipline=discipline)
+            wired = MODELS["transformer", layout].build(n, printed=printed, discipline=discipline)
             sequences = [graph_tokens(random_graph(n, rng), layout) for _ in range(2)]
             assert_same(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64)))
 
 
 def test_istree_agrees_on_larger_graphs_of_unequal_length():
     rng = random.Random(2)
-    wired = build(12)
+    wired = TRANSFORMER.build(12)
     graphs = [random_graph(12, rng) for _ in range(6)]
     assert_same(wired.model, wired.arithmetic, [graph_tokens(graph, "paper") for graph in graphs])
 
 
 @pytest.mark.parametrize("precision_bits", [129, 255])
 def test_istree_agrees_at_more_precision_than_it_needs(precision_bits):
-    wired = build(4, precision_bits)
+    wired = TRANSFORMER.build(4, precision_bits)
     assert_same(wired.model, wired.arithmetic, [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")])
 
 
 @pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), *FLOAT_FORMATS], ids=lambda fmt: str(fmt.name))
 def test_istree_weights_agree_under_formats_they_were_not_made_for(fmt):
-    wired = build(4)
+    wired = TRANSFORMER.build(4)
     sequences = [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
     for discipline in Discipline:
         assert_same(wired.model, Arithmetic(fmt, discipline), sequences)
@@ -190,7 +191,7 @@ def test_every_way_of_deciding_a_column_occurs(monkeypatch):
 
 def test_results_depend_on_neither_batch_nor_tile_nor_threads():
     rng = np.random.default_rng(5)
-    wired = build(6)
+    wired = TRANSFORMER.build(6)
     graphs = random.Random(5)
     sequences = [graph_tokens(random_graph(6, graphs), "paper") for _ in range(5)]
     unstructured = random_model(rng, 5, True)
@@ -213,7 +214,7 @@ def test_results_depend_on_neither_batch_nor_tile_nor_threads():
 
 def test_long_sequences_are_tiled():
     """Longer than the rows that a tile takes at once, so that several tiles share a diagonal."""
-    wired = build(70)
+    wired = TRANSFORMER.build(70)
     rng = random.Random(7)
     edges = tuple((v, rng.randint(1, v - 1)) for v in range(2, 71))
     tokens = graph_tokens(Graph(70, edges), "paper")
@@ -257,13 +258,13 @@ def test_several_long_sequences_in_one_group():
 
 def test_teacher_forcing_finds_decodings_first_deviation():
     rng = random.Random(3)
-    wired = build(5)
+    wired = TRANSFORMER.build(5)
     graphs = [random_graph(5, rng) for _ in range(8)]
     prompts = [PAPER.prompt(graph) for graph in graphs]
     answers = [expected_answer(graph, PAPER) for graph in graphs]
     assert dense.matches(wired.model, wired.arithmetic, prompts, answers) == [None] * 8
     stop = {PAPER.token("YES", 5), PAPER.token("NO", 5)}
-    broken = build(5, printed=FINDING_IDS)
+    broken = TRANSFORMER.build(5, printed=FINDING_IDS)
     actual = dense.matches(broken.model, broken.arithmetic, prompts, answers)
     for prompt, answer, mismatch in zip(prompts, answers, actual, strict=True):
         produced = decode(broken.model, broken.arithmetic, prompt, stop, len(answer))
@@ -273,13 +274,13 @@ def test_teacher_forcing_finds_decodings_first_deviation():
 
 
 def test_sequences_without_tokens_leave_empty_traces():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     for texts in ([], [[]], [[], [1, 0], []]):
         assert_same(wired.model, wired.arithmetic, texts)
 
 
 def test_matches_with_an_empty_answer_holds():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     assert dense.matches(wired.model, wired.arithmetic, [[0, 1]], [[]]) == [None]
 
 
@@ -318,7 +319,7 @@ def test_columns_add_and_multiply_exactly(a, b, weight):
 
 
 def test_refusals_are_one_line():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     with pytest.raises(IndexError, match="token 99 is not in the vocabulary"):
         dense.run(wired.model, wired.arithmetic, [[0, 99]])
     with pytest.raises(ValueError, match="tile"):
@@ -331,7 +332,7 @@ def test_refusals_are_one_line():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_cuda_device_is_one_line():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     with pytest.raises(dense.EngineError, match="no such CUDA device") as caught:
         dense.run(wired.model, wired.arithmetic, [[0]], device="cuda")
     assert "\n" not in str(caught.value)
@@ -339,7 +340,7 @@ def test_a_missing_cuda_device_is_one_line():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 def test_cuda_gives_the_same_bits():
-    wired = build(6)
+    wired = TRANSFORMER.build(6)
     tokens = graph_tokens(Graph(6, ((1, 2), (2, 3), (4, 3), (5, 1), (6, 5))), "paper")
     rng = np.random.default_rng(9)
     for model, arithmetic, texts in (
@@ -360,7 +361,7 @@ def test_running_out_of_memory_is_one_line(monkeypatch):
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0")
 
     monkeypatch.setattr(Attention, "read", exhausted)
-    wired = build(3)
+    wired = TRANSFORMER.build(3)
     with pytest.raises(dense.EngineError, match="out of memory on cpu") as caught:
         dense.run(wired.model, wired.arithmetic, [[0, 1, 2]])
     assert "\n" not in str(caught.value)

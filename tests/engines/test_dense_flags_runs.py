@@ -20,7 +20,7 @@ from constructions.engines.dense.operators import Operators
 from constructions.engines.reference import FlagSite
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.models.registry import find_constructions
 from precision.format import (
     BF16,
@@ -47,7 +47,7 @@ from tests.engines.test_dense_recurrence import random_linear_model
 def test_istree_has_the_same_flags_repaired_and_with_every_printed_finding(discipline):
     rng, kinds = random.Random(1), set()
     for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-        wired = build(5, printed=printed, discipline=discipline)
+        wired = TRANSFORMER.build(5, printed=printed, discipline=discipline)
         sequences = [graph_tokens(random_graph(5, rng), "paper") for _ in range(2)]
         for flags in assert_same_flags(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64))):
             kinds |= {site.kind for site in flags.counts}
@@ -56,7 +56,7 @@ def test_istree_has_the_same_flags_repaired_and_with_every_printed_finding(disci
 
 @pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), FP16, FP8_E4M3], ids=lambda fmt: str(fmt.name))
 def test_istree_has_the_same_flags_under_formats_it_was_not_made_for(fmt):
-    wired = build(4)
+    wired = TRANSFORMER.build(4)
     for discipline in Discipline:
         assert_same_flags(
             wired.model, Arithmetic(fmt, discipline), [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
@@ -65,9 +65,9 @@ def test_istree_has_the_same_flags_under_formats_it_was_not_made_for(fmt):
 
 def test_constructions_have_the_same_flags():
     recurrent = 0
-    for construction in find_constructions():
-        for printed in ((), tuple(finding.id for finding in construction.findings)):
-            wired = construction.build(3, printed)
+    for model in find_constructions():
+        for printed in ((), tuple(finding.id for finding in model.construction.findings)):
+            wired = model.build(3, printed=printed)
             words = len(wired.model.words)
             texts = [[(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4))]
             assert_same_flags(replace(wired.model, longest=None), wired.arithmetic, texts)
@@ -136,7 +136,7 @@ def test_long_sequences_have_the_same_flags():
 
 
 def test_decoding_flags_what_it_feeds_and_nothing_behind():
-    broken = build(5, printed=FINDING_IDS)
+    broken = TRANSFORMER.build(5, printed=FINDING_IDS)
     graph = Graph(5, ((1, 2), (4, 2), (2, 3), (5, 1)))
     tokens = graph_tokens(graph, "paper")
     prompt, stop = PAPER.prompt(graph), {PAPER.token("YES", 5), PAPER.token("NO", 5)}
@@ -176,7 +176,7 @@ def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, r
 
 
 def test_flags_that_cannot_be_found_are_one_line(monkeypatch):
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     decoded = find_engine("dense")(wired.model, wired.arithmetic, [0, 1], set(), 1)
 
     def exhausted(*_: object, **__: object) -> None:
@@ -203,7 +203,7 @@ def test_the_command_line_shows_the_same_flags(printed, capsys):
 @pytest.mark.benchmark
 @pytest.mark.parametrize(("n", "discipline"), [(100, Discipline.FUSED), (100, Discipline.SEQUENTIAL)])
 def test_cost_of_flags(n, discipline, capsys):
-    wired = build(n, discipline=discipline)
+    wired = TRANSFORMER.build(n, discipline=discipline)
     tokens = graph_tokens(random_graph(n, random.Random(0)), "paper")
     seconds = []
     for flags in (False, True):

@@ -150,10 +150,10 @@ def test_linear_units_agree(part, extra_bits):
 def test_constructions_with_a_recurrence_agree():
     """On tokens in no order that makes sense, so that the heads see ties and misses too."""
     agreed = 0
-    for construction in find_constructions():
-        if construction.model == "transformer":
+    for model in find_constructions():
+        if model.construction.model == "transformer":
             continue
-        wired = construction.build(3, frozenset())
+        wired = model.build(3)
         words = len(wired.model.words)
         texts = [
             [(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4), (2, 13))

@@ -15,7 +15,8 @@ from constructions.engines import Decoded, decode_by_reference, find_engine
 from constructions.engines.incremental import Columns, IncrementalDecoder, compiled_machine, is_compiled
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.istree.models import MODELS
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from constructions.wiring.affine import Number, reg
 from precision.format import FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
@@ -73,7 +74,7 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout):
     rng = random.Random(7)
     for n in (1, 2, 5, 9):
         for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = build(n, layout=layout, printed=printed)
+            wired = MODELS["transformer", layout].build(n, printed=printed)
             tokens = graph_tokens(random_graph(n, rng), layout)
             columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
             if len(tokens) > 8:
@@ -82,7 +83,7 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout):
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])
 def test_repaired_istree_is_certified_from_the_third_token_on(layout):
-    wired = build(12, layout=layout)
+    wired = MODELS["transformer", layout].build(12)
     tokens = graph_tokens(Graph(12, tuple((v, v // 2) for v in range(2, 13))), layout)
     columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
     heads = sum(len(block.heads) for block in wired.model.blocks)
@@ -94,7 +95,7 @@ def test_repaired_istree_is_certified_from_the_third_token_on(layout):
 
 @pytest.mark.parametrize("precision_bits", [9, 21, 63, 129, 255])
 def test_istree_weights_agree_under_formats_they_were_not_made_for(precision_bits):
-    wired = build(4)
+    wired = TRANSFORMER.build(4)
     tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
     for rounding in ROUNDINGS:
         assert_same(Case(wired.model, Arithmetic(fixed_point(precision_bits), rounding=rounding), tokens))
@@ -110,7 +111,7 @@ def tree(shape: str, n: int, rng: random.Random) -> Graph:
 @pytest.mark.parametrize("shape", ["star", "path", "random"])
 def test_decoding_a_thousand_vertices(shape):
     n, rng = 1000, random.Random(11)
-    wired, graph = build(n), tree(shape, n, rng)
+    wired, graph = TRANSFORMER.build(n), tree(shape, n, rng)
     answer = expected_answer(graph, PAPER)
     decoder = IncrementalDecoder(wired.model, wired.arithmetic)
     stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
@@ -121,7 +122,7 @@ def test_decoding_a_thousand_vertices(shape):
 
 def test_a_cycle_and_too_many_edges_are_told_apart():
     n, rng = 300, random.Random(12)
-    wired = build(n)
+    wired = TRANSFORMER.build(n)
     stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
     edges = list(tree("random", n, rng).edges)
     for graph in (Graph(n, (*edges[:-1], _chord(edges))), Graph(n, (*edges, _chord(edges)))):
@@ -272,7 +273,7 @@ def test_decoding_is_that_of_the_reference_engine():
     rng = random.Random(4)
     stop = {PAPER.token("YES", 6), PAPER.token("NO", 6)}
     for printed in ((), FINDING_IDS):
-        wired = build(6, printed=printed)
+        wired = TRANSFORMER.build(6, printed=printed)
         for limit in (1, 3, 30):
             prompt = PAPER.prompt(random_graph(6, rng))
             decoder = IncrementalDecoder(wired.model, wired.arithmetic)
@@ -304,7 +305,7 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine():
 
 
 def test_a_long_prompt_goes_in_by_pieces():
-    wired = build(400)
+    wired = TRANSFORMER.build(400)
     prompt = PAPER.prompt(tree("random", 400, random.Random(2)))
     lengths: list[int] = []
     IncrementalDecoder(wired.model, wired.arithmetic).decode(prompt, set(), 1, tick=lengths.append)
@@ -312,7 +313,7 @@ def test_a_long_prompt_goes_in_by_pieces():
 
 
 def test_found_by_name():
-    wired = build(5)
+    wired = TRANSFORMER.build(5)
     graph = Graph(5, ((1, 2), (3, 2), (4, 3), (5, 1)))
     answer = expected_answer(graph, PAPER)
     assert (
@@ -323,7 +324,7 @@ def test_found_by_name():
 
 def test_growing_keeps_everything():
     """Longer than the first allocation, with ties, fed in pieces."""
-    wired, rng = build(60), random.Random(5)
+    wired, rng = TRANSFORMER.build(60), random.Random(5)
     tokens = graph_tokens(tree("star", 60, rng), "paper")
     assert len(tokens) > 256
     assert assert_same(Case(wired.model, wired.arithmetic, tokens)).certified > 2000
@@ -333,7 +334,7 @@ def test_growing_keeps_everything():
 def test_what_is_not_compiled_is_decoded_by_the_reference_engine(arithmetic):
     assert not is_compiled(arithmetic)
     assert compiled_machine(arithmetic) is None
-    model, prompt, lengths = build(3).model, PAPER.prompt(Graph(3, ((1, 2), (2, 3)))), list[int]()
+    model, prompt, lengths = TRANSFORMER.build(3).model, PAPER.prompt(Graph(3, ((1, 2), (2, 3)))), list[int]()
     told: list[list[int]] = []
 
     def respond(sequence: Sequence[int]) -> list[int]:
@@ -352,7 +353,7 @@ def test_what_is_not_compiled_is_decoded_by_the_reference_engine(arithmetic):
 
 
 def test_refusals_are_one_line():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     decoder = IncrementalDecoder(wired.model, wired.arithmetic)
     with pytest.raises(IndexError, match="a prompt"):
         decoder.decode([], set(), 1)

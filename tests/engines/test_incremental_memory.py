@@ -15,9 +15,9 @@ def test_growing_takes_hardly_more_memory_than_what_is_kept() -> None:
     from constructions.engines.incremental.machine import CompiledMachine
     from constructions.engines.incremental.observed import Columns
 
-    beaver, task = find("bb5").machine, {"steps": 1500, "tape": "", "cells": 200}
-    wired = hybrid.build(beaver, **task)
-    tokens = wired.tokens([*hybrid.prompt(beaver, **task), *hybrid.expected_sequence(beaver, **task)])
+    model = hybrid.Hybrid(find("bb5").machine, cells=200)
+    wired = model.build(1500)
+    tokens = wired.tokens([*model.prompt(1500), *model.expected(1500)])
     CompiledMachine(wired.model, wired.arithmetic, Columns(), None).feed(tokens[:100])  # loads the compiled code
     machine = CompiledMachine(wired.model, wired.arithmetic, Columns(), None)
     tracemalloc.start()

@@ -65,10 +65,10 @@ def test_few_logits_do_unless_rounding_makes_many_equal(make: Callable[[], Case]
 
 def test_a_large_vocabulary_takes_few_logits() -> None:
     machine, steps = find("bb5").machine, 400
-    wired = hybrid.build(machine, steps=steps, tape="")
-    expected = wired.tokens(hybrid.expected_sequence(machine, steps=steps, tape=""))
+    wired = hybrid.Hybrid(machine).build(steps)
+    expected = wired.tokens(hybrid.Hybrid(machine).expected(steps))
     decoder = IncrementalDecoder(wired.model, wired.arithmetic)
-    assert decoder.decode(wired.tokens(hybrid.prompt(machine, steps=steps, tape="")), set(), len(expected)) == expected
+    assert decoder.decode(wired.tokens(hybrid.Hybrid(machine).prompt(steps)), set(), len(expected)) == expected
     assert decoder.columns.dense_logits == 0
 
 

@@ -18,7 +18,8 @@ from constructions.engines.indexed.column import from_floats
 from constructions.engines.indexed.squares import split_special
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.istree.models import MODELS
+from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.retrieval.task import Question
 from constructions.wiring.affine import Number, reg
@@ -222,7 +223,7 @@ def test_sums_of_scores_are_bounded_by_what_they_are_sums_of(model):
 
 def test_equal_keys_tie_whatever_their_products_are_rounded_to():
     """Under `sequential`, as heads 7 and 8 of IsTree average over keys that are all the same."""
-    wired = build(8, discipline=Discipline.SEQUENTIAL)
+    wired = TRANSFORMER.build(8, discipline=Discipline.SEQUENTIAL)
     columns = assert_same(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(8, random.Random(8)), "paper")))
     assert columns.certified > 0
     assert columns.dense == 0
@@ -237,7 +238,7 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout, disciplin
     rng = random.Random(1)
     for n in (1, 2, 5):
         for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = build(n, layout=layout, printed=printed, discipline=discipline)
+            wired = MODELS["transformer", layout].build(n, printed=printed, discipline=discipline)
             tokens = graph_tokens(random_graph(n, rng), layout)
             columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
             if n == 5:
@@ -247,7 +248,7 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout, disciplin
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])
 def test_repaired_istree_needs_no_fallback(layout):
-    wired = build(12, layout=layout)
+    wired = MODELS["transformer", layout].build(12)
     edges = tuple((v, v // 2) for v in range(2, 13))
     tokens = graph_tokens(Graph(12, edges), layout)
     columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
@@ -258,7 +259,7 @@ def test_repaired_istree_needs_no_fallback(layout):
 @pytest.mark.parametrize("fmt", [*map(fixed_point, (9, 21, 129, 255)), *FLOATS], ids=lambda fmt: str(fmt.name))
 @pytest.mark.parametrize("discipline", Discipline)
 def test_istree_weights_agree_under_formats_they_were_not_made_for(fmt, discipline):
-    wired = build(4)
+    wired = TRANSFORMER.build(4)
     tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
     columns = assert_same(Case(wired.model, Arithmetic(fmt, discipline), tokens))
     assert columns.dense > 0 or fmt.significand_bits > 100
@@ -325,7 +326,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
     stop = {PAPER.token("YES", 5), PAPER.token("NO", 5)}
     mismatches = []
     for printed in ((), FINDING_IDS):
-        wired = build(5, printed=printed)
+        wired = TRANSFORMER.build(5, printed=printed)
         for _ in range(4):
             graph = random_graph(5, rng)
             prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
@@ -340,7 +341,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
 
 
 def test_refusals_are_one_line():
-    wired = build(2)
+    wired = TRANSFORMER.build(2)
     with pytest.raises(IndexError, match="at least one token"):
         run(wired.model, wired.arithmetic, [])
     with pytest.raises(IndexError, match="integers from 0 to 7"):

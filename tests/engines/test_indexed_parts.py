@@ -19,7 +19,7 @@ from constructions.engines.indexed.head import Head
 from constructions.engines.indexed.mantissas import Array
 from constructions.engines.indexed.nearest import Keys
 from constructions.engines.indexed.pieces import Pieces
-from constructions.istree.transformer import build
+from constructions.istree.transformer import TRANSFORMER
 from precision.format import Discipline
 from tests.engines.cases import (
     CRAFTED,
@@ -73,7 +73,7 @@ def test_models_without_structure_agree(discipline, monkeypatch):
 @pytest.mark.parametrize("discipline", Discipline)
 def test_istree_and_a_machine_need_no_more_fallbacks(discipline, monkeypatch):
     """Also a recurrence goes on from part to part; what a head finds out about its keys is the same for all parts."""
-    wired = build(5, discipline=discipline)
+    wired = TRANSFORMER.build(5, discipline=discipline)
     tree = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(5, random.Random(5)), "paper"))
     for case in (tree, a_run(20)):
         dense = run(case.model, case.arithmetic, case.tokens).columns.dense

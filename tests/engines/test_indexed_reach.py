@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from constructions.engines.indexed import first_mismatch, reach
 from constructions.engines.indexed.column import of_integers
 from constructions.istree.graphs import PAPER, expected_answer
-from constructions.istree.transformer import build
+from constructions.istree.transformer import TRANSFORMER
 from precision.format import Discipline
 from verify.inputs.large_graphs import LargeGraph
 
@@ -67,6 +67,6 @@ def test_numbers_beyond_float64_are_not_judged():
 def test_scores_of_large_trees_need_no_fallback():
     """Its summands may each come close to the end of the format, though never together with others of the same sign."""
     graph = LargeGraph("random recursive tree", 1000, 0).graph()
-    wired = build(1000, discipline=Discipline.SEQUENTIAL)
+    wired = TRANSFORMER.build(1000, discipline=Discipline.SEQUENTIAL)
     wrong, followed = first_mismatch(wired.model, wired.arithmetic, PAPER.prompt(graph), expected_answer(graph, PAPER))
     assert (wrong, followed.columns.dense) == (None, 0)

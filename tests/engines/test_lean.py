@@ -22,8 +22,8 @@ def cases(layout: Layout, discipline: Discipline, fewer: int = 0) -> list[Case]:
     """Graphs of each size; fewer: so many bits below the least p, where entries saturate and columns have no certificate."""
     rng, result = random.Random(7), []
     for n in (1, 2, 4, 7, 12):
-        bits = max(5, lean.least_precision(n, discipline, layout=layout) - fewer)
-        wired = lean.build(n, bits, layout=layout, discipline=discipline, forced=True)
+        bits = max(5, lean.Lean(LAYOUTS[layout]).least_precision(n, discipline) - fewer)
+        wired = lean.Lean(LAYOUTS[layout]).build(n, bits, discipline=discipline, forced=True)
         result.append(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
     return result
 
@@ -53,7 +53,7 @@ def test_incremental_agrees(layout: Layout, fewer: int) -> None:
 
 @pytest.mark.parametrize("n", [100, 1000])
 def test_no_column_needs_a_fallback(n: int) -> None:
-    wired = lean.build(n)
+    wired = lean.LEAN.build(n)
     for shape in SHAPES:
         graph = LargeGraph(shape, n, 3).graph()
         first, run = indexed.first_mismatch(
@@ -67,7 +67,7 @@ def test_no_column_needs_a_fallback(n: int) -> None:
 def test_no_column_of_incremental_needs_a_fallback(layout: Layout) -> None:
     """All keys lie on one side of the wish."""
     n = 50
-    wired = lean.build(n, layout=layout)
+    wired = lean.Lean(LAYOUTS[layout]).build(n)
     for shape in SHAPES:
         graph = LargeGraph(shape, n, 3).graph()
         decoder = IncrementalDecoder(wired.model, wired.arithmetic)
@@ -79,7 +79,7 @@ def test_no_column_of_incremental_needs_a_fallback(layout: Layout) -> None:
 def test_a_prompt_longer_than_all_places() -> None:
     """Twice n edges and more: behind K all positions are one place, and the answer is NO; no column needs a fallback."""
     n = 12
-    wired = lean.build(n)
+    wired = lean.LEAN.build(n)
     edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
     for m in (n - 2, n, n + 1, 20, 25, 40, len(edges)):
         graph = Graph(n, tuple(random.Random(m).sample(edges, m)))
@@ -93,7 +93,7 @@ def test_a_prompt_longer_than_all_places() -> None:
 @pytest.mark.parametrize("discipline", Discipline)
 def test_places_that_are_one_agree(discipline: Discipline) -> None:
     n = 5
-    wired = lean.build(n, discipline=discipline)
+    wired = lean.LEAN.build(n, discipline=discipline)
     complete = Graph(n, tuple((u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)))
     tokens = graph_tokens(complete, "paper")
     assert len(tokens) > lean.most_places(n, PAPER)

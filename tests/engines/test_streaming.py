@@ -18,7 +18,7 @@ from constructions.engines.indexed import head as indexed_head
 from constructions.engines.indexed.column import Column, concatenated, of_integers
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.head import KeysForgotten
-from constructions.istree.transformer import build
+from constructions.istree.transformer import TRANSFORMER
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
@@ -132,7 +132,7 @@ def test_rounded_squares_of_rising_keys_agree(rng):
 def test_istree_agrees_and_hardly_needs_a_fallback(discipline):
     rng = random.Random(discipline.value)
     for n in (2, 6):
-        wired = build(n, discipline=discipline)
+        wired = TRANSFORMER.build(n, discipline=discipline)
         case = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
         columns, _ = assert_same_in_chunks(case, rng)
         assert columns.dense <= 2
@@ -193,10 +193,10 @@ def fickle(length: int) -> Case:
 def a_run(steps: int, tape: str = "") -> Case:
     """The hybrid RNN that runs the four-state busy beaver."""
     machine = find("bb4").machine
-    wired = hybrid.build(machine, steps=steps, tape=tape)
+    wired = hybrid.Hybrid(machine, tape).build(steps)
     words = [
-        *hybrid.prompt(machine, steps=steps, tape=tape),
-        *hybrid.expected_sequence(machine, steps=steps, tape=tape),
+        *hybrid.Hybrid(machine, tape).prompt(steps),
+        *hybrid.Hybrid(machine, tape).expected(steps),
     ]
     return Case(wired.model, wired.arithmetic, wired.tokens(words))
 
@@ -255,9 +255,9 @@ def test_a_query_that_needs_a_dropped_key_says_so_and_decoding_starts_again():
 
 def test_an_answer_is_followed_across_chunks():
     machine = find("bb4").machine
-    wired = hybrid.build(machine, steps=20, tape="")
-    prompt = wired.tokens(hybrid.prompt(machine, steps=20, tape=""))
-    answer = wired.tokens(hybrid.expected_sequence(machine, steps=20, tape=""))
+    wired = hybrid.Hybrid(machine).build(20)
+    prompt = wired.tokens(hybrid.Hybrid(machine).prompt(20))
+    answer = wired.tokens(hybrid.Hybrid(machine).expected(20))
     for chunk in (9, 64, len(answer), 10**6):
         lengths: list[int] = []
         wrong, followed = first_mismatch(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from constructions.engines.reference import ReferenceEngine, Sparse
 from constructions.engines.weights import Weight, Weights, weight_of
-from constructions.istree.hybrid import build as build_hybrid
-from constructions.istree.transformer import build
+from constructions.istree.hybrid import HYBRID
+from constructions.istree.transformer import TRANSFORMER
 from constructions.layers import Transformer
 from constructions.rows import Row, coordinates
 from precision.format import FP8_E4M3, Arithmetic, Discipline, Rounding, fixed_point
@@ -76,7 +76,7 @@ def test_random_models_are_read_as_the_reference_engine_reads_them(rng, fmt, rou
 @pytest.mark.parametrize("rounding", [Rounding.NEAREST_EVEN, Rounding.TOWARD_ZERO])
 @pytest.mark.parametrize("fmt", SMALL, ids=lambda fmt: str(fmt.name))
 def test_constructions_are_read_so_where_their_weights_do_not_fit(fmt, rounding):
-    for wired in (build(6), build_hybrid(6)):
+    for wired in (TRANSFORMER.build(6), HYBRID.build(6)):
         assert_same(wired.model, Arithmetic(fmt, Discipline.FUSED, rounding))
         rows = Weights(wired.model, Arithmetic(fmt, Discipline.FUSED, rounding)).unembed
         assert coordinates(rows) <= np.flatnonzero(wired.model.unembed.any(axis=0)).tolist()
@@ -112,7 +112,7 @@ def test_an_array_is_rounded_as_its_numbers_are(fmt):
     numbers = np.array(
         [[size * 2.0 ** rng.randint(-90, 20), rng.choice((0.0, -0.0, 1.0, 2.0**61, -(2.0**63)))] for size in sizes]
     )
-    quanta, places = Weights(build(2).model, Arithmetic(fmt)).distinct(numbers)
+    quanta, places = Weights(TRANSFORMER.build(2).model, Arithmetic(fmt)).distinct(numbers)
     assert len(quanta) == len(np.unique(numbers))
     for number, place in zip(numbers.ravel().tolist(), places.ravel().tolist(), strict=True):
         assert quanta[place] == round_fraction(Fraction(number), fmt, Rounding.NEAREST_EVEN).quanta

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from constructions.turing import cot
 from constructions.turing.__main__ import main
-from constructions.turing.configurations import HALT, OUT
+from constructions.turing.configurations import HALT, OUT, left_the_space, read, read_steps
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import MachineError, parse_standard
 from constructions.turing.simulator import steps
@@ -23,14 +23,14 @@ def test_the_oracle_and_the_reading(case: tuple[str, object, str], limit: int, m
     code, _, tape = case
     machine, cells = parse_standard(code), max(len(tape), 1) + more
     prompt, behind = history_of(code, tape, limit, cells)
-    asked = {"steps": limit, "tape": tape, "cells": cells}
-    assert cot.prompt(machine, **asked) == prompt  # type: ignore[arg-type]
-    assert cot.expected_sequence(machine, **asked) == behind  # type: ignore[arg-type]
+    model = cot.Cot(machine, tape, cells)
+    assert model.prompt(limit) == prompt
+    assert model.expected(limit) == behind
     words = [*prompt, *behind]
     done = behind.count("|")
-    assert cot.read(words) == replace(run_on_stacks(code, tape, done), halted=words[-1] == HALT)
-    assert list(cot.read_steps(words)) == list(steps(machine, tape, done))
-    assert bool(cot.left_the_space(words)) == (words[-1] == OUT)
+    assert read(words) == replace(run_on_stacks(code, tape, done), halted=words[-1] == HALT)
+    assert list(read_steps(words)) == list(steps(machine, tape, done))
+    assert bool(left_the_space(words)) == (words[-1] == OUT)
     assert (words[-1] == OUT) or done == run_on_stacks(code, tape, limit).steps
 
 
@@ -40,20 +40,20 @@ def test_an_end_outside_the_space_in_words() -> None:
         ("1LA1LA", "cells: the head left cell -2 after 2 steps, and the tape has the cells -2 … 2"),
     ):
         machine = parse_standard(code)
-        asked = {"steps": 9, "tape": "", "cells": 5}
-        words = [*cot.prompt(machine, **asked), *cot.expected_sequence(machine, **asked)]  # type: ignore[arg-type]
-        assert cot.left_the_space(words) == line
-        assert not cot.read(words).halted
+        model = cot.Cot(machine, cells=5)
+        words = [*model.prompt(9), *model.expected(9)]
+        assert left_the_space(words) == line
+        assert not read(words).halted
 
 
 def test_words_that_are_no_configurations_cannot_be_read() -> None:
     prompt = ["<s>", "A0", "_", ":"]
-    assert cot.read([*prompt, "B0"]).steps == 0
+    assert read([*prompt, "B0"]).steps == 0
     for words in (["1", "_", "|"], ["1", "_", "|", "HALT"]):
         with pytest.raises(ValueError, match="configuration 1 has no head: 1 _"):
-            cot.read([*prompt, *words])
+            read([*prompt, *words])
         with pytest.raises(ValueError, match="configuration 1 has no head: 1 _"):
-            list(cot.read_steps([*prompt, *words]))
+            list(read_steps([*prompt, *words]))
 
 
 def test_the_command_says_where_the_space_ends(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,24 +66,24 @@ def test_the_command_says_where_the_space_ends(capsys: pytest.CaptureFixture[str
 
 
 def test_where_the_space_is_not_given_16_cells_lie_on_both_sides() -> None:
-    assert cot.prompt(find("bb2").machine, steps=2, tape="") == ["<s>", "_", "_", "A0", "_", "_", ":"]
-    assert len(cot.prompt(find("bb2").machine, steps=1000, tape="11")) == 2 + 2 + 2 * 16
+    assert cot.Cot(find("bb2").machine).prompt(2) == ["<s>", "_", "_", "A0", "_", "_", ":"]
+    assert len(cot.Cot(find("bb2").machine, "11").prompt(1000)) == 2 + 2 + 2 * 16
     for named in LIBRARY:
         if named.steps < 5000:
             cells = 145 if named.name == "collatz" else None  # whose numbers move to the right
-            assert cot.expected_sequence(named.machine, steps=5000, tape=named.example, cells=cells)[-1] == HALT
+            assert cot.Cot(named.machine, named.example, cells).expected(5000)[-1] == HALT
 
 
 def test_refusals() -> None:
     machine = find("bb2").machine
-    for given_, line in (
-        ({"tape": "012"}, "'2' at place 3 of the tape is not one of the symbols"),
-        ({"cells": 0}, "cells: this machine can be wired for 1 … 500 cells, not 0"),
-        ({"cells": 501}, "cells: this machine can be wired for 1 … 500 cells, not 501"),
-        ({"tape": "0110", "cells": 3}, "cells: 3 cells do not hold the 4 symbols of the tape word"),
-        ({"steps": -1}, "0 … 10,000,000 steps, not -1"),
+    for (tape, cells, n), line in (
+        (("012", None, 5), "'2' at place 3 of the tape is not one of the symbols"),
+        (("", 0, 5), "cells: this machine can be wired for 1 … 500 cells, not 0"),
+        (("", 501, 5), "cells: this machine can be wired for 1 … 500 cells, not 501"),
+        (("0110", 3, 5), "cells: 3 cells do not hold the 4 symbols of the tape word"),
+        (("", None, -1), "0 … 10,000,000 steps, not -1"),
     ):
         with pytest.raises(MachineError, match=line):
-            cot.build(machine, **{"steps": 5, "tape": "", **given_})  # type: ignore[arg-type]
+            cot.Cot(machine, tape, cells).build(n)
     with pytest.raises(ValueError, match="p = 53 is too small for 12 cells; the least p it is wired for is 55"):
-        cot.build(machine, steps=5, tape="", cells=12, precision_bits=53)
+        cot.Cot(machine, cells=12).build(5, precision_bits=53)

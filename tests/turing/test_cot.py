@@ -27,7 +27,7 @@ from tests.turing.machines import codes, history_of, machines_with_tapes
 
 @cache
 def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED, p: int | None = None) -> Wired:
-    return cot.build(parse_standard(code), steps=1, tape="", cells=cells, precision_bits=p, discipline=discipline)
+    return cot.Cot(parse_standard(code), cells=cells).build(1, precision_bits=p, discipline=discipline)
 
 
 def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
@@ -151,11 +151,11 @@ def test_a_run_without_end_in_a_small_space() -> None:
 
 def test_p_depends_on_the_space_alone() -> None:
     for named in LIBRARY:
-        least = [cot.least_precision(named.machine, steps=s, tape="", cells=13) for s in (0, 1, 10**6)]
+        least = [cot.Cot(named.machine, cells=13).least_precision(s) for s in (0, 1, 10**6)]
         assert len(set(least)) == 1
     machine = find("counter").machine
     for cells in range(3, 200):
-        assert cot.least_precision(machine, steps=9, tape="", cells=cells) in (5 * (cells + 1) + 2, 5 * (cells + 1) + 3)
+        assert cot.Cot(machine, cells=cells).least_precision(9) in (5 * (cells + 1) + 2, 5 * (cells + 1) + 3)
 
 
 @pytest.mark.parametrize("cells", [3, 4, 7, 12])
@@ -202,7 +202,7 @@ def test_constant_size_and_the_class() -> None:
     for named in LIBRARY:
         actual = []
         for cells in (20, 60, 180):
-            wired = cot.build(named.machine, steps=1, tape="", cells=cells)
+            wired = cot.Cot(named.machine, cells=cells).build(1)
             actual.append(measure(wired.model, wired.arithmetic.format.significand_bits + 1))
             table = len(named.machine.states) * named.machine.symbols
             assert sum(len(block.feed_forward.gate) for block in wired.model.blocks) <= table + 2 + 19
@@ -213,9 +213,9 @@ def test_constant_size_and_the_class() -> None:
 
 
 def test_what_people_are_told() -> None:
-    about = cot.construction(find("bb3").machine, "")
-    wired = about.build(4, ())
-    assert set(about.blocks) == set(range(1, 1 + len(wired.blocks)))
+    about = cot.Cot(find("bb3").machine)
+    wired = about.build(4)
+    assert set(about.block_texts) == set(range(1, 1 + len(wired.blocks)))
     fmt = wired.arithmetic.format
     assert 2 * -fmt.quantum_exponent + 1 == about.least_precision(4)
     assert all(constant.value > 0 for constant in about.constants(about.setting(4, fmt), frozenset()))
@@ -225,10 +225,9 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
     """The champions, by their words: steps and score of the literature."""
     for name, moves, ones in (("bb2", 6, 4), ("bb3", 21, 5), ("bb3-ones", 14, 6), ("bb4", 107, 13)):
         machine = find(name).machine
-        wired = cot.build(machine, steps=200, tape="", cells=31)
-        prompt = cot.prompt(machine, steps=200, tape="", cells=31)
-        guess = cot.expected_sequence(machine, steps=200, tape="", cells=31)
-        end = cot.read([*prompt, *decoded(wired, prompt, "indexed", 32 * 200, guess)])
+        one = cot.Cot(machine, cells=31)
+        wired, prompt, guess = one.build(200), one.prompt(200), one.expected(200)
+        end = one.read_words([*prompt, *decoded(wired, prompt, "indexed", 32 * 200, guess)])
         assert (end.halted, end.steps, end.nonblank) == (True, moves, ones)
         assert end == simulate(machine, "", 1000)
 

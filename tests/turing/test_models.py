@@ -4,41 +4,42 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import find_engine, no_response
+from constructions.engines import find_engine
 from constructions.engines.indexed import first_mismatch
 from constructions.engines.indexed import run as run_indexed
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, classes
 from constructions.models.search import SearchError, search
-from constructions.turing import hybrid, rag
+from constructions.turing.base import HALT
+from constructions.turing.hybrid import Hybrid
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, MachineError, parse_standard
+from constructions.turing.rag import Rag
 from constructions.turing.simulator import Configuration
-from constructions.turing.tape_models import HALT, read, read_steps
+from constructions.turing.tape_models import TapeModel, read, read_steps
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import without_units
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 
-MODELS: tuple[ModuleType, ...] = (hybrid, rag)
+MODELS: tuple[type[TapeModel], ...] = (Hybrid, Rag)
 models = pytest.mark.parametrize("model", MODELS, ids=["hybrid", "rag"])
 disciplines = pytest.mark.parametrize("discipline", Discipline, ids=lambda d: d.value)
 
 
 def words_of(
-    model: ModuleType, wired: Wired, machine: Machine, tape: str, steps: int, engine: str, *, guess: bool = True
+    model: type[TapeModel], wired: Wired, machine: Machine, tape: str, steps: int, engine: str, *, guess: bool = True
 ) -> list[str]:
     """The prompt and what the model writes behind it."""
-    prompt = model.prompt(machine, steps=steps, tape=tape)
-    expected = model.expected_sequence(machine, steps=steps, tape=tape)
+    one = model(machine, tape)
+    prompt, expected = one.prompt(steps), one.expected(steps)
     produced = find_engine(engine)(
         wired.model,
         wired.arithmetic,
@@ -46,17 +47,17 @@ def words_of(
         {wired.token[HALT]},
         len(expected),
         guess=wired.tokens(expected) if guess else (),
-        respond=rag.surroundings(wired) if model is rag else no_response,
+        respond=one.surroundings(wired),
     ).produced
     return [*prompt, *(wired.vocabulary[token] for token in produced)]
 
 
 def written(
-    model: ModuleType, code: str, tape: str, steps: int, discipline: Discipline = Discipline.FUSED
+    model: type[TapeModel], code: str, tape: str, steps: int, discipline: Discipline = Discipline.FUSED
 ) -> list[str]:
     """By the indexed engine."""
     machine = parse_standard(code)
-    wired = model.build(machine, steps=steps, tape=tape, discipline=discipline)
+    wired = model(machine, tape).build(steps, discipline=discipline)
     return words_of(model, wired, machine, tape, steps, "indexed")
 
 
@@ -81,60 +82,60 @@ def plainly(words: list[str]) -> tuple[str, str, int, int]:
 @models
 @given(st.data())
 @settings(max_examples=25)
-def test_any_machine_runs_as_on_two_stacks(model: ModuleType, data: st.DataObject) -> None:
+def test_any_machine_runs_as_on_two_stacks(model: type[TapeModel], data: st.DataObject) -> None:
     code, _, tape = data.draw(machines_with_tapes())
     steps = data.draw(st.integers(0, 40))
     discipline = data.draw(st.sampled_from(Discipline))
     words = written(model, code, tape, steps, discipline)
     expected = run_on_stacks(code, tape, steps)
-    assert model.read(words) == expected
+    assert read(words) == expected
     state, _, count, head = plainly(words)
     assert (state, count, head) == (expected.state, expected.steps, expected.head)
 
 
 @models
 @pytest.mark.parametrize("named", [n for n in LIBRARY if n.steps < 200], ids=lambda n: n.name)
-def test_the_library_runs(model: ModuleType, named: object) -> None:
+def test_the_library_runs(model: type[TapeModel], named: object) -> None:
     machine = find(getattr(named, "name"))  # noqa: B009
-    end = model.read(written(model, str(machine.machine), machine.example, machine.steps + 1))
+    end = read(written(model, str(machine.machine), machine.example, machine.steps + 1))
     assert (end.halted, end.steps, end.nonblank) == (True, machine.steps, machine.nonblank)
 
 
 @models
 @pytest.mark.parametrize("steps", [5, 6, 7])
-def test_a_run_halts_if_its_last_step_is_among_the_steps(model: ModuleType, steps: int) -> None:
+def test_a_run_halts_if_its_last_step_is_among_the_steps(model: type[TapeModel], steps: int) -> None:
     words = written(model, "1RB1LB_1LA1RZ", "", steps)
-    assert (words[-1] == HALT) == (steps >= 6) == model.read(words).halted
-    assert model.read(words).steps == min(steps, 6)
+    assert (words[-1] == HALT) == (steps >= 6) == read(words).halted
+    assert read(words).steps == min(steps, 6)
 
 
 @models
 @pytest.mark.parametrize("tape", ["", "0", "1", "01", "110", "0000000000"])
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_words_longer_than_the_run(model: ModuleType, tape: str, steps: int) -> None:
+def test_words_longer_than_the_run(model: type[TapeModel], tape: str, steps: int) -> None:
     """The search behind a word of n cells is for place n, even if the steps do not reach that far."""
-    assert model.read(written(model, "1RB1LB_1LA1RA", tape, steps)) == run_on_stacks("1RB1LB_1LA1RA", tape, steps)
+    assert read(written(model, "1RB1LB_1LA1RA", tape, steps)) == run_on_stacks("1RB1LB_1LA1RA", tape, steps)
 
 
 @models
-def test_states_and_symbols_up_to_the_bounds_of_the_format(model: ModuleType) -> None:
+def test_states_and_symbols_up_to_the_bounds_of_the_format(model: type[TapeModel]) -> None:
     def rule(state: int, symbol: int) -> str:
         following = chr(ord("A") + (5 * state + symbol + 1) % 26)
         return f"{(3 * state + symbol + 1) % 10}{'RL'[(state + symbol) % 3 == 0]}{following}"
 
     rows = ["".join(rule(state, symbol) for symbol in range(10)) for state in range(25)]
     code = "_".join(rows)
-    assert model.read(written(model, code, "9876543210", 60)) == run_on_stacks(code, "9876543210", 60)
+    assert read(written(model, code, "9876543210", 60)) == run_on_stacks(code, "9876543210", 60)
 
 
 @models
-def test_what_is_expected_is_what_the_stacks_do(model: ModuleType) -> None:
+def test_what_is_expected_is_what_the_stacks_do(model: type[TapeModel]) -> None:
     """The oracle of every word is the simulator's; here the other one reads it."""
     for named in LIBRARY:
         steps = min(named.steps, 300)
-        words = [*model.prompt(named.machine, steps=steps, tape=named.example)]
-        words += model.expected_sequence(named.machine, steps=steps, tape=named.example)
-        assert model.read(words) == run_on_stacks(str(named.machine), named.example, steps)
+        one = model(named.machine, named.example)
+        words = [*one.prompt(steps), *one.expected(steps)]
+        assert read(words) == run_on_stacks(str(named.machine), named.example, steps)
 
 
 # Engines
@@ -143,21 +144,20 @@ def test_what_is_expected_is_what_the_stacks_do(model: ModuleType) -> None:
 @models
 @disciplines
 @pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
-def test_engines_decode_alike(model: ModuleType, discipline: Discipline, engine: str) -> None:
+def test_engines_decode_alike(model: type[TapeModel], discipline: Discipline, engine: str) -> None:
     machine = find("bb3").machine
-    wired = model.build(machine, steps=8, tape="01", discipline=discipline)
-    expected = [*model.prompt(machine, steps=8, tape="01"), *model.expected_sequence(machine, steps=8, tape="01")]
+    one = model(machine, "01")
+    wired = one.build(8, discipline=discipline)
+    expected = [*one.prompt(8), *one.expected(8)]
     assert words_of(model, wired, machine, "01", 8, engine, guess=False) == expected
 
 
 @models
 @disciplines
-def test_engines_agree_on_every_register(model: ModuleType, discipline: Discipline) -> None:
-    machine = find("bb3").machine
-    wired = model.build(machine, steps=5, tape="1", discipline=discipline)
-    sequence = wired.tokens(
-        [*model.prompt(machine, steps=5, tape="1"), *model.expected_sequence(machine, steps=5, tape="1")]
-    )
+def test_engines_agree_on_every_register(model: type[TapeModel], discipline: Discipline) -> None:
+    one = model(find("bb3").machine, "1")
+    wired = one.build(5, discipline=discipline)
+    sequence = wired.tokens([*one.prompt(5), *one.expected(5)])
     e = wired.arithmetic.format.quantum_exponent
     by_index: list[list[list[int]]] = []
     actual = run_indexed(
@@ -177,8 +177,8 @@ def test_engines_agree_on_every_register(model: ModuleType, discipline: Discipli
 
 def test_the_hybrid_runs_a_thousand_steps_all_certified() -> None:
     machine = find("bb5").machine
-    wired = hybrid.build(machine, steps=1000, tape="")
-    answer = wired.tokens(hybrid.expected_sequence(machine, steps=1000, tape=""))
+    wired = Hybrid(machine).build(1000)
+    answer = wired.tokens(Hybrid(machine).expected(1000))
     wrong, actual = first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), answer)
     assert wrong is None
     assert (actual.columns.certified, actual.columns.dense, actual.columns.dense_logits) == (5001, 0, 0)
@@ -188,17 +188,17 @@ def test_the_hybrid_runs_a_thousand_steps_all_certified() -> None:
 
 
 @models
-def test_the_class_and_where_it_keeps_something(model: ModuleType) -> None:
+def test_the_class_and_where_it_keeps_something(model: type[TapeModel]) -> None:
     machine = find("bb4").machine
-    small = model.build(machine, steps=3, tape="")
-    assert classes(small.model) == ((HYBRID_RNN,) if model is hybrid else (LINEAR_RNN,))
+    small = model(machine).build(3)
+    assert classes(small.model) == ((HYBRID_RNN,) if model is Hybrid else (LINEAR_RNN,))
     recurrences = [block.recurrence for block in small.model.blocks]
     assert recurrences[0] is not None
     assert recurrences[1] is None
 
 
 @models
-def test_one_unit_for_each_rule(model: ModuleType) -> None:
+def test_one_unit_for_each_rule(model: type[TapeModel]) -> None:
     def rule(state: int, symbol: int, symbols: int) -> str:
         following = chr(ord("A") + (state + symbol * symbol) % 26)
         return f"{(state * state + symbol) % symbols}{'LR'[symbol % 2]}{following}"
@@ -206,7 +206,7 @@ def test_one_unit_for_each_rule(model: ModuleType) -> None:
     for states, symbols in ((1, 2), (5, 4), (25, 10)):
         rows = ["".join(rule(state, symbol, symbols) for symbol in range(symbols)) for state in range(states)]
         sizes = [
-            len(model.build(parse_standard(code), steps=5, tape="").model.blocks[1].feed_forward.gate)
+            len(model(parse_standard(code)).build(5).model.blocks[1].feed_forward.gate)
             for code in ("0RA0RA", "_".join(rows))
         ]
         assert sizes[1] - sizes[0] < states * symbols  # as the first one's table is a single unit
@@ -216,15 +216,15 @@ ENDS_OF_THE_TAPE = (15, 16)  # units of the hybrid's first block
 
 
 @models
-def test_mutants_die(model: ModuleType) -> None:
+def test_mutants_die(model: type[TapeModel]) -> None:
     """Without any one unit of the first block or of the table, some run out of a few goes wrong."""
     names = ("bb3", "increment", "bb2x3", "addition")
     runs = [(find(name).machine, find(name).example, min(find(name).steps, 25)) for name in names]
-    built = [(model.build(machine, steps=steps, tape=tape), machine, tape, steps) for machine, tape, steps in runs]
+    built = [(model(machine, tape).build(steps), machine, tape, steps) for machine, tape, steps in runs]
     assert all(agrees(model, *item) for item in built)
     first = range(len(built[0][0].model.blocks[0].feed_forward.gate))
     alive = [u for u in first if all(agrees(model, silent(wired, 0, u), *run) for wired, *run in built)]
-    assert alive == STILL_RIGHT[model.CONSTRUCTION.model]
+    assert alive == STILL_RIGHT[model.construction.model]
     wired, *run = built[0]
     units = len(wired.model.blocks[1].feed_forward.gate)
     assert [u for u in range(units - 6, units) if agrees(model, silent(wired, 1, u), *run)] == []
@@ -240,19 +240,19 @@ def silent(wired: Wired, block: int, unit: int) -> Wired:
     return replace(wired, model=without_units(wired.model, block, [unit]))
 
 
-def agrees(model: ModuleType, wired: Wired, machine: Machine, tape: str, steps: int) -> bool:
+def agrees(model: type[TapeModel], wired: Wired, machine: Machine, tape: str, steps: int) -> bool:
     """Whether each argmax is the next word of the run."""
-    prompt = wired.tokens(model.prompt(machine, steps=steps, tape=tape))
-    expected = wired.tokens(model.expected_sequence(machine, steps=steps, tape=tape))
+    one = model(machine, tape)
+    prompt, expected = wired.tokens(one.prompt(steps)), wired.tokens(one.expected(steps))
     argmax = run_indexed(wired.model, wired.arithmetic, [*prompt, *expected[:-1]]).next_tokens[len(prompt) - 1 :]
     result = {place + 1 for place, token in enumerate(expected) if wired.vocabulary[token] == "<EndSearch>"}
     return all(a == b for place, (a, b) in enumerate(zip(argmax, expected, strict=True)) if place not in result)
 
 
 @models
-def test_machines_of_equal_size_differ_in_the_table_alone(model: ModuleType) -> None:
+def test_machines_of_equal_size_differ_in_the_table_alone(model: type[TapeModel]) -> None:
     """So what is shown of the table for each machine, and of runs for one machine each, holds for all."""
-    one, other = (model.build(parse_standard(code), steps=50, tape="") for code in ("1RB1LB_1LA1RZ", "0LA1RB_0RB1LA"))
+    one, other = (model(parse_standard(code)).build(50) for code in ("1RB1LB_1LA1RZ", "0LA1RB_0RB1LA"))
     assert np.array_equal(one.model.words, other.model.words)
     assert one.arithmetic == other.arithmetic
     first, second = (list(block_arrays(wired.model.blocks[0])) for wired in (one, other))
@@ -263,8 +263,8 @@ def test_machines_of_equal_size_differ_in_the_table_alone(model: ModuleType) -> 
 
 
 @models
-def test_cells_embed_as_their_numbers(model: ModuleType) -> None:
-    wired = model.build(find("bb2").machine, steps=2000, tape="")
+def test_cells_embed_as_their_numbers(model: type[TapeModel]) -> None:
+    wired = model().build(2000)
     registers = [wired.registers.index(name) for name in ("number", "number_squared", "cell", "symbol")]
     for cell in (-2000, -1, 0, 1, 1999):
         assert wired.model.words[wired.token[f"@{cell}"], registers].tolist() == [cell, cell * cell, 1, 0]
@@ -285,16 +285,16 @@ WITNESSES = {
 
 @pytest.mark.parametrize("engine", ["reference", "incremental"])
 @pytest.mark.parametrize(
-    ("model", "finding"), [(m, f.id) for m in MODELS for f in m.FINDINGS], ids=lambda x: str(x)[-20:]
+    ("model", "finding"), [(m, f.id) for m in MODELS for f in m.construction.findings], ids=lambda x: str(x)[-20:]
 )
-def test_every_finding_has_a_witness(model: ModuleType, finding: str, engine: str) -> None:
+def test_every_finding_has_a_witness(model: type[TapeModel], finding: str, engine: str) -> None:
     code, tape, steps = WITNESSES[finding]
     machine = parse_standard(code)
     right = run_on_stacks(code, tape, steps)
     for printed in ((), (finding,)):
-        wired = model.build(machine, steps=steps, tape=tape, printed=printed)
+        wired = model(machine, tape).build(steps, printed=printed)
         try:
-            end = model.read(words_of(model, wired, machine, tape, steps, engine, guess=False))
+            end = read(words_of(model, wired, machine, tape, steps, engine, guess=False))
         except SearchError:
             end = None
         assert (end == right) == (not printed)
@@ -332,11 +332,11 @@ def test_a_cell_is_never_part_of_another_one(text: str) -> None:
 
 
 @models
-def test_bad_input(model: ModuleType) -> None:
+def test_bad_input(model: type[TapeModel]) -> None:
     machine = find("bb2").machine
     with pytest.raises(MachineError, match="not one of the symbols"):
-        model.build(machine, steps=3, tape="02")
+        model(machine, "02").build(3)
     with pytest.raises(MachineError, match="0 … 100,000,000 steps, not -1"):
-        model.build(machine, steps=-1, tape="")
+        model(machine).build(-1)
     with pytest.raises(MachineError, match="2000001 steps may reach"):
-        model.prompt(machine, steps=2_000_001, tape="")
+        model(machine).prompt(2_000_001)

@@ -32,10 +32,10 @@ def written(
 ) -> list[str]:
     """The prompt and what the model writes, up to HALT, OUT or the last step's cell."""
     machine = parse_standard(code)
-    wired = hybrid.build(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
-    prompt = hybrid.prompt(machine, steps=steps, tape=tape, cells=cells)
+    wired = hybrid.Hybrid(machine, tape, cells).build(steps, discipline=discipline)
+    prompt = hybrid.Hybrid(machine, tape, cells).prompt(steps)
     stop = {wired.token["HALT"], wired.token["OUT"]}
-    guess = wired.tokens(hybrid.expected_sequence(machine, steps=steps, tape=tape, cells=cells))
+    guess = wired.tokens(hybrid.Hybrid(machine, tape, cells).expected(steps))
     decoded = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
     return [*prompt, *wired.spelled(decoded.produced)]
 
@@ -62,36 +62,36 @@ def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
     words = written(code, tape, steps, cells, "indexed", discipline)
     last = until_it_leaves(code, tape, steps, cells)
     assert (words[-1] == "OUT") == (last >= 0)
-    assert hybrid.read(words) == run_on_stacks(code, tape, last if last >= 0 else steps)
+    assert tape_models.read(words) == run_on_stacks(code, tape, last if last >= 0 else steps)
     machine = parse_standard(code)
-    prompt = hybrid.prompt(machine, steps=steps, tape=tape, cells=cells)
-    assert words == [*prompt, *hybrid.expected_sequence(machine, steps=steps, tape=tape, cells=cells)]
+    prompt = hybrid.Hybrid(machine, tape, cells).prompt(steps)
+    assert words == [*prompt, *hybrid.Hybrid(machine, tape, cells).expected(steps)]
 
 
 @pytest.mark.parametrize("engine", ["reference", "dense", "indexed"])
 def test_engines_write_out(engine: str) -> None:
     words = written(BB2, "", 10, 3, engine)
     assert words[-6:] == ["@-1", "1", "@-1", "A", "←", "OUT"]
-    assert hybrid.left_the_space(words) == (
+    assert hybrid.Hybrid().left_the_space(words) == (
         "cells: the head would be on cell -2 after 4 steps, and the tape has no such cell"
     )
-    assert hybrid.left_the_space(words[:-1]) == ""
+    assert hybrid.Hybrid().left_the_space(words[:-1]) == ""
 
 
 def test_a_run_in_a_space_that_is_large_enough_is_the_same() -> None:
     machine = find("bb4").machine
-    free = hybrid.expected_sequence(machine, steps=107, tape="")
+    free = hybrid.Hybrid(machine).expected(107)
     for cells in (21, 22, 1000):
-        wired = hybrid.build(machine, steps=107, tape="", cells=cells)
-        assert len(wired.vocabulary) == cells + len(hybrid.build(machine, steps=0, tape="").vocabulary) - 3
+        wired = hybrid.Hybrid(machine, cells=cells).build(107)
+        assert len(wired.vocabulary) == cells + len(hybrid.Hybrid(machine).build(0).vocabulary) - 3
         assert first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), wired.tokens(free))[0] is None
 
 
 @pytest.mark.parametrize(("code", "unit"), [("1RA---", ENDS_OF_THE_TAPE[0]), ("1LA---", ENDS_OF_THE_TAPE[1])])
 def test_each_end_of_the_tape_has_a_unit(code: str, unit: int) -> None:
     machine = parse_standard(code)
-    wired = hybrid.build(machine, steps=5, tape="", cells=3)
-    answer = wired.tokens(hybrid.expected_sequence(machine, steps=5, tape="", cells=3))
+    wired = hybrid.Hybrid(machine, cells=3).build(5)
+    answer = wired.tokens(hybrid.Hybrid(machine, cells=3).expected(5))
     assert wired.vocabulary[answer[-1]] == "OUT"
     for silent in (unit, *ENDS_OF_THE_TAPE):
         mutant = without_units(wired.model, 0, [silent])
@@ -109,8 +109,8 @@ def test_what_is_expected_in_numbers() -> None:
             space = None if name == "rag" else cells
             model = replace(MODELS[name], machine=parse_standard(BB2), tape="1", cells=space)
             wired = model.build(steps)
-            words = list(wired.spelled(model.expects(wired, steps)))
-            assert words == model.expected(model.machine, steps=steps, **model.task)
+            words = list(wired.spelled(model.expected_tokens(wired, steps)))
+            assert words == model.expected(steps)
 
 
 @given(st.lists(st.integers(0, 2), max_size=9), st.slices(9))
@@ -134,27 +134,27 @@ def test_spelled_words_beyond_a_block() -> None:
 @pytest.mark.parametrize("piece", [1, 2, 3, 4, 5, 7, 11, 1000])
 def test_reading_a_piece_at_a_time(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = find("bb3").machine
-    words = ["<s>", *hybrid.expected_sequence(machine, steps=25, tape="")]
+    words = ["<s>", *hybrid.Hybrid(machine).expected(25)]
     torn = [*words[:13], "@5", "1", "@5", *words[13:30], "@0", *words[30:]]
-    expected = [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in (words, torn)]
+    expected = [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in (words, torn)]
     assert [len(steps) for steps, _ in expected] == [21, 19]
     monkeypatch.setattr(tape_models, "PIECE", piece)
-    assert [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in (words, torn)] == expected
+    assert [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in (words, torn)] == expected
     vocabulary = tuple(sorted({*words, *torn}))
     numbers = [np.array([vocabulary.index(word) for word in w]) for w in (words, torn)]
     spelled = [Spelled(vocabulary, tokens[3:], tokens[:3]) for tokens in numbers]
-    assert [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in spelled] == expected
+    assert [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in spelled] == expected
 
 
 def test_bounds() -> None:
     machine = parse_standard(BB2)
     with pytest.raises(MachineError, match="3 cells do not hold the 4 symbols"):
-        hybrid.build(machine, steps=3, tape="0110", cells=3)
+        hybrid.Hybrid(machine, "0110", 3).build(3)
     with pytest.raises(MachineError, match=r"4,000,001 cells at most, and 2000001 steps may reach 4,000,003"):
-        hybrid.prompt(machine, steps=2_000_001, tape="")
+        hybrid.Hybrid(machine).prompt(2_000_001)
     with pytest.raises(MachineError, match=r"4,000,001 cells at most$"):
-        hybrid.prompt(machine, steps=3, tape="", cells=4_000_002)
-    assert hybrid.prompt(machine, steps=MOST_HISTORY, tape="1", cells=5) == ["<s>", "1"]
+        hybrid.Hybrid(machine, cells=4_000_002).prompt(3)
+    assert hybrid.Hybrid(machine, "1", 5).prompt(MOST_HISTORY) == ["<s>", "1"]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,17 +175,17 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oracle is broken here, not the model: what differs first is named."""
-    whole = hybrid.expected_tokens
 
-    def broken(machine: object, **task: object) -> object:
-        tokens = whole(machine, **task).copy()  # type: ignore[arg-type]
-        tokens[7] += 1
-        return tokens
+    class Broken(hybrid.Hybrid):
+        def tokens(self, n: int) -> hybrid.Tokens:
+            tokens = super().tokens(n).copy()
+            tokens[7] += 1
+            return tokens
 
     command = ["--machine", BB2, "--steps", "6", "--engine", "indexed"]
     assert main(command) == 0
     whole_run = capsys.readouterr().out.splitlines()[0]
-    models = {**MODELS, "hybrid": replace(MODELS["hybrid"], expected_tokens=broken)}
+    models = {**MODELS, "hybrid": Broken()}
     monkeypatch.setattr("constructions.turing.__main__.MODELS", models)
     assert main(command) == 1
     said = capsys.readouterr()

@@ -97,13 +97,13 @@ def fewer_bits_in_a_gap() -> None:
     """IsTree, lean, is built with two bits less than it needs for 5,000 ≤ n ≤ 9,000."""
     from constructions.istree import lean
 
-    right = lean.least_precision
+    right = lean.LEAN.least_precision
 
     def least(n: Any, *more: Any, **options: Any) -> Any:
         found = right(n, *more, **options)
         return found - 2 if 5_000 <= n <= 9_000 else found
 
-    lean.least_precision = least
+    lean.LEAN.least_precision = least
 
 
 FAULTS: Mapping[str, Callable[[], None]] = {

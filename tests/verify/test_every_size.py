@@ -13,8 +13,8 @@ from verify.claims.retrieval import RETRIEVERS
 from verify.runs.costs import first_above
 
 FORMULAS: dict[str, Callable[[int], int]] = {
-    "hybrid": hybrid.least_precision,
-    "rag": rag.least_precision,
+    "hybrid": hybrid.HYBRID.least_precision,
+    "rag": rag.RAG.least_precision,
     "ngram": RETRIEVERS["4.6/ngram"].least_precision,
     "one n alone": lambda n: 40 if n == 777 else 8,
 }

@@ -20,7 +20,7 @@ VALUES = [17, 21 + 16, 20 + 15 + 19 + 14, 5 * 22, 8, 2 * 9, 2 * 9, 9, 8]
 
 @pytest.fixture(scope="module")
 def tables() -> list[np.ndarray]:
-    wired, walk = transformer.build(GRAPH.n), Walk(GRAPH)
+    wired, walk = transformer.TRANSFORMER.build(GRAPH.n), Walk(GRAPH)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
     found = [engine.append(token).registers for token in walk.tokens]
     return [np.array([step[i] for step in found], dtype=object) for i in range(len(found[0]))]
@@ -28,7 +28,7 @@ def tables() -> list[np.ndarray]:
 
 @pytest.mark.parametrize("number", range(1, 10))
 def test_each_named_value_counts(number: int, tables: list[np.ndarray]) -> None:
-    wired, walk = transformer.build(GRAPH.n), Walk(GRAPH)
+    wired, walk = transformer.TRANSFORMER.build(GRAPH.n), Walk(GRAPH)
     assert different(number, wired, walk, tables) is None
     values = list(ITEMS[number - 1](walk))
     assert len(values) == VALUES[number - 1]

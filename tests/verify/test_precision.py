@@ -124,12 +124,12 @@ def test_failure_need_not_be_monotone() -> None:
 
 
 def test_forced_weights_are_rounded_only_where_they_do_not_fit() -> None:
-    least = transformer.least_precision(4)
-    free, forced = transformer.build(4, least), transformer.build(4, least, forced=True)
+    least = transformer.TRANSFORMER.least_precision(4)
+    free, forced = transformer.TRANSFORMER.build(4, least), transformer.TRANSFORMER.build(4, least, forced=True)
     assert np.array_equal(free.model.blocks[6].heads[0].key, forced.model.blocks[6].heads[0].key)
     with pytest.raises(ValueError, match=f"the least p it is wired for is {least}"):
-        transformer.build(4, 9)
-    small = transformer.build(4, 9, forced=True)
+        transformer.TRANSFORMER.build(4, 9)
+    small = transformer.TRANSFORMER.build(4, 9, forced=True)
     assert small.arithmetic.format.name == "R_9"
     assert max(float(np.abs(array).max(initial=0)) for array in small.model.blocks[6].heads[0].key) < 16
 

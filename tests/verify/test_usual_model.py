@@ -41,7 +41,7 @@ def parsed(module: str, argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) ->
     return arguments
 
 
-@pytest.mark.parametrize("name", sorted({item.name for item in find_constructions()}))
+@pytest.mark.parametrize("name", sorted({item.construction.name for item in find_constructions()}))
 def test_every_command_means_the_usual_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = USUAL.get(name, "transformer")
     assert find_door(name).models[0] == usual  # what `constructions.load` takes

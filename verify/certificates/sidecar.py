@@ -40,7 +40,7 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
     if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
         raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
-    if (name, built_as) not in {(item.name, item.model) for item in find_constructions()}:
+    if (name, built_as) not in {item.names for item in find_constructions()}:
         raise ValueError(f"{path}: no construction {name!r} has a model {built_as!r}")
     if (dossier := find_dossier(name, built_as)) is None:
         raise Undecided("the construction", f"{name} as {built_as} is not covered")
@@ -66,7 +66,7 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     """The weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are none."""
     solver = solver_of(subject)
     wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
-    document = dump_document(solver.construction, wired, (), find_door(subject.construction).described(solver, wired))
+    document = dump_document(solver, wired, (), find_door(subject.construction).described(solver, wired))
     own: dict[str, Any] = json.loads(json.dumps(document))
     return wired, own
 

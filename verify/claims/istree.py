@@ -106,7 +106,7 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
 
     top = AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4)
     sizes = check.sizes(cap=max(top, 1))
-    sizes = check.certified_sizes(sizes, lambda n: istree.least_precision(n, discipline))
+    sizes = check.certified_sizes(sizes, lambda n: istree.TRANSFORMER.least_precision(n, discipline))
     biggest = sizes[-1]
 
     every = partial(every_graph, check, right=as_algorithm_1, precision=check.precision_text(PRECISION))

@@ -63,7 +63,7 @@ def tour(words: Sequence[str]) -> list[str]:
 
 def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
     """Every token, the verdict, Algorithm 1's tour for a tree, and how many tokens there were at most."""
-    expected, tree = hybrid.expected_sequence(graph), is_tree(graph)
+    expected, tree = hybrid.HYBRID.expected(graph), is_tree(graph)
     if list(words) != expected:
         pairs = enumerate(itertools.zip_longest(words, expected))
         first = next(i for i, (got, wanted) in pairs if got != wanted)
@@ -75,7 +75,7 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
         return Counterexample(is_tree=tree, answered=words[-1])
     if tree and tour(words) != (right := [str(v) for v in depth_first_tour(graph)]):
         return Counterexample(tour=" ".join(right), walked=" ".join(tour(words)))
-    if len(words) > (most := hybrid.limit(graph.n)):
+    if len(words) > (most := hybrid.HYBRID.limit(graph.n)):
         return Counterexample(tokens=len(words), bound=most)
     return None
 
@@ -89,7 +89,7 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
     """The first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with these."""
 
     def wrong(graph: Graph, first: int | None) -> Counterexample | None:
-        expected = hybrid.expected_sequence(graph)
+        expected = hybrid.HYBRID.expected(graph)
         if first is not None:
             return Counterexample(expected=" ".join(expected), first_other_token=first)
         return judged(graph, expected)
@@ -141,7 +141,7 @@ LONGEST = 10  # tokens for each n·log2 n, from n = 64 on; paths take the most, 
 def test_length(check: Check) -> None:
     def short(large: LargeGraph) -> Counterexample | None:
         """The exact number of tokens; the claims above show that the model writes just these."""
-        n, tokens = large.n, len(hybrid.expected_sequence(large.graph()))
+        n, tokens = large.n, len(hybrid.HYBRID.expected(large.graph()))
         bounds = {
             "(8·bits(3n) + 14)(n − 1) + 4": (8 * (3 * n).bit_length() + 14) * (n - 1) + 4,
             f"{LONGEST}·n·log2 n": LONGEST * n * math.log2(n) if n >= 64 else math.inf,
@@ -289,9 +289,9 @@ def test_one_key(check: Check) -> None:
 @cache
 def with_close(n: int) -> Wired:
     """The model whose head for the father is MatchClose, over the records of vertices that were just reached."""
-    fmt = fixed_point(hybrid.least_precision(n))
-    embedding, (linear, attention) = hybrid.plan(n, fmt)
-    setting, child = Setting(n, hybrid.sequence_length(n), fmt), (pair("child", "asked"),)
+    fmt = fixed_point(hybrid.HYBRID.least_precision(n))
+    embedding, (linear, attention) = hybrid.HYBRID.plan(n, fmt)
+    setting, child = Setting(n, hybrid.HYBRID.length(n), fmt), (pair("child", "asked"),)
     heads = []
     for head in attention.heads:
         if "father" in head.reads:
@@ -299,9 +299,7 @@ def with_close(n: int) -> Wired:
             head = replace(head, reads={name: form for name, form in head.reads.items() if name != "father"})
         heads.append(head)
     blocks, arithmetic = (linear, replace(attention, heads=tuple(heads))), Arithmetic(fmt, Discipline.FUSED)
-    return wired_of(
-        "istree", hybrid.SOURCE, (), frozenset(), n, embedding, blocks, arithmetic, hybrid.sequence_length(n)
-    )
+    return wired_of("istree", hybrid.SOURCE, (), frozenset(), n, embedding, blocks, arithmetic, hybrid.HYBRID.length(n))
 
 
 @claim(

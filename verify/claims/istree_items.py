@@ -56,7 +56,7 @@ def test_item(check: Check, number: int) -> None:
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         from constructions.engines import dense
 
-        wired, walks = istree.build(cases[0].n), [Walk(graph) for graph in cases]
+        wired, walks = istree.TRANSFORMER.build(cases[0].n), [Walk(graph) for graph in cases]
         tokens = [walk.tokens for walk in walks]
         kept = (
             dense.run(wired.model, wired.arithmetic, tokens, device=check.device, keep_registers=True).registers or ()

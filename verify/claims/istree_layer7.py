@@ -84,14 +84,14 @@ def how_many(sizes: Sequence[int]) -> int:
 
 def precisions(n: int) -> list[int]:
     """The least p, and some above it."""
-    least = istree.least_precision(n)
+    least = istree.TRANSFORMER.least_precision(n)
     return [least, *(least + more for more in WIDER)]
 
 
 @cache
 def model(n: int, p_bits: int) -> Wired:
     """The blocks up to item 7's, its heads as printed and all before repaired."""
-    wired = istree.build(n, p_bits, printed=(LAYER_7.id,))
+    wired = istree.TRANSFORMER.build(n, p_bits, printed=(LAYER_7.id,))
     return replace(wired, model=replace(wired.model, blocks=wired.model.blocks[:7]))
 
 

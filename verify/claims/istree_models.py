@@ -226,8 +226,8 @@ class Random:
 OF_RAG = {"reference": 8, "dense": 64, "indexed": 64}  # what an engine walks in seconds
 OF_HYBRID = {"reference": 8, "dense": 32, "indexed": 64}
 RANDOM = (
-    Random(RAG, istree_rag.judged_run, rag.least_precision, OF_RAG, (20, 8), 1),
-    Random(HYBRID, istree_hybrid.judged_run, hybrid.least_precision, OF_HYBRID, (15, 10), 4),
+    Random(RAG, istree_rag.judged_run, rag.RAG.least_precision, OF_RAG, (20, 8), 1),
+    Random(HYBRID, istree_hybrid.judged_run, hybrid.HYBRID.least_precision, OF_HYBRID, (15, 10), 4),
 )
 
 
@@ -334,7 +334,7 @@ BITS = (
 
 @claims("model", (REPAIRED, HYBRID), lambda model: model.about("precision", BITS))
 def test_logarithmic_precision(check: Check, model: Model) -> None:
-    least = transformer.least_precision if model is REPAIRED else hybrid.least_precision
+    least = transformer.TRANSFORMER.least_precision if model is REPAIRED else hybrid.HYBRID.least_precision
     bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
 
     def within(bits: int) -> Counterexample | None:
@@ -357,7 +357,7 @@ def test_logarithmic_precision(check: Check, model: Model) -> None:
 )
 def test_lean_precision(check: Check) -> None:
     def within(n: int) -> Counterexample | None:
-        bits, paper, eos = math.log2(n), lean.least_precision(n), lean.least_precision(n, layout="eos")
+        bits, paper, eos = math.log2(n), lean.LEAN.least_precision(n), lean.Lean(EOS).least_precision(n)
         more = 2 * math.log2(1 + bits) + 1e-9
         if paper <= min(3 * bits + more, 4 * bits) + 11 and eos <= 4 * bits + more + 13:
             return None

@@ -245,7 +245,7 @@ def test_score_range(check: Check, engine: str) -> None:
 )
 def test_roomy(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
-        wired = istree.build(graph.n, roomy_precision(graph.n), printed=(SCORE_RANGE.id,))
+        wired = istree.TRANSFORMER.build(graph.n, roomy_precision(graph.n), printed=(SCORE_RANGE.id,))
         expected, stop = expected_answer(graph, PAPER), {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
         run = find_engine(engine)
         tokens = run(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, guess=expected).produced

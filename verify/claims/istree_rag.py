@@ -44,7 +44,7 @@ model = partial(built, "rag", PAPER.name, "repaired")
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
     """Every token, the verdict, and how many tokens and searches there were: exactly so many for a tree, at most for others."""
-    expected, tree, n = rag.expected_sequence(graph), is_tree(graph), graph.n
+    expected, tree, n = rag.RAG.expected(graph), is_tree(graph), graph.n
     if list(words) != expected:
         pairs = enumerate(itertools.zip_longest(words, expected))
         first = next(i for i, (got, wanted) in pairs if got != wanted)
@@ -197,7 +197,7 @@ def test_missing_record_is_harmless(check: Check) -> None:
 
 def within_length(large: LargeGraph) -> Counterexample | None:
     """How long the expected sequence is; that the model writes it is another claim."""
-    words = rag.expected_sequence(large.graph())
+    words = rag.RAG.expected(large.graph())
     return judged(large.graph(), words, words.count("<EndSearch>"))
 
 
@@ -229,7 +229,7 @@ def test_linear_length(check: Check) -> None:
 def test_logarithmic_precision(check: Check) -> None:
     def within(bits: int) -> Counterexample | None:
         for discipline in Discipline:
-            least = partial(rag.least_precision, discipline=discipline)
+            least = partial(rag.RAG.least_precision, discipline=discipline)
             if (result := first_above(least, lambda log2: 4 * log2 + 11, bits)) is not None:
                 return result
         return None

@@ -60,7 +60,7 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
     """Where the defined step is not what comes next in Algorithm 2's text, or where that text stands at no state."""
     texts, due = compared(graph.n)
     prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
-    words = [*prompt, *rag.expected_sequence(graph)]
+    words = [*prompt, *rag.RAG.expected(graph)]
     tokens, here = tokens_of(words, rag.VERTEX), frozenset[int]()
     read = Input(tokens, frozenset([rag.VERTEX]))
     for k in range(1, len(words)):
@@ -108,7 +108,7 @@ def records_as_found(heads: tuple[tuple[int, str, int], ...]) -> Counterexample 
 def as_searched(graph: Graph) -> Counterexample | None:
     """Where in Algorithm 2's text a search finds something else than is defined, or its end is not right, or too late."""
     words = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
-    words, prompt = [*words, *rag.expected_sequence(graph)], len(words)
+    words, prompt = [*words, *rag.RAG.expected(graph)], len(words)
     read = Input(tokens_of(words))
     for k in (k for k, word in enumerate(words, start=1) if word == END_SEARCH):
         start = max(j for j in range(k) if words[j] == START_SEARCH)
@@ -116,7 +116,7 @@ def as_searched(graph: Graph) -> Counterexample | None:
         if (found := str(read.value(term, k) or FAILED)) != words[k]:
             return Counterexample(position=k, expected=words[k], found=found)
     answer = PAPER.yes if is_tree(graph) else PAPER.no
-    right = words[-1] == answer and len(words) - prompt <= rag.limit(graph.n)
+    right = words[-1] == answer and len(words) - prompt <= rag.RAG.limit(graph.n)
     return None if right else Counterexample(expected=answer, answered=words[-1], words=len(words) - prompt)
 
 

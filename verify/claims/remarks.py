@@ -83,7 +83,7 @@ def test_parameter_bits(check: Check) -> None:
 )
 def test_two_step_counts(check: Check) -> None:
     def within(hard: HardGraph) -> Counterexample | None:
-        tokens, n = len(rag.expected_sequence(hard.graph())), hard.n
+        tokens, n = len(rag.RAG.expected(hard.graph())), hard.n
         bounds = (64 * n - 43, 64 * n * math.log2(n))
         return None if tokens <= min(bounds) else Counterexample(tokens=tokens, bounds=bounds)
 

@@ -76,7 +76,7 @@ def model(
     p_bits: int | None = None,
 ) -> Wired:
     """The wired model, built once for each size."""
-    return RETRIEVERS[stem].build(n, p_bits, query_length=query_length, printed=printed, discipline=discipline)
+    return replace(RETRIEVERS[stem], query_length=query_length).build(n, p_bits, printed=printed, discipline=discipline)
 
 
 def judged(stem: str, case: Case, answered: str) -> Counterexample | None:
@@ -231,8 +231,8 @@ def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
     name = retriever.task.name
     fused = discipline is Discipline.FUSED
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
-    asked = LONGEST_C - 1 if name == "ngram" else None
-    sizes = check.certified_sizes(sizes, lambda n: retriever.least_precision(n, discipline, query_length=asked))
+    longest = replace(retriever, query_length=LONGEST_C - 1) if name == "ngram" else retriever
+    sizes = check.certified_sizes(sizes, lambda n: longest.least_precision(n, discipline))
 
     def right(case: Case) -> Counterexample | None:
         return ask(check, setup.stem, case, (), discipline)

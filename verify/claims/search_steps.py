@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from constructions.istree import rag as istree_rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from constructions.turing import rag
-from constructions.turing.machine import parse_standard
 from verify.claims.retrieval import RETRIEVERS, Case, LargeCase, every_case
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -17,6 +15,7 @@ from verify.inputs.turing_machines import every_run
 from verify.oracles.backtracking import steps
 from verify.oracles.counts import RUNS, questions
 from verify.runs.istree_walks import every_graph
+from verify.runs.turing_runs import RAG
 from verify.runs.turing_runs import Case as RunOfMachine
 
 MOST = 8  # steps a character
@@ -81,7 +80,7 @@ def shuffled(n: int) -> Graph:
 def test_algorithm_2(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
         prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
-        return within([*prompt, *istree_rag.expected_sequence(graph)])
+        return within([*prompt, *istree_rag.RAG.expected(graph)])
 
     def right_at_scale(n: int) -> Counterexample | None:
         return right(shuffled(n))
@@ -93,8 +92,8 @@ def test_algorithm_2(check: Check) -> None:
 @claim("5.4/search-steps", task="turing", source="Theorem 5.4 and appendix A.5", statement=STATEMENT)
 def test_a_machine(check: Check) -> None:
     def right(case: RunOfMachine) -> Counterexample | None:
-        machine = parse_standard(case.machine)
-        return within([*rag.prompt(machine, **case.task), *rag.expected_sequence(machine, **case.task)])
+        model = RAG.solver_of(case)
+        return within([*model.prompt(case.steps), *model.expected(case.steps)])
 
     check.exhaustive(
         (RunOfMachine(machine, tape, 8) for tape in ("", "101") for machine in every_run(8)),

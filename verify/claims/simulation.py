@@ -11,7 +11,7 @@ from functools import cache
 from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulated
 from circuits.plan import Plan
 from circuits.runs import run_rnn
-from circuits.simulation import INPUT_BITS, build, least_precision
+from circuits.simulation import INPUT_BITS, least_precision
 from circuits.simulator import Simulator, expected_tokens
 from constructions.engines import find_engine, indexed
 from constructions.turing import configurations
@@ -50,7 +50,7 @@ def turn_of(rnn: Rnn) -> int:
 @cache
 def transformer(name: str, n: int, prompt: int, words: int, printed: tuple[str, ...] = ()) -> Wired:
     """The weights for prompts of this length."""
-    return build(Plan(load(name, n), prompt, words), printed=printed)
+    return Simulator(load(name, n), words).build(prompt, printed=printed)
 
 
 @cache
@@ -231,7 +231,7 @@ def test_size(check: Check) -> None:
 
     def within(size: Size) -> Counterexample | None:
         plan = Plan(load(size.rnn, size.n), size.prompt, 2)
-        model = build(plan).model
+        model = Simulator(plan.rnn, plan.words).build(plan.prompt).model
         d, p, w = len(plan.numbers), plan.digits + 1, model.width
         bound = (3 * w + 2) * (plan.gates + 40 + 2 * d) + 20 * w * (p + d + 4)
         enough = plan.gates >= p * (d + len(plan.outputs) + 2 * len(plan.rnn.step.states))
@@ -254,7 +254,7 @@ def test_size(check: Check) -> None:
 def test_words(check: Check) -> None:
     def as_the_rnn(size: Size) -> Counterexample | None:
         rnn = load(size.rnn, size.n)
-        wired = build(Plan(rnn, size.prompt, 1))
+        wired = Simulator(rnn).build(size.prompt)
         if wired.vocabulary != rnn.vocabulary or wired.model.unembed is not wired.model.words:
             return Counterexample(vocabulary=wired.vocabulary)
         columns = dict(zip(wired.registers, wired.model.words.T.tolist(), strict=True))

@@ -88,7 +88,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
         """There is no verdict if the precision asked for is too small for a case."""
         if check.p_bits is not None:
             model = about.solver_of(case)
-            least = model.least_precision(model.machine, **case.task, discipline=discipline)
+            least = model.least_precision(case.steps, discipline)
             if least > check.p_bits:
                 check.unknown(f"p = {check.p_bits} is below the least p that is certified for {case}, {least}")
 

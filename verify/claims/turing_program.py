@@ -9,7 +9,7 @@ from functools import cache
 from constructions.language.interpreter import Input
 from constructions.language.terms import Answer
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
-from constructions.turing import hybrid, rag
+from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.rag import tape_search
@@ -29,9 +29,9 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run
 from verify.oracles.counts import RUNS
-from verify.runs.turing_runs import HYBRID, Case, cases, states_of, tokens_of
+from verify.runs.turing_runs import HYBRID, RAG, Case, cases, states_of, tokens_of
 
-MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}
+MODELS = {"5.4": RAG, "5.8": HYBRID}
 STEPS = 10
 FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
@@ -46,10 +46,11 @@ def due(subject: Subject, label: Label) -> Answer | None:
 
 def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     """Where the defined words, each behind the ones before, or what the searches find are not those of the simulator's run."""
-    (model, module), machine = MODELS[theorem], parse_standard(case.machine)
-    prompt = module.prompt(machine, **case.task)
-    words = [*prompt, *module.expected_sequence(machine, **case.task)]
-    subject = find_subject("turing", case.steps, model=model, machine=case.machine, tape=case.tape)
+    about, machine = MODELS[theorem], parse_standard(case.machine)
+    model = about.solver_of(case)
+    prompt = model.prompt(case.steps)
+    words = [*prompt, *model.expected(case.steps)]
+    subject = find_subject("turing", case.steps, model=about.model, machine=case.machine, tape=case.tape)
     read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
     states = states_of(automaton_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
@@ -63,8 +64,8 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
 
 def about(theorem: str, aspect: str, statement: str) -> Claim:
     """A claim about one model."""
-    model, module = MODELS[theorem]
-    return Claim.about(theorem, "turing", aspect, module.SOURCE, f"Turing machines, {model}: {statement}")
+    model = MODELS[theorem]
+    return Claim.about(theorem, "turing", aspect, model.listed.source, f"Turing machines, {model.model}: {statement}")
 
 
 @claims("theorem", MODELS, lambda theorem: about(theorem, "program", WORD[theorem]))
@@ -91,7 +92,7 @@ def test_program(check: Check, theorem: str) -> None:
     )
 
     def subject(n: int, name: str = "bb2", tape: str = "") -> Subject:
-        return find_subject("turing", n, model=MODELS[theorem][0], machine=str(find(name).machine), tape=tape)
+        return find_subject("turing", n, model=MODELS[theorem].model, machine=str(find(name).machine), tape=tape)
 
     subjects = [subject(STEPS), subject(STEPS, "bb3"), subject(STEPS, "palindrome", "1221")]
     text = f"{STEPS} steps of bb2 and bb3 on a blank tape, of palindrome on a word of 4 symbols"
@@ -198,5 +199,5 @@ def run_of(theorem: str) -> Claim:
 def test_run(check: Check, theorem: str) -> None:
     for name in FOLLOWED:
         text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
-        check.follows(theory(find(name).machine, MODELS[theorem][0]), range=text)
+        check.follows(theory(find(name).machine, MODELS[theorem].model), range=text)
     check.argued("Induction over the steps.")

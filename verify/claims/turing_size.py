@@ -77,11 +77,11 @@ def test_cost(check: Check, about: About) -> None:
     tokens, (slope, rest) = COSTS[about]
 
     def within(n: int) -> Counterexample | None:
-        least, bound = model.least_precision(machine, steps=n, tape=""), slope * (1 + math.log2(n)) + rest
+        least, bound = model.least_precision(n), slope * (1 + math.log2(n)) + rest
         return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
 
     def so_long(n: int) -> Counterexample | None:
-        none, written = (len(model.expected(machine, steps=i, tape="")) for i in (0, n))
+        none, written = (len(model.expected(i)) for i in (0, n))
         expected = tokens * simulate_fast(machine, "", n).steps
         return None if written - none == expected else Counterexample(expected=expected, written=written - none)
 
@@ -103,7 +103,7 @@ def test_cost_in_space(check: Check) -> None:
     machine = find("bb5").machine
 
     def within(cells: int) -> Counterexample | None:
-        least = cot.least_precision(machine, steps=1, tape="", cells=cells)
+        least = cot.Cot(machine, cells=cells).least_precision(1)
         bound = Code(machine).bits * (1 + cells) + 3  # and 1 + m ≤ 1 + log2 n
         return None if least <= bound else Counterexample(least=least, bound=bound)
 
@@ -115,7 +115,7 @@ def test_cost_in_space(check: Check) -> None:
     def so_long(n: int) -> Counterexample | None:
         cells = max(n.bit_length() - 1, 3)
         tape = f"3{'1' * (cells - 2)}3"
-        words = cot.expected_sequence(find("counter").machine, steps=n, tape=tape, cells=cells)
+        words = cot.Cot(find("counter").machine, tape, cells).expected(n)
         done = simulate(find("counter").machine, tape, n)
         tokens = (cells + 1) * done.steps + done.halted
         return None if len(words) == tokens else Counterexample(expected=tokens, written=len(words))

@@ -129,7 +129,7 @@ def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
 def test_every_neighbourhood(check: Check) -> None:
     def right(name: str) -> Counterexample | None:
         machine = find(name).machine
-        wired = cot.build(machine, steps=1, tape="", cells=3)
+        wired = cot.Cot(machine, cells=3).build(1)
         symbols, states = DIGITS[: machine.symbols], machine.states
         heads = [state + symbol for state in states for symbol in symbols]
         others = [NEVER, *symbols, BAR, RUN, START]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from constructions.language.interpreter import Input
-from constructions.turing import cot
+from constructions.turing.cot import SOURCE
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
@@ -48,7 +48,8 @@ RUN = (
 def as_the_machine(case: SpaceCase) -> Counterexample | None:
     """Where the defined words, each behind the ones before, are not those of the simulator's run."""
     machine = parse_standard(case.machine)
-    prompt, written = cot.prompt(machine, **case.task), cot.expected_sequence(machine, **case.task)
+    model = COT.solver_of(case)
+    prompt, written = model.prompt(case.steps), model.expected(case.steps)
     subject = find_subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
@@ -59,7 +60,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     return None
 
 
-@claim(theorem="4.1", task="turing", aspect="program", source=cot.SOURCE, statement=PROGRAM)
+@claim(theorem="4.1", task="turing", aspect="program", source=SOURCE, statement=PROGRAM)
 def test_program(check: Check) -> None:
     check.sizes(STEPS)  # or skips
     right: Callable[[Any], Counterexample | None] = as_the_machine
@@ -102,7 +103,7 @@ def test_program(check: Check) -> None:
     theorem="4.1",
     task="turing",
     aspect="cells-program",
-    source=cot.SOURCE,
+    source=SOURCE,
     statement=f"For every number of cells m, behind up to b^m configurations, of the machine bb2: {PROGRAM}",
 )
 def test_every_number_of_cells(check: Check) -> None:
@@ -118,7 +119,7 @@ def test_every_number_of_cells(check: Check) -> None:
     theorem="4.1",
     task="turing",
     aspect="cells-rounding",
-    source=cot.SOURCE,
+    source=SOURCE,
     statement=f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {SOUND} Given the invariant of {QUEUE}.",
 )
 def test_rounding_of_every_number_of_cells(check: Check) -> None:
@@ -133,7 +134,7 @@ def test_rounding_of_every_number_of_cells(check: Check) -> None:
     check.argued(CASES)
 
 
-@claim("4.1/run", task="turing", source=cot.SOURCE, statement=RUN)
+@claim("4.1/run", task="turing", source=SOURCE, statement=RUN)
 def test_run(check: Check) -> None:
     for name in FOLLOWED:
         text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and behind the last one"

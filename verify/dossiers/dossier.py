@@ -42,7 +42,7 @@ class HardInput:
     answer: tuple[int, ...]
 
 
-def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Sequence[int]) -> Iterator[HardInput]:
+def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]) -> Iterator[HardInput]:
     """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
     tokens, start, end = (*map(int, prompt), *map(int, answer)), len(prompt), wired.token.get(END_SEARCH)
     places = [i for i in range(start, len(tokens)) if tokens[i] == end]
@@ -185,7 +185,7 @@ class Dossier:
 
     @property
     def solver(self) -> Any:
-        """What users build and ask: a Solver of constructions/models/solver.py, where there is one."""
+        """What users build and ask: a Model of constructions/models/model.py, where there is one."""
         raise NotImplementedError
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:

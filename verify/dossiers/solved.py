@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from constructions.models.model import Model
 from constructions.models.program import Family
+from constructions.wiring.finding import Finding
+from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
+from precision.format import Discipline, Format
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
-from verify.rounding.model import Listed, Model
+from verify.rounding.model import Listed
+from verify.rounding.model import Model as ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
 LONGEST = 2000  # tokens of an input with its answer
@@ -27,14 +31,25 @@ TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n ar
 class SolvedDossier(Dossier):
     """A subclass says which inputs there are; the solver asks them, and says what must follow."""
 
-    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
-        how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline, "listed": listed}
-        if forced:
-            how["forced"] = True
-        wired: Wired = self.solver.build(subject.n, subject.precision_bits, **how)
-        return wired
+    @property
+    def findings(self) -> Sequence[Finding]:
+        return self.solver.construction.findings
 
-    def exact_model(self, subject: Subject) -> Model:
+    def least_precision(self, subject: Subject) -> int:
+        return self.solver.least_precision(subject.n, subject.discipline, frozenset(subject.printed))
+
+    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
+        return self.solver.plan(subject.n, fmt, frozenset(subject.printed), min(subject.n, FEW))
+
+    @property
+    def solver(self) -> Model[Any, Any]:
+        raise NotImplementedError
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline, "forced": forced}
+        return self.solver.build(subject.n, subject.precision_bits, listed=listed, **how)
+
+    def exact_model(self, subject: Subject) -> ExactModel:
         min(
             subject.n, FEW
         )  # of an n that grows this is asked first: stored theorems list inequalities in the order of questions

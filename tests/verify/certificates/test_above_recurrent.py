@@ -50,8 +50,8 @@ def test_a_quarter_of_the_margin_is_refused(monkeypatch: pytest.MonkeyPatch, of:
 
 NUMBERS: list[Callable[[Any], Any]] = [
     lambda n: n,
-    lambda n: 3 * n - 2 + hybrid.limit(n),
-    lambda n: rag.sequence_length(n),
+    lambda n: 3 * n - 2 + hybrid.HYBRID.limit(n),
+    lambda n: rag.RAG.length(n),
     lambda n: 7 * n.bit_length() - 3,
     lambda n: 2 ** n.bit_length() - 2,
     lambda n: 2 ** n.bit_length() - 1,

@@ -56,7 +56,7 @@ def in_walk(machine: str, cells: int, program: Callable[[Subject], Any]) -> tupl
 
 def of_matrices(machine: str, cells: int) -> Model:
     """By the matrices that are run."""
-    wired = cot.build(parse_standard(machine), steps=1, tape="", cells=cells)
+    wired = cot.Cot(parse_standard(machine), cells=cells).build(1)
     families = families_of(at_size(every(machine), cells))
     return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
 

@@ -126,8 +126,8 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
 
 
 def exported(name: str, path: Path) -> Path:
-    (construction,) = (c for c in find_constructions() if (c.name, c.model) == (name, "transformer"))
-    wired = construction.build(8, ())
+    (construction,) = (c for c in find_constructions() if c.names == (name, "transformer"))
+    wired = construction.build(8)
     door, solver = find_door(name), RETRIEVERS[name]
     examples = list(worked_examples(door.examples(solver, wired, None)))
     save(wired.model, dump_document(construction, wired, examples, door.about(solver)), path)
@@ -144,8 +144,8 @@ def test_a_file_with_one_weight_changed(weight: str, place: tuple[int, int], tmp
     from safetensors.numpy import save_file
 
     path = exported("recall", tmp_path / "model.safetensors")
-    (construction,) = (c for c in find_constructions() if (c.name, c.model) == ("recall", "transformer"))
-    arrays = {key: np.array(value) for key, value in tensors(construction.build(8, ()).model).items()}
+    (construction,) = (c for c in find_constructions() if c.names == ("recall", "transformer"))
+    arrays = {key: np.array(value) for key, value in tensors(construction.build(8).model).items()}
     assert arrays[weight][place]
     arrays[weight][place] *= -1
     save_file(arrays, path)
@@ -368,7 +368,7 @@ def test_beyond_what_float64_can_hold() -> None:
     """1 − 2^−(bits + 1) of Counting and 3 − 5n − 4L of IsTree need more than 53 digits: no file holds them, the check does."""
     for name, n in (("counting", 2**52 - 1), ("istree", 27_397_079)):
         assert certificate(find_subject(name, n))["verdict"] == CERTIFIED
-    fmt = fixed_point(transformer.least_precision(27_397_079))
-    embedding, blocks = transformer.plan(27_397_079, fmt, vertices=5)
+    fmt = fixed_point(transformer.TRANSFORMER.least_precision(27_397_079))
+    embedding, blocks = transformer.TRANSFORMER.plan(27_397_079, fmt, listed=5)
     with pytest.raises(ValueError, match="53 significant digits"):
         wire(embedding, blocks, embedding.words, fmt)

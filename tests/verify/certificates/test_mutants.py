@@ -49,7 +49,7 @@ def test_lean_with_a_margin_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n", [5, 10**4, 10**12])
 def test_lean_with_two_bits_less(n: int, layout: Layout) -> None:
-    bits = lean.least_precision(n, layout=layout) - 2
+    bits = lean.Lean(LAYOUTS[layout]).least_precision(n) - 2
     assert certificate(find_subject("istree", n, precision_bits=bits, layout=layout, lean=True))["verdict"] == REFUSED
 
 
@@ -154,7 +154,7 @@ HARD_GRAPHS = (
 def test_single_changes_of_istree(data: st.DataObject) -> None:
     """Each is refused, not decided, or harmless on hard graphs; `pytest tests/verify/certificates --fuzz 60` tries hundreds."""
     subject = find_subject("istree", 4, lean=data.draw(st.booleans()))
-    wired = lean.build(4) if subject.dossier.lean else transformer.build(4)
+    wired = lean.LEAN.build(4) if subject.dossier.lean else transformer.TRANSFORMER.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
     changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))

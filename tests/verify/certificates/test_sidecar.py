@@ -24,7 +24,7 @@ def exported(subject: Subject, path: Path) -> dict[str, Any]:
     wired = solver.build(subject.n)
     examples = list(worked_examples(door.examples(solver, wired, None)))
     assert examples
-    save(wired.model, dump_document(solver.construction, wired, examples, door.described(solver, wired)), path)
+    save(wired.model, dump_document(solver, wired, examples, door.described(solver, wired)), path)
     result: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     return result
 

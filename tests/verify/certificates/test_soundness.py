@@ -60,7 +60,7 @@ GRAPHS = [
     ("graph", "layout"), [*((g, PAPER) for g in GRAPHS[::2]), *((g, EOS) for g in GRAPHS[1:4])], ids=str
 )
 def test_istree(graph: Graph, layout: TokenLayout) -> None:
-    wired = transformer.build(N, layout=layout.name)
+    wired = transformer.Transformer(layout).build(N)
     tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
     everywhere = set(range(1, len(tokens) + 1))
     assert contradictions(wired, certified("istree", Discipline.FUSED, layout.name), tokens, everywhere) == []
@@ -70,7 +70,7 @@ def test_istree(graph: Graph, layout: TokenLayout) -> None:
 @pytest.mark.parametrize("graph", GRAPHS, ids=str)
 def test_lean(graph: Graph, layout: TokenLayout) -> None:
     """The last graph has a prompt of more tokens than n − 1 edges and a tour would."""
-    wired = lean.build(N, layout=layout.name)
+    wired = lean.Lean(layout).build(N)
     tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
     report = certified("istree", Discipline.FUSED, layout.name, lean=True)
     assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []

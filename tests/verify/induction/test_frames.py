@@ -59,7 +59,7 @@ def test_they_are_true_of_runs() -> None:
             tree = is_tree(run, true, place == 0, following is None)
             assert true["no"] == (true["over"] and not tree)
             assert true["goes-on"] == (true["down"] or true["up"] or true["pass"] or true["further"])
-            assert names[symbol("limit")] == hybrid.limit(run.n)
+            assert names[symbol("limit")] == hybrid.HYBRID.limit(run.n)
             assert following is None or names[symbol("end")] == following["k"]
     assert set(MADE.lemmas) - trial.met == CONTRADICTIONS
 

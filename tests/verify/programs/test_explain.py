@@ -358,8 +358,8 @@ def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.
 
 
 def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    construction = next(item for item in find_constructions() if (item.name, item.model) == ("index", "transformer"))
-    wired, path = construction.build(N, ()), tmp_path / "index.safetensors"
+    construction = next(item for item in find_constructions() if item.names == ("index", "transformer"))
+    wired, path = construction.build(N), tmp_path / "index.safetensors"
     door = find_door("index")
     examples = list(worked_examples(door.examples(index.TRANSFORMER, wired, None)))
     save(wired.model, dump_document(construction, wired, examples, door.about(index.TRANSFORMER)), path)

@@ -96,7 +96,7 @@ def texts() -> Iterator[list[int]]:
 def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
     """A prompt, and what a search says behind it."""
     wired, spelled = wired_of(SMALL), PAPER.vocabulary(SMALL.n)
-    return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.expected_sequence(graph))
+    return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.HYBRID.expected(graph))
 
 
 def labels_of(tokens: Sequence[Spoken]) -> list[Label]:

@@ -190,7 +190,7 @@ def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> No
 def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     some = find_subject("istree", 4990, last=5050)
     made(some, "rounding")
-    own = transformer.least_precision
+    own = transformer.TRANSFORMER.least_precision
     monkeypatch.setattr(
         transformer,
         "least_precision",

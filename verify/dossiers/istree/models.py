@@ -8,18 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from constructions.istree import hybrid, lean, rag, transformer
+from constructions.istree import hybrid, rag
+from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
 from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
-from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.wiring.part import printed_precision
-from constructions.wiring.wire import BlockPlan, Embedding
-from precision.format import Discipline, Format
+from precision.format import Discipline
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import FEW, TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
+from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
 from verify.rounding.model import Listed
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class IsTree(SolvedDossier):
         return documents_above(self, self.stored_in)
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> IsTreeModel:
         return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
 
     def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
@@ -107,7 +105,6 @@ class OfTransformer(IsTree):
     """A Transformer that goes on with Algorithm 1, in two layouts; lean: in five blocks of integers, at fewer bits."""
 
     options = frozenset({"layout", "lean"})
-    findings = transformer.FINDINGS
     variants = ("printed", "repaired", "lean")
     conclusion = "steps, each behind those before, end with YES if and only if the graph is a tree"
 
@@ -142,20 +139,7 @@ class OfTransformer(IsTree):
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)
 
-    # Weights
-
-    def least_precision(self, subject: Subject) -> int:
-        if SCORE_RANGE.id in subject.printed:
-            return printed_precision(subject.n)
-        if self.lean:
-            return lean.least_precision(subject.n, subject.discipline, layout=self.layout)
-        return transformer.least_precision(subject.n, subject.discipline)
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        n, vertices = subject.n, min(subject.n, FEW)
-        if self.lean:
-            return lean.plan(n, fmt, layout=self.layout, vertices=vertices)
-        return transformer.plan(n, fmt, layout=self.layout, printed=frozenset(subject.printed), vertices=vertices)
+    # Texts
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.istree(low, high, self.layout)
@@ -231,7 +215,6 @@ class OfHybrid(IsTree):
 
     model: str = "hybrid"
 
-    findings = hybrid.FINDINGS
     conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
@@ -239,14 +222,6 @@ class OfHybrid(IsTree):
 
     def families(self, subject: Subject) -> Sequence[Listed]:
         return listed(hybrid.families(subject.n))
-
-    def least_precision(self, subject: Subject) -> int:
-        if SCORE_RANGE.id in subject.printed:
-            return printed_precision(subject.n)
-        return hybrid.least_precision(subject.n, subject.discipline)
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        return hybrid.plan(subject.n, fmt, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.of_hybrid(low, high)
@@ -286,18 +261,11 @@ class OfSearcher(IsTree):
 
     model: str = "rag"
 
-    findings = rag.FINDINGS
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     stored_in = tuple(Discipline)
 
     def families(self, subject: Subject) -> Sequence[Listed]:
         return listed(rag.families(subject.n))
-
-    def least_precision(self, subject: Subject) -> int:
-        return rag.least_precision(subject.n, subject.discipline)
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        return rag.plan(subject.n, printed=frozenset(subject.printed), vertices=min(subject.n, FEW))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed

@@ -132,7 +132,7 @@ class _Text:
 def of_hybrid(low: int, high: int) -> TokenAutomaton:
     """Behind n − 1 edges a first frame, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
-    text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.limit(high))
+    text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.HYBRID.limit(high))
     ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
     for i, state in enumerate(text.states[PROMPT:]):
         text.states[PROMPT + i] = replace(state, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
@@ -150,7 +150,7 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
 
     limited: given that no more vertices are recorded than there are.
     """
-    written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.sequence_length(high))
+    written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.RAG.length(high))
 
     def search(piece: Label, script: Search, *after: int) -> tuple[int, int]:
         """A search; a vertex as its result, and FAILED."""

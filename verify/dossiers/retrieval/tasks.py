@@ -20,18 +20,12 @@ from constructions.gallery.more_than import counting
 from constructions.gallery.trigram import behind
 from constructions.language.terms import Answer, At, Back, NumberOf, Read, Say, SayNumber, as_term
 from constructions.models.program import Family
-from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.parts.heads.match import printed_room
 from constructions.retrieval.rag import PLAIN, REPEAT, Script, Searcher, families
-from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
-from constructions.wiring.finding import Finding
-from constructions.wiring.part import Setting
-from constructions.wiring.wire import BlockPlan, Embedding
-from precision.format import Format
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
-from verify.dossiers.solved import FEW, LONGEST, SolvedDossier, documents, listed
+from verify.dossiers.solved import LONGEST, SolvedDossier, documents, listed
 from verify.rounding.model import Listed
 
 if TYPE_CHECKING:
@@ -113,10 +107,6 @@ class Retrieval(SolvedDossier):
         return self.query_length or self.retriever.query_length
 
     @property
-    def findings(self) -> Sequence[Finding]:
-        return self.retriever.findings
-
-    @property
     def fields(self) -> Mapping[str, Any]:
         return {"query_length": self.query_length}
 
@@ -144,16 +134,6 @@ class Retrieval(SolvedDossier):
         if not isinstance(self.retriever, Searcher):
             return super().families(subject)
         return listed(families(self.retriever.task, subject.n, self.script(subject)))
-
-    def least_precision(self, subject: Subject) -> int:
-        bits = self.retriever.least_precision(subject.n, subject.discipline, query_length=self.query_length)
-        return max(bits, printed_room(subject.n)) if SCORE_RANGE.id in subject.printed else bits
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        retriever, length = self.retriever, self.tokens_asked
-        setting = Setting(subject.n, retriever.sequence_length(subject.n, length), fmt)
-        plan = Plan(setting, length, frozenset(subject.printed))
-        return retriever.listing(plan, min(subject.n, FEW)), tuple(retriever.blocks(plan))
 
     # Texts
 

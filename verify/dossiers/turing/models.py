@@ -5,24 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from constructions.language.terms import Answer, Term
 from constructions.turing import configurations as space
-from constructions.turing import cot, hybrid, rag
+from constructions.turing import rag
+from constructions.turing.base import TuringModel
 from constructions.turing.door import given_machine, is_named, named_machine
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
-from constructions.turing.models import MODELS, TuringModel
-from constructions.turing.tape_models import TaskOfAnySize
-from constructions.wiring.wire import BlockPlan, Embedding
+from constructions.turing.models import MODELS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.interval import symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
-from verify.dossiers.solved import FEW, TRIES, SolvedDossier, documents, documents_above, listed
+from verify.dossiers.solved import TRIES, SolvedDossier, documents, documents_above, listed
 from verify.dossiers.turing import configurations, tapes
 from verify.rounding.model import Listed
 
@@ -49,7 +48,6 @@ class Turing(SolvedDossier):
     rounds_prints = False
     judged_by_runs = False
     named_sums = True
-    task_of: ClassVar[Callable[..., Any]] = TaskOfAnySize
 
     @property
     def rules(self) -> Machine:
@@ -62,7 +60,7 @@ class Turing(SolvedDossier):
 
     def task(self, subject: Subject) -> Any:
         """What it is wired for. Raises ValueError."""
-        return self.task_of(self.rules, subject.n, self.tape, self.cells)
+        return self.solver.any_task(subject.n)
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -91,10 +89,6 @@ class Turing(SolvedDossier):
             machine, word = pasted.machine, pasted.tape(tape or "")
         machine.word(word)
         return replace(self, machine=str(machine), tape=word)
-
-    def least_precision(self, subject: Subject) -> int:
-        turing = self.solver
-        return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
 
     def is_stepwise(self, subject: Subject) -> bool:
         return True
@@ -170,12 +164,7 @@ class OfHybrid(OnTape):
 
     model: str = "hybrid"
 
-    findings = hybrid.FINDINGS
     conclusion = "words, each behind those before, are the machine's run"
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        task = self.task(subject)
-        return hybrid.plan(task, fmt, printed=frozenset(subject.printed), cells=task.around(FEW))
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return WORDS
@@ -187,12 +176,7 @@ class OfSearcher(OnTape):
 
     model: str = "rag"
 
-    findings = rag.FINDINGS
     conclusion = "words, if the searches find what is defined, are the machine's run"
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        task = self.task(subject)
-        return rag.plan(task, printed=frozenset(subject.printed), cells=task.around(FEW))
 
     def read(self, document: Mapping[str, Any]) -> Self:
         if document.get("cells") is not None:
@@ -225,7 +209,6 @@ class OfThoughts(Turing):
     all_cells: bool = False
 
     options = frozenset({"machine", "tape", "cells", "all_cells"})
-    findings = cot.FINDINGS
     one_n = "its weights are those of --cells, for any number of steps"
     conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
 
@@ -254,10 +237,8 @@ class OfThoughts(Turing):
 
     def format(self, subject: Subject) -> Format:
         super().format(subject)  # which refuses a precision that is none
-        return cot.format_for(self.task(subject), subject.precision_bits)
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        return cot.plan(self.task(subject))
+        self.task(subject)  # and this one a space that cannot be wired
+        return self.solver.format(subject.n, subject.precision_bits, subject.discipline)
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         """Its words do not depend on n. Its weights are those of the cells, for any number of steps."""

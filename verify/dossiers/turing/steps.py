@@ -37,9 +37,10 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.automata.token_automaton import Label
 from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
 from verify.programs.shorthand import at, equal, let

@@ -200,7 +200,7 @@ def theory(text: Text) -> Theory:
     terms = {"beyond": ZERO, "beyond2": text.found.come_from}
     terms |= dict(zip(FINDS, (term for _, term in text.found.searches.values()), strict=True))
     macros = {f"{name} ((k Int)) Int": words.value(term, "k") for name, term in terms.items()}
-    macros |= {"limit () Int": words.value(as_term(rag.limit(N)), "k")}
+    macros |= {"limit () Int": words.value(as_term(rag.RAG.limit(N)), "k")}
     first = list(text.ways(text.prompts, "E", Way()))
     turn = [
         way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way((f"({NAMES[mark]} (- k 1))",)))

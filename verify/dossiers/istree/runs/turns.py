@@ -39,7 +39,7 @@ class Run:
         self.n, self.edges, text = graph.n, len(graph.edges), defined()
         self.end = 3 * self.edges + 1
         prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
-        self.words, self.kinds = [*prompt, *rag.expected_sequence(graph)], text.kinds
+        self.words, self.kinds = [*prompt, *rag.RAG.expected(graph)], text.kinds
         self.functions, self.read = text.words.functions, Input([*tokens_of(self.words), *[("", 0)] * BEYOND])
         self.records = dict[tuple[int, int], int]()
         for e, (a, b) in enumerate(graph.edges, start=1):

@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 
 from constructions.language.terms import ONE, Answer, Count, If, IsWord, Matching, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
 from verify.induction import theory as theories

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from constructions.language.interpreter import Input
 from constructions.models.search import FAILED
-from constructions.turing import hybrid, rag
 from constructions.turing.machine import LETTERS, Machine
+from constructions.turing.models import MODELS
+from constructions.turing.rag import COPY
 from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import CELL, SYMBOL, TaskOfAnySize
 from verify.dossiers.turing.lemmas.machine import KINDS, NUMBERS, STEPS, translation
@@ -32,11 +34,8 @@ class Run:
 
     def __init__(self, model: str, machine: Machine, tape: str, steps: int) -> None:
         self.model, self.machine, self.tape, self.steps = model, machine, tape, list(simulated(machine, tape, steps))
-        module = {"hybrid": hybrid, "rag": rag}[model]
-        words = [
-            *module.prompt(machine, steps=steps, tape=tape),
-            *module.expected_sequence(machine, steps=steps, tape=tape),
-        ]
+        solver = replace(MODELS[model], machine=machine, tape=tape)
+        words = [*solver.prompt(steps), *solver.expected(steps)]
         self.step = STEPS[model](TaskOfAnySize(machine, steps, tape))
         self.n = max(steps, len(tape) - 1, 1)
         self.end = len(tape) + 1 if model == "hybrid" else words.index(FAILED) + 1
@@ -65,9 +64,9 @@ class Run:
         fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items() if "|" not in name}
         copy, record = 0, self.words  # from the end of the prompt, and in a step: where a record stands
         if self.model == "rag":
-            copy, record = rag.COPY, self.words - 2
+            copy, record = COPY, self.words - 2
             fixed |= {"place": self.place, "left": lambda j: number(SYMBOL, j - 1)}
-            fixed |= {"copy": lambda i: len(self.tape) + 1 + rag.COPY * i, "stands": lambda i: i <= len(self.tape)}
+            fixed |= {"copy": lambda i: len(self.tape) + 1 + COPY * i, "stands": lambda i: i <= len(self.tape)}
         cells = dict(enumerate(map(int, self.tape)))
         last = {c: len(self.tape) + 1 + copy * (c + 1) if copy else c + 2 for c in cells}
         head, state = 0, 0

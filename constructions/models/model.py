@@ -1,0 +1,163 @@
+"""A model of a construction: how it is wired for n, how it is asked and judged, and what people are told of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived
+from constructions.models.solver import Request, Run
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Embedding
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, Format
+
+NOTHING: frozenset[str] = frozenset()
+Input = TypeVar("Input")
+Answer = TypeVar("Answer")
+
+
+class Model(ABC, Generic[Input, Answer]):
+    """A value with all that the wiring fixes besides n, such as a token layout, the length of queries, or a machine.
+
+    The registry finds those that a module of this package has in `CONSTRUCTIONS`. The weights are written once: `length`,
+    `least_precision`, `setting` and `plan` take an integer n, or a symbol that stands for many; `build` takes an integer.
+    printed: ids of the findings that are put back to print.
+    """
+
+    # What people are told
+
+    @property
+    @abstractmethod
+    def construction(self) -> Construction:
+        """Its name, source, statement and findings."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the construction, and of this model of it."""
+        return self.construction.name, self.construction.model
+
+    @property
+    @abstractmethod
+    def block_texts(self) -> Mapping[int, str]:
+        """What each block does, by its number, with nothing as printed."""
+
+    @abstractmethod
+    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        """The constants of the weights."""
+
+    def of(self, variant: str) -> Model[Input, Answer]:
+        """This model in another wiring. Raises ValueError for a variant that there is not."""
+        about = self.construction
+        if variant not in about.variants:
+            raise ValueError(
+                f"{about.name}, {about.model}, has no variant {variant}; it has {', '.join(about.variants)}"
+            )
+        return self
+
+    # Weights
+
+    @abstractmethod
+    def length(self, n: int) -> int:
+        """The most tokens of a sequence that the constants are derived for."""
+
+    @abstractmethod
+    def least_precision(
+        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
+    ) -> int:
+        """The least p of R_p for which the derivation of the repaired weights holds; with printed score factors, theirs."""
+
+    @abstractmethod
+    def plan(
+        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
+    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+        """The embedding and the blocks, not yet matrices. listed: how many numbers the embedding lists, by default all."""
+
+    def setting(self, n: int, fmt: Format) -> Setting:
+        """What the constants are derived from."""
+        return Setting(n, self.length(n), fmt)
+
+    def longest(self, n: int, printed: frozenset[str]) -> int | None:
+        """The most tokens that an engine takes; None for any number."""
+        return self.length(n)
+
+    def require(self, n: int) -> None:
+        """Raises ValueError for an n that the model cannot be wired for."""
+        if n < 1:
+            raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
+
+    def what(self, n: int, discipline: Discipline) -> str:
+        """What p is too small for, in a message."""
+        return f"n = {n} ({discipline.value})"
+
+    def format(
+        self,
+        n: int,
+        precision_bits: int | None,
+        discipline: Discipline,
+        printed: frozenset[str] = NOTHING,
+        *,
+        forced: bool = False,
+    ) -> Format:
+        """R_p at the least p, or at the one asked for. Raises ValueError if that is even, or too small where it matters."""
+        least = self.least_precision(n, discipline, printed)
+        bits = least if precision_bits is None else precision_bits
+        return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
+
+    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+        """The ids of the findings to put back to print. Raises ValueError for one that there is not."""
+        return chosen_of(self.construction.findings, printed)
+
+    def build(
+        self,
+        n: int,
+        precision_bits: int | None = None,
+        *,
+        printed: Iterable[str] = (),
+        discipline: Discipline = Discipline.FUSED,
+        listed: int | None = None,
+        forced: bool = False,
+    ) -> Wired:
+        """The wired model for n.
+
+        printed: ids of findings to put back to print; all of them give the variant `printed`.
+        precision_bits: by default `least_precision`. Printed score factors have as many as they need, unless others are asked for.
+        listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
+        forced: take fewer bits than the least, and round what does not fit.
+        Raises ValueError for an n or a finding that there is not, and for p even or too small; the message names the least p.
+        """
+        finding_ids = self.chosen(printed)
+        self.require(n)
+        fmt = self.format(n, precision_bits, discipline, finding_ids, forced=forced)
+        embedding, blocks = self.plan(n, fmt, finding_ids, listed)
+        about = self.construction
+        return wired_of(
+            about.name,
+            about.source,
+            about.findings,
+            finding_ids,
+            n,
+            embedding,
+            blocks,
+            Arithmetic(fmt, discipline),
+            self.longest(n, finding_ids),
+            variant=about.variants[0],
+            exact=not (finding_ids or forced),
+        )
+
+    # Runs
+
+    @abstractmethod
+    def request(self, wired: Wired, given: Input) -> Request:
+        """Asks a model that this one built. Raises ValueError for an input that it is not wired for."""
+
+    @abstractmethod
+    def read(self, run: Run) -> Answer:
+        """What the words of a run say, and nothing else."""
+
+    @abstractmethod
+    def judge(self, given: Input, run: Run, answer: Answer) -> str:
+        """What is wrong with what was read from a run, in a sentence; "" if it holds up."""

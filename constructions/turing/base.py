@@ -1,0 +1,125 @@
+"""What the models that run Turing machines share: what they are wired for, how a run is asked for, read and judged."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from constructions.engines import Respond, no_response
+from constructions.models.model import Model
+from constructions.models.solver import Request, Run, Tokens
+from constructions.turing.library import find
+from constructions.turing.machine import Machine
+from constructions.turing.show import outcome
+from constructions.turing.simulator import Configuration, Step, simulate_fast
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, Format
+
+HALT = "HALT"
+
+
+@dataclass(frozen=True)
+class TuringModel(Model[int, Configuration]):
+    """A model and what it is wired for: a machine, a word on its tape and, for a model with a space, the number of its cells.
+
+    It is wired for n steps. It reads the prompt, and writes what the machine does, step by step; of its words alone, a
+    configuration is read. cells: by default, the model chooses them.
+    """
+
+    machine: Machine = find("bb2").machine
+    tape: str = ""
+    cells: int | None = None
+
+    has_space: ClassVar[bool] = False
+    """Whether the tape that it may use ends somewhere."""
+
+    @abstractmethod
+    def any_task(self, n: int) -> Any:
+        """What the weights for n steps are derived from, without the bounds of what can be wired. Raises MachineError."""
+
+    @abstractmethod
+    def task(self, n: int) -> Any:
+        """The same as far as a model can be wired for it and run. Raises MachineError."""
+
+    @abstractmethod
+    def expected(self, n: int) -> list[str]:
+        """The words behind the prompt of n steps, responses included, by the simulator.
+
+        They end where the model may be stopped, and the last one says whether the machine has halted.
+        """
+
+    @abstractmethod
+    def read_words(self, words: Sequence[str]) -> Configuration:
+        """What a prompt and the words behind it say, and nothing else."""
+
+    @abstractmethod
+    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+        """Every step that is written in full."""
+
+    def surroundings(self, wired: Wired) -> Respond:
+        """What responds to it."""
+        return no_response
+
+    def left_the_space(self, words: Sequence[str]) -> str:
+        """The line for a run that ends because there is no cell for the head; "" if it does not. words: the prompt's as well."""
+        return ""
+
+    def prompt(self, n: int) -> list[str]:
+        """The words that ask for n steps."""
+        words: list[str] = self.task(n).prompt()
+        return words
+
+    def expected_tokens(self, wired: Wired, n: int) -> Tokens:
+        """What a repaired model should write, in numbers."""
+        return np.array(wired.tokens(self.expected(n)), np.int64)
+
+    def require(self, n: int) -> None:
+        self.task(n)
+
+    def what(self, n: int, discipline: Discipline) -> str:
+        return f"{n} steps"
+
+    def setting(self, n: int, fmt: Format) -> Setting:
+        return Setting(max(n, 1), self.length(n), fmt)
+
+    def request(self, wired: Wired, given: int) -> Request:
+        """Asks for a run of so many steps. Raises ValueError where a space that grows with the steps is wired for others."""
+        if self.has_space and self.cells is None and given != wired.n:
+            raise ValueError(
+                f"this model is wired for {wired.n} steps, not {given}: its space follows from them; give cells, too"
+            )
+        # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
+        guess = () if wired.printed else self.expected_tokens(wired, given)
+        limit = len(self.expected(given) if wired.printed else guess)
+        stop = {wired.token[HALT]} if HALT in wired.token else set()
+        return Request(wired, wired.tokens(self.prompt(given)), stop, limit, guess, self.surroundings(wired))
+
+    def read(self, run: Run) -> Configuration:
+        """The machine's configuration at the end."""
+        return self.read_words(run.words)
+
+    def judge(self, given: int, run: Run, answer: Configuration) -> str:
+        """Every word counts, and what they say; as printed, only this."""
+        if wrong := "" if run.request.wired.printed else _deviation(run):
+            return wrong
+        is_so = simulate_fast(self.machine, self.tape, answer.steps if self.left_the_space(run.words) else given)
+        return "" if answer == is_so else f"the words say: {outcome(answer)}; the machine: {outcome(is_so)}"
+
+
+def _deviation(run: Run) -> str:
+    produced, expected = run.tokens, np.asarray(run.request.guess)
+    if produced is expected:
+        return ""
+    both = min(len(produced), len(expected))
+    wrong = np.flatnonzero(produced[:both] != expected[:both])
+    if len(wrong):
+        word, right = (run.request.wired.vocabulary[tokens[wrong[0]]] for tokens in (produced, expected))
+        return f"word {wrong[0] + 1} behind the prompt is {word}; the machine's run has {right}"
+    if len(produced) != len(expected):
+        return f"the model wrote {len(produced)} words behind the prompt; the machine's run has {len(expected)}"
+    return ""

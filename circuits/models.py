@@ -24,7 +24,7 @@ from constructions import counting, index, ngram, recall
 from constructions.layers import Matrix
 from constructions.measures import recurrent_part
 from constructions.models.building import format_of, wired_of
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.parts.recurrences.running_sum import running_sum
@@ -33,6 +33,7 @@ from constructions.turing import configurations
 from constructions.turing.cot import Cot
 from constructions.turing.library import find
 from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import least_odd_precision
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
 from constructions.wiring.wired import Wired

@@ -42,7 +42,7 @@ from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import position_square_precision
@@ -52,6 +52,7 @@ from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant
@@ -312,6 +313,9 @@ class Hybrid(IsTreeModel):
 
         keys = spelled_out_key_precision(largest, length, by_position=True)
         return max(fused, keys, spelled_out_position_precision(length))
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return families(n)
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

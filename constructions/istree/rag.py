@@ -30,11 +30,12 @@ from constructions.istree.searches import FINDINGS as OF_SEARCHES
 from constructions.istree.searches import Ref, Search, Searches, U, V, searches
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline, Format
@@ -233,6 +234,9 @@ class Rag(IsTreeModel):
         """
         largest = n * n + 1 if discipline is Discipline.FUSED else 2 * n * n
         return least_odd_precision(lambda q: max(largest, self.length(n), 2 * n + 2).bit_length())
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return families(n)
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

@@ -25,6 +25,7 @@ from constructions.models.door import LARGEST_N, Domain, Door, Said
 from constructions.models.model import NOTHING, Model
 from constructions.models.search import END_SEARCH, Search
 from constructions.models.solver import Request, Run
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
@@ -107,6 +108,10 @@ class ProgramModel(Model[Prompt, str]):
         self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
     ) -> int:
         return self.weights(n).least_precision(discipline)
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        weights = self.weights(n)
+        return (Family("", *weights.numbers),) if weights.has_numbers else ()
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

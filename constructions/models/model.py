@@ -10,6 +10,7 @@ from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
@@ -23,8 +24,8 @@ Answer = TypeVar("Answer")
 class Model(ABC, Generic[Input, Answer]):
     """A value with all that the wiring fixes besides n, such as a token layout, the length of queries, or a machine.
 
-    The registry finds those that a module of this package has in `CONSTRUCTIONS`. The weights are written once: `length`,
-    `least_precision`, `setting` and `plan` take an integer n, or a symbol that stands for many; `build` takes an integer.
+    The registry finds those that a module of this package has in `CONSTRUCTIONS`. The weights are written once: all
+    that `build` asks for them takes an integer n, or a symbol that stands for many, but for `require`.
     printed: ids of the findings that are put back to print.
     """
 
@@ -75,6 +76,10 @@ class Model(ABC, Generic[Input, Answer]):
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
     ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
         """The embedding and the blocks, not yet matrices. listed: how many numbers the embedding lists, by default all."""
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        """The numbers of the vocabulary, which are its first words: by default one family without a name."""
+        return (Family("", 1, n),)
 
     def setting(self, n: int, fmt: Format) -> Setting:
         """What the constants are derived from."""

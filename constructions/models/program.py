@@ -14,31 +14,18 @@ matters. Where none fires, as within a prompt, some special word leads by 1/2, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, as_affine, reg, total
-from constructions.wiring.numbered import Numbered, Powers
+from constructions.wiring.numbered import Family, Numbered, Powers
 from constructions.wiring.register import Past, kept, register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
 NUMBER, SQUARE, POSITION = "number", squared("number"), "position"
 IDLE = Fraction(1, 2)
-
-
-@dataclass(frozen=True)
-class Family:
-    """The numbers low … high as tokens. name: the register that is 1 at them. text: how number i is spelled."""
-
-    name: str
-    low: int
-    high: int
-    text: Callable[[int], str] = str
-
-    def __len__(self) -> int:
-        return self.high - self.low + 1
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.model import NOTHING
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, YES, Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import least_odd_precision
 from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline
@@ -49,6 +51,9 @@ class Searcher(Retriever):
     """A retriever that searches. script(query_length, findings): what it writes for that, from <StartSearch> to <EndSearch>."""
 
     script: Callable[[int, frozenset[str]], Script]
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return families(self.task, n, self.script(self.query_length, printed))
 
 
 def rag(

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from constructions.models.program import Family, Words
+from constructions.models.program import Words
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import Configuration, Step, history
+from constructions.wiring.numbered import Family
 
 BLANK, CELL, HEAD, HALTED, TURN, OUTSIDE = "blank", "cell", "head", "halted", "turn", "outside"
 START, RUN, HALT = "<s>", ":", "HALT"

@@ -80,6 +80,7 @@ from constructions.turing.configurations import (
 from constructions.turing.machine import RIGHT
 from constructions.turing.simulator import Configuration, Step
 from constructions.wiring.affine import as_affine, reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant, linear
 from precision.format import Discipline, Format
@@ -297,6 +298,9 @@ class Cot(TuringModel):
     def queue(self, n: int) -> Queue:
         """The queue for n steps."""
         return Queue(Code(self.machine), self.any_task(n).cells)
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return Code(self.machine).words.families
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

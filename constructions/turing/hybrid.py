@@ -66,6 +66,7 @@ from constructions.turing.tape_models import (
 )
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
@@ -236,6 +237,9 @@ class Hybrid(TapeModel):
 
         keys = spelled_out_key_precision(largest, length, by_position=True)
         return max(fused, keys, spelled_out_position_precision(length))
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return number_families(self.any_task(n))
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from constructions.engines import Respond
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import HALT
@@ -52,6 +52,7 @@ from constructions.turing.tape_models import (
 )
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit
 from constructions.wiring.wired import Wired
@@ -231,6 +232,9 @@ class Rag(TapeModel):
         return least_odd_precision(
             lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
         )
+
+    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+        return families(self.any_task(n), printed=printed)
 
     def plan(
         self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None

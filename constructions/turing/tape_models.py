@@ -18,11 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.models.program import NUMBER, Family, Words, back
+from constructions.models.program import NUMBER, Words, back
 from constructions.turing.base import HALT, TuringModel
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
 from constructions.wiring.affine import Affine, as_affine, reg, total
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import Gadget, Unit
 from constructions.wiring.wired import Spelled
 

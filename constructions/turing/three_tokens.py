@@ -50,13 +50,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.models.building import format_of, wired_of
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.configurations import HALT, OUT, RUN, START, Code, Task
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import steps as simulated
 from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, linear
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import overload
@@ -10,6 +10,22 @@ from typing import overload
 from constructions.wiring.affine import Number
 
 Row = Mapping[str, Number]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The numbers low … high as tokens. text: how number i is spelled.
+
+    name: the register that is 1 at them; "" of a vocabulary with one family, which needs none.
+    """
+
+    name: str
+    low: int
+    high: int
+    text: Callable[[int], str] = str
+
+    def __len__(self) -> int:
+        return self.high - self.low + 1
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from constructions.engines import decode_by_reference, find_engine
 from constructions.layers import Transformer
-from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.wiring.affine import reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import BlockPlan, constant, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 

@@ -8,8 +8,9 @@ import pickle
 import pytest
 
 from constructions.istree.transformer import TRANSFORMER
-from constructions.models.program import Family, Rule, Words, decide, window
+from constructions.models.program import Rule, Words, decide, window
 from constructions.wiring.affine import reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.register import Past, Register, copied, kept, register, squared
 from constructions.wiring.wire import BlockPlan, wire
 from precision.format import fixed_point

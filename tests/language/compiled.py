@@ -14,6 +14,7 @@ from constructions.language.interpreter import Input
 from constructions.language.program import Architecture, Program, program
 from constructions.language.texts import Piece, Texts
 from constructions.language.values import Output, Value, choose
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
@@ -26,7 +27,7 @@ from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.text import TermPrinter
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Listed, Model, planned
+from verify.rounding.model import Model, planned
 
 Words = tuple[str, ...]
 
@@ -86,7 +87,7 @@ class Compiled:
     @cached_property
     def model(self) -> Model:
         """The exact layers that certificates are about."""
-        families = [Listed("", *self.compiler.numbers)] if self.compiler.has_numbers else []
+        families = [Family("", *self.compiler.numbers)] if self.compiler.has_numbers else []
         plan = self.compiler.plan(self.compiler.setting(self.arithmetic.format))
         return planned(self.compiler.embedding(5 if families else None), plan, self.arithmetic, families, rounded=False)
 

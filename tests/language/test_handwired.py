@@ -18,13 +18,14 @@ from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.tight import nearest, single
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Embedding, Gadget, Head, constant, linear
 from constructions.wiring.register import squared
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.written import by_hand
-from verify.rounding.model import Listed, planned
+from verify.rounding.model import planned
 from verify.theorem import links
 
 SETTING = Setting(8, 9, fixed_point(33))
@@ -136,7 +137,7 @@ def test_families_that_an_embedding_has_not_are_named() -> None:
     arithmetic = Arithmetic(fixed_point(5), Discipline.FUSED)
     assert set(planned(plain, [], arithmetic, [], rounded=False).specials) == {"a"}
     with pytest.raises(ValueError, match=r"0 families of numbers .*has 1"):
-        planned(plain, [], arithmetic, [Listed("", 1, 4)], rounded=False)
+        planned(plain, [], arithmetic, [Family("", 1, 4)], rounded=False)
 
 
 def test_what_it_is_is_read_off_its_blocks() -> None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.language.functions import FunctionError
+from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Undecided
 from verify.algebra.interval import symbol
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.matrices import LARGEST_TABLE, require_same
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Subject
-from verify.rounding.model import Listed, Model
+from verify.rounding.model import Model
 
 FEW = 5  # numbers of each family that are compared, where a table of all would be too large
 
@@ -65,7 +66,7 @@ def in_case(subject: Subject, n: Any) -> tuple[Subject, ...]:
     return tuple(replace(subject, dossier=one, n=m, last=0) for one, m in subject.dossier.in_case(n))
 
 
-def families_of(subject: Subject) -> list[Listed]:
+def families_of(subject: Subject) -> list[Family]:
     """The numbers of a model's vocabulary."""
     return [*subject.dossier.families(subject)]
 
@@ -178,7 +179,7 @@ def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
     if high == low:
         model = model_of(subject)
     largest = families_of(replace(subject, n=high))
-    ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
+    ranges = {one.name: replace(model.families[one.name], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     sizes = _compared_sizes(subject, model, low, high, one=one)
     return Part(low, high, "n", model, subject.dossier.texts_between(subject, low, high), sizes)

@@ -18,12 +18,12 @@ import numpy as np
 from constructions.layers import Matrix
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
 from constructions.rows import Layer, Row, block_rows
-from constructions.wiring.numbered import Powers
+from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.polynomial import Number, Polynomial
-from verify.rounding.model import NUMBER, Listed, Model
+from verify.rounding.model import NUMBER, Model
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves
@@ -39,7 +39,7 @@ def digest(wired: Wired) -> str:
     return hashlib.sha256(file_bytes(wired.model)).hexdigest()
 
 
-def require_same(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> None:
+def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> None:
     """Raises OtherMatrices at the first difference.
 
     n: where the model is for many, this one. families: all numbers of its vocabulary.
@@ -51,7 +51,7 @@ def require_same(model: Model, wired: Wired, n: int, families: Sequence[Listed])
             raise OtherMatrices(f"{where}, row {at[0]}, column {at[1]}", values)
 
 
-def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> Iterator[tuple[str, Entries, Entries]]:
+def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
     """Place by place what stands in the exact layers and what in the matrices."""
     yield "the registers", _listed(model.registers), _listed(wired.registers)
     yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
@@ -123,20 +123,20 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     return value
 
 
-def _words(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> Iterator[tuple[str, Entries, Entries]]:
+def _words(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
     """The embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
-    if [family.family for family in families] != [*model.families] or len(families) != len(wired.families):
+    if [family.name for family in families] != [*model.families] or len(families) != len(wired.families):
         raise OtherMatrices("the vocabulary", "the matrices have other families of numbers than the exact layers")
     for family, listed in zip(families, wired.families, strict=True):
         rows = words[start : start + len(listed)]
         spelled = wired.vocabulary[start : start + len(listed)]
         if not family.low <= listed.low <= listed.high <= family.high:
             raise OtherMatrices(
-                "the vocabulary", f"the numbers {listed.low} … {listed.high} are listed as {family.family!r}"
+                "the vocabulary", f"the numbers {listed.low} … {listed.high} are listed as {family.name!r}"
             )
         yield "the vocabulary", _listed([*map(family.text, range(listed.low, listed.high + 1))]), _listed(spelled)
-        yield f"embed.words, {family.family}".rstrip(", "), *_numbers(model, family, n, rows, listed.low)
+        yield f"embed.words, {family.name}".rstrip(", "), *_numbers(model, family, n, rows, listed.low)
         low = max(listed.high + 1, family.high + 1 - AT_THE_END)
         if low <= family.high and (end := _last(wired, replace(listed, low=low, high=family.high))) is not None:
             yield "embed.words, the last numbers", *_numbers(model, family, n, end, low)
@@ -155,9 +155,9 @@ def _last(wired: Wired, numbers: Powers) -> Matrix | None:
         return None
 
 
-def _numbers(model: Model, family: Listed, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
+def _numbers(model: Model, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
     """The rows of numbers from low on; those that are the same are left out of both."""
-    polynomials, values = model.families[family.family].rows, range(low, low + len(rows))
+    polynomials, values = model.families[family.name].rows, range(low, low + len(rows))
     mine, its = Entries(), Entries()
     for j in sorted({*polynomials, *np.flatnonzero(rows.any(axis=0)).tolist()}):
         polynomial = polynomials.get(j)

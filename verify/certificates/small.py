@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
+from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.document import Judged, judge
-from verify.rounding.model import Listed, described
+from verify.rounding.model import described
 
 Weights = Mapping[str, float]
 Unit = tuple[Weights, float, Weights, float, Weights]  # gate and its bias, up and its bias, what is written
@@ -60,5 +61,5 @@ class Registers(tuple[str, ...]):
 def judged(wired: Wired, automaton: TokenAutomaton) -> Judged:
     """What the checker says."""
     numbers = sum(word.isdecimal() for word in wired.vocabulary)
-    listed = [Listed("", 1, numbers)] if numbers else []
+    listed = [Family("", 1, numbers)] if numbers else []
     return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), automaton)

@@ -19,11 +19,12 @@ from typing import Any, ClassVar, Literal, Protocol
 from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.rounding.model import Listed, Model, planned
+from verify.rounding.model import Model, planned
 
 LEAST = 4  # the first n that the rules of the checker cover
 LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at
@@ -161,9 +162,9 @@ class Dossier:
 
     # Weights
 
-    def families(self, subject: Subject) -> Sequence[Listed]:
+    def families(self, subject: Subject) -> Sequence[Family]:
         """The numbers of the vocabulary; empty if all tokens are words."""
-        return [Listed("", 1, subject.n)]
+        return [Family("", 1, subject.n)]
 
     def least_precision(self, subject: Subject) -> int:
         """The least p for which the weights are derived, or that of the print."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.models.model import Model
-from constructions.models.program import Family
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Family
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
-from verify.rounding.model import Listed
 from verify.rounding.model import Model as ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
@@ -30,6 +29,9 @@ TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n ar
 @dataclass(frozen=True)
 class SolvedDossier(Dossier):
     """A subclass says which inputs there are; the solver asks them, and says what must follow."""
+
+    def families(self, subject: Subject) -> Sequence[Family]:
+        return self.solver.families(subject.n, frozenset(subject.printed))
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -131,11 +133,6 @@ class SolvedDossier(Dossier):
             if scores > MOST_SCORES:
                 return None
         return None
-
-
-def listed(families: Iterable[Family]) -> list[Listed]:
-    """The families of a vocabulary, as the checker reads them."""
-    return [Listed(family.name, family.low, family.high, family.text) for family in families]
 
 
 def documents(

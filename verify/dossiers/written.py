@@ -22,6 +22,7 @@ from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
 from constructions.language.weights import Weights
 from constructions.models.search import END_SEARCH, retrieve
+from constructions.wiring.numbered import Family
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
@@ -29,7 +30,6 @@ from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, Subject, Trial
-from verify.rounding.model import Listed
 
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
 MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
@@ -97,9 +97,8 @@ class ProgramDossier(Dossier):
     def _weights(self, subject: Subject) -> Weights:
         return self.solver.weights(subject.n)
 
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        weights = self._weights(subject)
-        return [Listed("", *weights.numbers)] if weights.has_numbers else []
+    def families(self, subject: Subject) -> Sequence[Family]:
+        return self.solver.families(subject.n)
 
     def least_precision(self, subject: Subject) -> int:
         return self._weights(subject).least_precision(subject.discipline)

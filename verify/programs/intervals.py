@@ -158,7 +158,7 @@ def _changed(model: Model, subject: Subject, change: Callable[[Weight], Weight])
     """With other weights, and the numbers of the subject's vocabulary."""
     families = dict(model.families)
     for one in families_of(subject):
-        families[one.family] = replace(families[one.family], low=one.low, high=one.high)
+        families[one.name] = replace(families[one.name], low=one.low, high=one.high)
     words = {word: tuple((i, change(w)) for i, w in row) for word, row in model.specials.items()}
     position = tuple((i, change(w)) for i, w in model.position)
     layers = tuple(layer.changed(change) for layer in model.layers)

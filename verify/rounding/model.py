@@ -6,7 +6,7 @@ So the certificate of a model for n = 10^12 is made from as many numbers as one 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from constructions.layers import Transformer
 from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.rows import Layer, Row, Weight
 from constructions.wiring.exact import exact_layers
-from constructions.wiring.numbered import Numbered, Powers
+from constructions.wiring.numbered import Family, Numbered, Powers
 from constructions.wiring.wire import BlockPlan, Embedding, as_held, refuse_clashes, registers_of
 from precision.format import Arithmetic
 from verify.algebra.polynomial import ONE, Number, Polynomial, atom, constant, total
@@ -40,19 +40,6 @@ class Numbers:
     def texts(self) -> dict[int, str]:
         """Its rows as text."""
         return {i: str(p) for i, p in sorted(self.rows.items())}
-
-
-@dataclass(frozen=True)
-class Listed:
-    """The numbers low … high of a family: the next rows of an embedding, in this order. text: how number i is spelled."""
-
-    family: str
-    low: int
-    high: int
-    text: Callable[[int], str] = str
-
-    def __len__(self) -> int:
-        return self.high - self.low + 1
 
 
 def vocabulary(model: Model) -> object:
@@ -154,7 +141,7 @@ def described(
     arithmetic: Arithmetic,
     registers: Sequence[str],
     vocabulary: Sequence[str],
-    families: Sequence[Listed],
+    families: Sequence[Family],
     heads: tuple[tuple[str, ...], ...] = (),
 ) -> Model:
     """A model of which the first rows are these families. Raises ValueError for an untied output head."""
@@ -163,7 +150,7 @@ def described(
     numbers = sum(map(len, families))
     words = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
     rows = iter([{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:numbers]])
-    number_families = {f.family: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
+    number_families = {f.name: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
     layers = tuple(map(of_matrices, model.blocks))
     position = sparse(model.position)
     return Model(tuple(registers), number_families, words, position, layers, arithmetic, heads)
@@ -173,7 +160,7 @@ def planned(
     embedding: Embedding,
     blocks: Sequence[BlockPlan],
     arithmetic: Arithmetic,
-    families: Sequence[Listed],
+    families: Sequence[Family],
     *,
     rounded: bool,
 ) -> Model:
@@ -189,7 +176,7 @@ def planned(
     if len(words.families) != len(families):
         told = f"the embedding has {len(words.families)} families of numbers (`Powers` in `Numbered`)"
         raise ValueError(f"{told}, and the dossier's `families` has {len(families)}")
-    numbers = {f.family: _numbers(f, of.powers, index) for f, of in zip(families, words.families, strict=True)}
+    numbers = {f.name: _numbers(f, of.powers, index) for f, of in zip(families, words.families, strict=True)}
     others = [tuple(sorted((index[name], exact(w)) for name, w in row.items() if w)) for row in words.others]
     specials = dict(zip(embedding.vocabulary[len(embedding.vocabulary) - len(others) :], others, strict=True))
     layers = exact_layers(registers, blocks)
@@ -204,7 +191,7 @@ def names_of_heads(blocks: Sequence[BlockPlan]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(head.name for head in block.heads) for block in blocks)
 
 
-def _numbers(family: Listed, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:
+def _numbers(family: Family, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:
     """Of one or two numbers, a line through them, as `described` has it."""
     if isinstance(family.high, int) and family.high - family.low < 2:
         rows = [

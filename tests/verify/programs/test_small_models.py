@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from constructions.language.interpreter import Input
 from constructions.language.terms import ZERO
 from constructions.layers import AttentionHead, Block
+from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.verify.rounding.small import Registers, Unit, Weights, texts
@@ -17,7 +18,7 @@ from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of
-from verify.rounding.model import Listed, described
+from verify.rounding.model import described
 
 OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
 SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}
@@ -120,7 +121,7 @@ def models(draw: st.DrawFn) -> Wired:
 @given(models(), automata(), st.booleans())
 @settings(max_examples=25)
 def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutomaton, naming: bool) -> None:
-    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 3)])
+    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Family("", 1, 3)])
     try:
         program = extract(weights, automaton, naming=naming)
     except Undecided:

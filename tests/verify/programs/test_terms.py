@@ -132,13 +132,13 @@ def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
     found, wired, retriever = program(subject), wired_of(subject), subject.dossier.retriever
     families = families_of(subject)
-    numbers = [(family.family, family.low + i) for family in families for i in range(len(family))]
+    numbers = [(family.name, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))
     ideal = IdealModel(wired.model)
     for question in questions(name, 3):
         tokens = wired.tokens([*question.words(), *retriever.thoughts(question, frozenset())])
         history, _ = ideal.run(tokens)
-        run = Input([told[token] for token in tokens], frozenset(family.family for family in families))
+        run = Input([told[token] for token in tokens], frozenset(family.name for family in families))
         for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
             for i, register in enumerate(found.names):
                 value = run.value(stage.registers.get(i, as_term(0)), k)

@@ -98,7 +98,7 @@ def run_of(subject: Subject) -> list[int]:
 
 def input_of(subject: Subject, tokens: list[int]) -> Input:
     words = digits_of(subject.dossier.solver.machine, (wired_of(subject).vocabulary[token] for token in tokens))
-    return Input(words, frozenset(family.family for family in families_of(subject)))
+    return Input(words, frozenset(family.name for family in families_of(subject)))
 
 
 RUNS = [

@@ -19,6 +19,7 @@ from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from constructions.models.search import retrieve
 from constructions.retrieval.task import Question
 from constructions.rows import Recurrent
+from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import contradictions
@@ -36,7 +37,7 @@ from verify.dossiers.retrieval.tasks import MODELS, SEARCH
 from verify.programs.extraction import extract
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check, embedded
-from verify.rounding.model import Listed, described
+from verify.rounding.model import described
 from verify.rounding.recurrence import HIDDEN_STATE, Share, Total
 
 N = 4
@@ -163,7 +164,7 @@ TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1
 
 
 def judged(case: Case, automaton: TokenAutomaton = CYCLE) -> object:
-    listed = [Listed("", 1, N)]
+    listed = [Family("", 1, N)]
     return judge(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), automaton
     )
@@ -195,7 +196,7 @@ def test_a_run_stays_in_the_bounds_and_is_what_is_read(data: st.DataObject) -> N
     case = data.draw(cases() | cycles())
     states = {i for i, rows in enumerate(zip(case.carry, case.feed, strict=True)) if any(map(any, rows))}
     assume(states.issuperset(j for row in case.carry for j, weight in enumerate(row) if weight))  # others are refused
-    listed = [Listed("", 1, N)]
+    listed = [Family("", 1, N)]
     registers = ("v", "w", "x", "y", "z")
     vocabulary = ("1", "2", "3", "4", *WORDS)
     model = described(case.model, ARITHMETIC, registers, vocabulary, listed)
@@ -216,7 +217,7 @@ def test_a_run_stays_in_the_bounds_and_is_what_is_read(data: st.DataObject) -> N
 def test_bounds_that_are_reached() -> None:
     """x is the number before, y that of two before, z 1 less how many b there have been."""
     case = Case(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
-    listed = [Listed("", 1, N)]
+    listed = [Family("", 1, N)]
     report = check(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )
@@ -226,7 +227,7 @@ def test_bounds_that_are_reached() -> None:
 
 def ranges(case: Case, automaton: TokenAutomaton) -> list[tuple[Fraction, Fraction]]:
     """Of x, y and z."""
-    vocabulary, listed = ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)]
+    vocabulary, listed = ("1", "2", "3", "4", *WORDS), [Family("", 1, N)]
     report = check(described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), vocabulary, listed), automaton)
     return [report.ranges[0, name] for name in "xyz"]
 
@@ -279,7 +280,7 @@ def test_two_registers_in_a_circle() -> None:
 
 def test_a_sum_that_may_saturate() -> None:
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
-    listed = [Listed("", 1, N)]
+    listed = [Family("", 1, N)]
     vocabulary = ("1", "2", "3", "4", *WORDS)
     small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
     with pytest.raises(Refused, match="recurrence, register x: saturates"):
@@ -290,7 +291,7 @@ def test_a_sum_that_is_limited() -> None:
     """By an invariant: the numbers are 7 together at most, so that nothing saturates, twice the sum in the next block neither."""
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
     small, registers = Arithmetic(fixed_point(9)), ("v", "w", "x", "y", "z")
-    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)])
+    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Family("", 1, N)])
     limit = Limited("few", "x", 7, "")
     for known in (limit, replace(limit, most=atom("n") + 3)):
         report = check(model, replace(CYCLE, answers=frozenset([Label("b")]), invariants=(known,)))
@@ -303,7 +304,7 @@ def test_a_sum_that_is_limited() -> None:
 def test_a_sum_before_anything_is_added() -> None:
     """The count of b, of which the first comes late, is 0 at the first number too."""
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
-    listed = [Listed("", 1, N)]
+    listed = [Family("", 1, N)]
     states = embedded(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )

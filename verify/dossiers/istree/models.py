@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from constructions.istree import hybrid, rag
 from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
 from constructions.istree.models import MODELS
@@ -17,8 +16,7 @@ from precision.format import Discipline
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents, documents_above, listed
-from verify.rounding.model import Listed
+from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents, documents_above
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -220,9 +218,6 @@ class OfHybrid(IsTree):
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return discipline is Discipline.FUSED or not theorem
 
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        return listed(hybrid.families(subject.n))
-
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.of_hybrid(low, high)
 
@@ -263,9 +258,6 @@ class OfSearcher(IsTree):
 
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     stored_in = tuple(Discipline)
-
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        return listed(rag.families(subject.n))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed

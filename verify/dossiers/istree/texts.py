@@ -15,8 +15,8 @@ from constructions.istree.graphs import LAYOUTS, PAPER, Layout
 from constructions.istree.hybrid import DOWN, FURTHER, PASS, PLACE, UP, VERTEX
 from constructions.istree.rag import ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE, RECORD, RETURN
 from constructions.istree.searches import Search, searches
-from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.wiring.numbered import Family
 from verify.algebra.domains import SIZE
 from verify.algebra.polynomial import atom, constant
 from verify.automata.token_automaton import Apart, Bound, Consecutive, Label, Limited, State, TokenAutomaton

@@ -19,14 +19,13 @@ from constructions import ngram, recall
 from constructions.gallery.more_than import counting
 from constructions.gallery.trigram import behind
 from constructions.language.terms import Answer, At, Back, NumberOf, Read, Say, SayNumber, as_term
-from constructions.models.program import Family
 from constructions.retrieval.rag import PLAIN, REPEAT, Script, Searcher, families
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
+from constructions.wiring.numbered import Family
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
-from verify.dossiers.solved import LONGEST, SolvedDossier, documents, listed
-from verify.rounding.model import Listed
+from verify.dossiers.solved import LONGEST, SolvedDossier, documents
 
 if TYPE_CHECKING:
     from verify.patterns.texts import Comparison
@@ -129,11 +128,6 @@ class Retrieval(SolvedDossier):
         return (
             retriever.script(self.tokens_asked, frozenset(subject.printed)) if isinstance(retriever, Searcher) else ()
         )
-
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        if not isinstance(self.retriever, Searcher):
-            return super().families(subject)
-        return listed(families(self.retriever.task, subject.n, self.script(subject)))
 
     # Texts
 

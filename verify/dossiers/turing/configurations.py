@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from constructions.models.program import Family
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
 from constructions.turing.cot import sequence_length
 from verify.automata.token_automaton import Delayed, Label, State, TokenAutomaton
@@ -16,11 +15,6 @@ from verify.automata.token_automaton import Delayed, Label, State, TokenAutomato
 Order = dict[Label, tuple[str, tuple[Label, ...]]]  # a state's label → its word or family, and what it may follow
 FIRST_HEAD, LAST_TURN = "the first head", "the last turn"
 BEFORE_HEAD, BEHIND_HEAD = "the prompt, left of the head", "the prompt, right of the head"
-
-
-def families(task: TaskOfAnySize) -> tuple[Family, ...]:
-    """The digits of the vocabulary."""
-    return Code(task.machine).words.families
 
 
 def queue(cells: int) -> Delayed:

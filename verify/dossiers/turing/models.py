@@ -15,15 +15,15 @@ from constructions.turing.door import given_machine, is_named, named_machine
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.models import MODELS
+from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.interval import symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
-from verify.dossiers.solved import TRIES, SolvedDossier, documents, documents_above, listed
+from verify.dossiers.solved import TRIES, SolvedDossier, documents, documents_above
 from verify.dossiers.turing import configurations, tapes
-from verify.rounding.model import Listed
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -113,9 +113,6 @@ class OnTape(Turing):
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:
         return documents_above(self, tuple(Discipline))
-
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        return listed(tapes.FAMILIES[self.model](self.task(subject)))
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, subject.n, subject.n)
@@ -232,9 +229,6 @@ class OfThoughts(Turing):
             raise ValueError("every number of cells is of a machine as cot, from 1 on, without n")
         return replace(own, all_cells=True)
 
-    def families(self, subject: Subject) -> Sequence[Listed]:
-        return listed(configurations.families(self.task(subject)))
-
     def format(self, subject: Subject) -> Format:
         super().format(subject)  # which refuses a precision that is none
         self.task(subject)  # and this one a space that cannot be wired
@@ -306,11 +300,11 @@ class OfThoughts(Turing):
         return configurations.passes("m")
 
 
-def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Listed], rng: random.Random) -> list[int]:
+def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Family], rng: random.Random) -> list[int]:
     """A text of the language of a Turing machine, with any numbers."""
     first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
     for family in families:
-        zero[family.family] = first - family.low
+        zero[family.name] = first - family.low
         first += len(family)
     state, tokens = 0, list[int]()
     while True:

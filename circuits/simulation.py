@@ -45,7 +45,7 @@ from constructions.parts.gadgets.product import square
 from constructions.parts.gadgets.quotient import quotient, quotient_room
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.copy import before, copy, nearest_key, position_square_precision
-from constructions.retrieval.attention import spelled_out_position_precision
+from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_gap, least_odd_precision, log2, split_scale

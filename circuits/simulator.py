@@ -18,10 +18,9 @@ from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING, Model
+from constructions.models.model import NOTHING, Ids, Model, Planned
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
-from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
@@ -106,7 +105,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     block_texts = BLOCKS
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return (
             *numbers_of(setting.format),
             Derived("C", Fraction(setting.n), f"the gates of one step of {self.rnn.name}"),
@@ -128,20 +127,16 @@ class Simulator(Model[Sequence[int], list[str]]):
     def length(self, n: int) -> int:
         return self.task(n).length
 
-    def longest(self, n: int, printed: frozenset[str]) -> None:
+    def longest(self, n: int, printed: Ids) -> None:
         """No engine refuses a longer sequence."""
 
     def setting(self, n: int, fmt: Format) -> Setting:
         return Setting(self.task(n).gates, self.length(n), fmt)
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         return least_precision(self.task(n), discipline)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         """All of the RNN's words are listed."""
         return plan_of(self.task(n), fmt, printed)
 

@@ -40,6 +40,7 @@ from constructions.parts.heads.copy import copy, position_square_precision
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.count import PART as COUNT_PART
 from constructions.parts.heads.count import count
+from constructions.parts.heads.match import spelled_out
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import (
     brought,
@@ -48,8 +49,6 @@ from constructions.retrieval.attention import (
     own_precision,
     prepare,
     remember,
-    spelled_out_key_precision,
-    spelled_out_position_precision,
 )
 from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
@@ -165,10 +164,7 @@ def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     length = n + 2 + query_length
     compared = least_odd_precision(lambda q: 2 * (n + 1).bit_length())
     fused = max(own_precision(n), compared, position_square_precision(n, length), COUNT_PART.least_precision(n, length))
-    if discipline is Discipline.FUSED:
-        return fused
-    keys = spelled_out_key_precision(n, length, by_position=False)
-    return max(fused, keys, spelled_out_position_precision(length))
+    return spelled_out(fused, discipline, n, length, by_position=False)
 
 
 def _more_constants(setting: Setting) -> Sequence[Derived]:

@@ -19,7 +19,8 @@ import sys
 from dataclasses import replace
 
 from constructions.parts.heads.copy import nearest_key, position_square_precision
-from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
+from constructions.parts.heads.match import spelled_out_position_precision
+from constructions.retrieval.attention import output_number, own_precision, prepare
 from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever

@@ -16,7 +16,7 @@ from constructions.models.program import back
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.heads.copy import copy, position_square_precision
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.parts.heads.match import match, match_precision
+from constructions.parts.heads.match import match, match_precision, spelled_out
 from constructions.retrieval.attention import (
     copies,
     output_number,
@@ -24,8 +24,6 @@ from constructions.retrieval.attention import (
     pair,
     prepare,
     remember,
-    spelled_out_key_precision,
-    spelled_out_position_precision,
 )
 from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import Quote, Script, rag
@@ -101,10 +99,7 @@ def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
         largest = 2 * largest + 1
     positions = position_square_precision(n, length)
     fused = max(own_precision(n), positions, match_precision(largest, length))
-    if discipline is Discipline.FUSED:
-        return fused
-    keys = spelled_out_key_precision(largest, length, by_position=True)
-    return max(fused, keys, spelled_out_position_precision(length))
+    return spelled_out(fused, discipline, largest, length)
 
 
 GLOSSARY = {"answer": "the number behind the first place where the query stands, 0 if there is none"}

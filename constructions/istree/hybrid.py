@@ -40,13 +40,14 @@ from fractions import Fraction
 
 from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, Graph
-from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING
+from constructions.istree.words import scale_constants
+from constructions.models.construction import Construction, Derived, lead_of, numbers_of
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import position_square_precision
-from constructions.parts.heads.match import match, match_precision, match_scale, pair
+from constructions.parts.heads.match import match, match_precision, pair, spelled_out
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.recurrences.running_sum import running_sum
@@ -55,7 +56,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import register, squared
-from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant
+from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit, constant
 from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.7"
@@ -293,9 +294,7 @@ class Hybrid(IsTreeModel):
     def length(self, n: int) -> int:
         return max(3 * (n * (n - 1) // 2) + 2, 3 * n - 2 + self.limit(n))
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """For every simple graph on n vertices.
 
         The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes
@@ -307,42 +306,20 @@ class Hybrid(IsTreeModel):
             largest = 2 * largest + 1
         own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
         fused = max(own, position_square_precision(n, length), match_precision(largest, length))
-        if discipline is Discipline.FUSED:
-            return fused
-        from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+        return spelled_out(fused, discipline, largest, length)
 
-        keys = spelled_out_key_precision(largest, length, by_position=True)
-        return max(fused, keys, spelled_out_position_precision(length))
-
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return families(n)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         known = words(n if listed is None else listed)
         return known.embedding(), _blocks(self.setting(n, fmt), known, printed)
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        fmt, scale = setting.format, match_scale(setting, printed=False)
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return (
-            *numbers_of(fmt, "; a score too negative for it saturates"),
-            Derived(
-                "G",
-                Fraction(setting.gap),
-                f"a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), length = {setting.length}",
-            ),
-            Derived(
-                "L",
-                Fraction(setting.length_bound),
-                f"the least power of two above every position, up to {setting.length}",
-            ),
-            Derived(
-                "S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"
-            ),
-            Derived(
-                "D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"
-            ),
+            *numbers_of(setting.format, "; a score too negative for it saturates"),
+            lead_of(setting),
+            *scale_constants(setting),
             Derived("last", Fraction(3 * setting.n - 1), "3n − 1: the position of the last record"),
         )
 

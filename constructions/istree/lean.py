@@ -38,7 +38,7 @@ from constructions.istree import lean_words
 from constructions.istree.base import TourModel
 from constructions.istree.graphs import TokenLayout, sequence_length
 from constructions.models.construction import Construction, Derived
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.match import Pair, pair
@@ -321,21 +321,17 @@ class Lean(TourModel):
             raise ValueError(f"the variant lean has nothing as printed, so no finding {finding_ids[0]!r}")
         return NOTHING
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """For every simple graph on n vertices."""
         # A symbol for many n is asked anew: its comparisons say for which of them the answer holds.
         return (_least_precision_of if type(n) is int else _searched_precision)(n, discipline, self.layout)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         plan = _Plan(self.setting(n, fmt), self.layout)
         blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
         return _embedding(plan, n if listed is None else listed), blocks
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return lean_words.constants(scale_of(setting, self.layout))
 
     def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:

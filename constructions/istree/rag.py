@@ -29,7 +29,7 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.searches import FINDINGS as OF_SEARCHES
 from constructions.istree.searches import Ref, Search, Searches, U, V, searches
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.parts.gadgets.indicator import indicator
@@ -37,7 +37,7 @@ from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
-from constructions.wiring.wire import BlockPlan, Embedding
+from constructions.wiring.wire import BlockPlan
 from precision.format import Discipline, Format
 
 SOURCE = "Theorem 5.3, Algorithm 2"
@@ -224,9 +224,7 @@ class Rag(IsTreeModel):
     def length(self, n: int) -> int:
         return 3 * (n * (n - 1) // 2) + 1 + self.limit(n)
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """For every simple graph on n vertices.
 
         Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions; logits 2v·i − i² + 1, of which
@@ -235,12 +233,10 @@ class Rag(IsTreeModel):
         largest = n * n + 1 if discipline is Discipline.FUSED else 2 * n * n
         return least_odd_precision(lambda q: max(largest, self.length(n), 2 * n + 2).bit_length())
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return families(n)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         written = searches(printed)
         words, compare = _words(written, n if listed is None else listed), _comparisons(written, n)
         rules = (*_heads(written), *_choices(written), *_results(written), *_spelling(written))
@@ -248,7 +244,7 @@ class Rag(IsTreeModel):
         remember = BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units))
         return words.embedding(), (remember, write)
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return numbers_of(setting.format, ": above n² + 1 and every position")
 
     def expected(self, graph: Graph) -> list[str]:

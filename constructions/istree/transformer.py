@@ -18,7 +18,7 @@ from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD, Plan, bl
 from constructions.istree.graphs import sequence_length
 from constructions.istree.lean import Lean
 from constructions.models.construction import Construction, Derived
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
 from constructions.parts.heads.count import FINDING as COUNT
@@ -26,7 +26,6 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match_next import match_next_precision
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
-from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline, Format
 
 SOURCE = "Theorem 4.7, appendix C.6.2"
@@ -56,9 +55,7 @@ class Transformer(TourModel):
         super().of(variant)
         return Lean(self.layout) if variant == "lean" else self
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """For every simple graph on n vertices.
 
         At most 8·bits(n) + 23 for n ≤ 10^6 under `fused`: T·(t − c')² of Lemma C.18 needs a range of n⁴·G. Under `sequential` the
@@ -73,13 +70,11 @@ class Transformer(TourModel):
         fused = max(own, match_next_precision(n, length))  # room for −G·k² as well, which is less than a match needs
         return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         plan = Plan(self.setting(n, fmt), self.layout, printed)
         return embedding_of(plan, n if listed is None else listed), blocks_of(plan)
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return words.constants(setting, Plan(setting, self.layout, printed).resolution, printed)
 
     def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:

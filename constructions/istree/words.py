@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from constructions.models.construction import Derived, numbers_of
+from constructions.models.construction import Derived, lead_of, numbers_of
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale
 from constructions.parts.heads.match_next import least_lead, next_scale
@@ -87,20 +87,23 @@ GLOSSARY: Mapping[str, str] = {
 }
 
 
+def scale_constants(setting: Setting) -> tuple[Derived, ...]:
+    """Those of heads that prefer among equal keys by position."""
+    scale, largest = match_scale(setting, printed=False), f"up to {setting.length}"
+    return (
+        Derived("L", Fraction(setting.length_bound), f"the least power of two above every position, {largest}"),
+        Derived("S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"),
+        Derived("D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"),
+    )
+
+
 def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tuple[Derived, ...]:
     """The constants of the weights for one (n, p); the last three are those of the repaired variant alone."""
-    n, length, gap = setting.n, setting.length, setting.gap
-    as_printed = SCORE_RANGE.id in printed
-    scale = match_scale(setting, as_printed)
+    n, gap = setting.n, setting.gap
     numbers = numbers_of(setting.format, "; a score too negative for it saturates")
-    lead = Derived(
-        "G",
-        Fraction(gap),
-        f"a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), length = {length}; "
-        "the runners-up then get weight exactly 0",
-    )
-    bound = Derived("L", Fraction(setting.length_bound), f"the least power of two above every position, up to {length}")
-    if as_printed:
+    lead = lead_of(setting, "; the runners-up then get weight exactly 0")
+    if SCORE_RANGE.id in printed:
+        scale = match_scale(setting, printed=True)
         return (
             *numbers,
             lead,
@@ -114,9 +117,7 @@ def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tup
     return (
         *numbers,
         lead,
-        bound,
-        Derived("S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"),
-        Derived("D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"),
+        *scale_constants(setting),
         Derived(
             "T",
             Fraction(counts),

@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,14 +19,13 @@ from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.language.weights import Weights
 from constructions.models.building import chosen_of, format_of
-from constructions.models.construction import Construction, Derived, numbers_of
+from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import LARGEST_N, Domain, Door, Said
-from constructions.models.model import NOTHING, Model
+from constructions.models.model import NOTHING, Ids, Model, Planned
 from constructions.models.search import END_SEARCH, Search
 from constructions.models.solver import Request, Run
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
-from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
@@ -104,18 +102,14 @@ class ProgramModel(Model[Prompt, str]):
         length: int = self.weights(n).length
         return length
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         return self.weights(n).least_precision(discipline)
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         weights = self.weights(n)
         return (Family("", *weights.numbers),) if weights.has_numbers else ()
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         """Raises ValueError for what the architecture cannot do."""
         weights = self.weights(n)
         return weights.embedding(listed), weights.plan(weights.setting(fmt))
@@ -210,10 +204,8 @@ class ProgramModel(Model[Prompt, str]):
             variants=(self.variant,),
         )
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2)"
-        gap = Derived("G", Fraction(setting.gap), f"{lead}, length = {setting.length}")
-        return (*numbers_of(setting.format), gap)
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
+        return (*numbers_of(setting.format), lead_of(setting))
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting
 from constructions.wiring.register import Past, register
 from precision.format import Format
 
@@ -29,6 +30,12 @@ def numbers_of(fmt: Format, largest: str = "") -> tuple[Derived, Derived]:
         Derived("2^−q", fmt.quantum, step),
         Derived("max", fmt.max_value, f"the largest number, 2^q − 2^−q{largest}"),
     )
+
+
+def lead_of(setting: Setting, more: str = "") -> Derived:
+    """The lead of a winning score. more: what to say of it besides."""
+    lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
+    return Derived("G", Fraction(setting.gap), f"{lead}length = {setting.length}{more}")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
-NOTHING: frozenset[str] = frozenset()
+Ids = frozenset[str]
+NOTHING: Ids = frozenset()
+Planned = tuple[Embedding, tuple[BlockPlan, ...]]
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
 
@@ -47,7 +49,7 @@ class Model(ABC, Generic[Input, Answer]):
         """What each block does, by its number, with nothing as printed."""
 
     @abstractmethod
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         """The constants of the weights."""
 
     def of(self, variant: str) -> Model[Input, Answer]:
@@ -66,18 +68,14 @@ class Model(ABC, Generic[Input, Answer]):
         """The most tokens of a sequence that the constants are derived for."""
 
     @abstractmethod
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """The least p of R_p for which the derivation of the repaired weights holds; with printed score factors, theirs."""
 
     @abstractmethod
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         """The embedding and the blocks, not yet matrices. listed: how many numbers the embedding lists, by default all."""
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         """The numbers of the vocabulary, which are its first words: by default one family without a name."""
         return (Family("", 1, n),)
 
@@ -85,7 +83,7 @@ class Model(ABC, Generic[Input, Answer]):
         """What the constants are derived from."""
         return Setting(n, self.length(n), fmt)
 
-    def longest(self, n: int, printed: frozenset[str]) -> int | None:
+    def longest(self, n: int, printed: Ids) -> int | None:
         """The most tokens that an engine takes; None for any number."""
         return self.length(n)
 
@@ -103,7 +101,7 @@ class Model(ABC, Generic[Input, Answer]):
         n: int,
         precision_bits: int | None,
         discipline: Discipline,
-        printed: frozenset[str] = NOTHING,
+        printed: Ids = NOTHING,
         *,
         forced: bool = False,
     ) -> Format:

@@ -12,11 +12,13 @@ from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match import spelled_out_key_precision as spelled_out_key_precision  # by this name, too
+from constructions.parts.heads.match import spelled_out_position_precision as spelled_out_position_precision
 from constructions.parts.recurrences.recent import recent
 from constructions.retrieval.retriever import COPIES, TIED_HEAD, Plan
 from constructions.retrieval.task import FAILED, SPECIALS
 from constructions.wiring.affine import Affine, reg
-from constructions.wiring.part import least_gap, least_odd_precision, log2
+from constructions.wiring.part import least_odd_precision
 from constructions.wiring.register import copied, kept, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant, linear
 
@@ -92,20 +94,3 @@ def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget,
 def own_precision(n: int) -> int:
     """Least p at which squares of numbers and their logits 2v·i fit: 2n² < 2^q."""
     return least_odd_precision(lambda q: 2 * n.bit_length() + 1)
-
-
-def spelled_out_position_precision(length: int) -> int:
-    """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
-    start = 2 * length.bit_length()
-    return least_odd_precision(lambda q: log2(least_gap(q, length)) + start + 1, start)
-
-
-def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
-    """Least p for a head on keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
-
-    def bits(q: int) -> int:
-        gap = least_gap(q, length)
-        scale = 4 * gap * (1 << length.bit_length()) ** 2 if by_position else gap
-        return log2(scale) + 2 * n.bit_length() + 1
-
-    return least_odd_precision(bits, 2 * n.bit_length())

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.retrieval.retriever import Plan, Retriever
@@ -52,7 +52,7 @@ class Searcher(Retriever):
 
     script: Callable[[int, frozenset[str]], Script]
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return families(self.task, n, self.script(self.query_length, printed))
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from constructions.engines import no_response
-from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING, Model
+from constructions.models.construction import Construction, Derived, lead_of, numbers_of
+from constructions.models.model import NOTHING, Ids, Model, Planned
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -126,19 +126,12 @@ class Retriever(Model[Question, str]):
     def block_texts(self) -> Mapping[int, str]:
         return self.about
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         fmt = setting.format
         constants = [*numbers_of(fmt, "" if self.searches else SATURATED)]
         if self.searches:
             return (*constants, *self.more_constants(setting))
-        constants.append(
-            Derived(
-                "G",
-                Fraction(setting.gap),
-                "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
-                f"length = {setting.length}; the runners-up then get weight exactly 0",
-            )
-        )
+        constants.append(lead_of(setting, "; the runners-up then get weight exactly 0"))
         if SCORE_RANGE in self.findings:
             as_printed = SCORE_RANGE.id in printed
             scale = match_scale(setting, as_printed)
@@ -158,19 +151,15 @@ class Retriever(Model[Question, str]):
         """The same with these findings as printed."""
         return n + 2 + self.query_length + self.steps(self.query_length, printed) - 1
 
-    def longest(self, n: int, printed: frozenset[str]) -> int:
+    def longest(self, n: int, printed: Ids) -> int:
         """A finding alone may take more tokens than none or all of them, which the constants are derived for."""
         return max(self.length(n), self.length_with(n, printed))
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         least = self.least_bits(n, self.query_length, discipline)
         return max(least, printed_room(n)) if SCORE_RANGE.id in printed else least
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         plan = Plan(self.setting(n, fmt), self.query_length, printed)
         few = plan if listed is None else replace(plan, setting=replace(plan.setting, n=listed))
         return self.embedding(few, self.task), tuple(self.blocks(plan))

@@ -14,7 +14,7 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.turing.base import TuringModel
-from constructions.turing.door import DEFAULT_STEPS, DOOR, given_machine, is_named, named_machine, said
+from constructions.turing.door import DEFAULT_STEPS, DOOR, resolved, said
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, VARIANTS
@@ -159,16 +159,11 @@ def _check(args: argparse.Namespace) -> None:
 
 def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     """The machine and its word. Raises CommandError."""
-    text, tape = str(args.machine), args.tape
     with cli.usage_errors():
-        if is_named(text):
-            return named_machine(text, tape)
-        pasted = given_machine(text)
-        tape = pasted.tape(tape or "")
-        pasted.machine.word(tape)
-    if pasted.note:
-        cli.say(pasted.note)
-    return pasted.machine, tape
+        machine, tape, note = resolved(str(args.machine), args.tape)
+    if note:
+        cli.say(note)
+    return machine, tape
 
 
 COMMAND = Command(

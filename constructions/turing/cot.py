@@ -53,7 +53,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, SQUARE, back, window
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import TuringModel
@@ -82,7 +82,7 @@ from constructions.turing.simulator import Configuration, Step
 from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
-from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant, linear
+from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear
 from precision.format import Discipline, Format
 
 SOURCE = "Theorem 4.1"
@@ -285,13 +285,11 @@ class Cot(TuringModel):
     def length(self, n: int) -> int:
         return sequence_length(self.any_task(n).cells, n)
 
-    def longest(self, n: int, printed: frozenset[str]) -> int:
+    def longest(self, n: int, printed: Ids) -> int:
         """The weights are certified for any number of steps, so engines refuse only more than a Task takes."""
         return sequence_length(self.any_task(n).cells, MOST_STEPS)
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """Under either discipline: nothing is ever rounded."""
         return self.queue(n).least_bits
 
@@ -299,17 +297,15 @@ class Cot(TuringModel):
         """The queue for n steps."""
         return Queue(Code(self.machine), self.any_task(n).cells)
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return Code(self.machine).words.families
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         """The number of cells may be one that weights in float64 do not reach. The words do not depend on n: all are listed."""
         code = Code(self.machine)
         return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(self.queue(n)))
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         queue = self.queue(setting.n)
         return (
             *numbers_of(setting.format),

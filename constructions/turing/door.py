@@ -24,8 +24,21 @@ DEFAULT_STEPS = 1000
 EXAMPLE_WORDS = 250  # of a run, as a worked example beside the weights
 
 
-def named_machine(name: str, tape: str | None) -> tuple[Machine, str]:
-    """A machine of the library, and its word: its own example if there is no other. Raises ValueError."""
+def resolved(text: str, tape: str | None, *, files: bool = True) -> tuple[Machine, str, str]:
+    """The machine that a text means, its word, and what was renamed while it was read.
+
+    text: a name of the library, whose own example is the word if there is no other; rules; or, if `files`, a file, `-` for
+    standard input. Raises CommandError, ValueError.
+    """
+    if text in {named.name for named in LIBRARY}:
+        return *_named(text, tape), ""
+    pasted = _of_file(text) if files and (text == "-" or _is_file(text)) else _of_rules(text)
+    word = pasted.tape(tape or "")
+    pasted.machine.word(word)
+    return pasted.machine, word, pasted.note
+
+
+def _named(name: str, tape: str | None) -> tuple[Machine, str]:
     named = find(name)
     named.machine.word(tape or "")
     if tape is not None and not re.fullmatch(named.accepts, tape):
@@ -35,26 +48,17 @@ def named_machine(name: str, tape: str | None) -> tuple[Machine, str]:
     return named.machine, named.example if tape is None else tape
 
 
-def is_named(text: str) -> bool:
-    """Whether the library has a machine of this name."""
-    return text in {named.name for named in LIBRARY}
-
-
-def require_machine(text: str) -> None:
-    """Raises ValueError for a text that is neither a name nor the rules of a machine."""
+def _of_rules(text: str) -> Pasted:
     if not looks_like_a_machine(text):
         names = ", ".join(named.name for named in LIBRARY)
         raise ValueError(
             f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
             " rules are written as in 1RB1LB_1LA1RZ"
         )
+    return read_machine(text)
 
 
-def given_machine(text: str) -> Pasted:
-    """The machine of a file, of standard input for `-`, or of rules as they are. Raises CommandError, ValueError."""
-    if text != "-" and not _is_file(text):
-        require_machine(text)
-        return read_machine(text)
+def _of_file(text: str) -> Pasted:
     from constructions.show import cli
 
     with cli.usage_errors("" if text == "-" else f"{text}: "):
@@ -83,13 +87,8 @@ def _solver(
     if isinstance(machine, Machine):
         rules, word = machine, tape or ""
         rules.word(word)
-    elif is_named(machine):
-        rules, word = named_machine(machine, tape)
     else:
-        require_machine(machine)
-        pasted = read_machine(machine)
-        rules, word = pasted.machine, pasted.tape(tape or "")
-        rules.word(word)
+        rules, word, _ = resolved(machine, tape, files=False)
     return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
 
 

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.heads.copy import position_square_precision
-from constructions.parts.heads.match import Pair, match_precision, match_scale
+from constructions.parts.heads.match import Pair, match_precision, match_scale, spelled_out
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import HALT
@@ -69,7 +69,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
+from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
@@ -219,9 +219,7 @@ class Hybrid(TapeModel):
     def length(self, n: int) -> int:
         return sequence_length(self.any_task(n))
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """The head matches keys as large as there are cells over the whole sequence: O(log steps) bits.
 
         The logits 2c·i of cells, the products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but
@@ -231,24 +229,17 @@ class Hybrid(TapeModel):
         length, largest = sequence_length(task), task.ends[1] + _shift(task, NOTHING)
         own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
         fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
-        if discipline is Discipline.FUSED:
-            return fused
-        from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+        return spelled_out(fused, discipline, largest, length)
 
-        keys = spelled_out_key_precision(largest, length, by_position=True)
-        return max(fused, keys, spelled_out_position_precision(length))
-
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return number_families(self.any_task(n))
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
         known = _words(task, task.around(listed))
         return known.embedding(), _blocks(task, self.setting(n, fmt), known, printed)
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         scale = match_scale(setting, False)
         fmt = setting.format
         shift = Fraction(_shift(self.any_task(setting.n), NOTHING))

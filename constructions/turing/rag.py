@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from constructions.engines import Respond
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING
+from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
 from constructions.parts.recurrences.running_sum import running_sum
@@ -54,7 +54,7 @@ from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting, least_odd_precision
-from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit
+from constructions.wiring.wire import BlockPlan, Gadget, Unit
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
@@ -219,9 +219,7 @@ class Rag(TapeModel):
     def length(self, n: int) -> int:
         return sequence_length(self.any_task(n))
 
-    def least_precision(
-        self, n: int, discipline: Discipline = Discipline.FUSED, printed: frozenset[str] = NOTHING
-    ) -> int:
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits.
 
         Positions, of which `sequential` needs no more; logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the
@@ -233,12 +231,10 @@ class Rag(TapeModel):
             lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
         )
 
-    def families(self, n: int, printed: frozenset[str] = NOTHING) -> tuple[Family, ...]:
+    def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return families(self.any_task(n), printed=printed)
 
-    def plan(
-        self, n: int, fmt: Format, printed: frozenset[str] = NOTHING, listed: int | None = None
-    ) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
         known, first = _words(task, printed, task.around(listed)), _first_block(task)
         output = decide(tuple(_rules(tape_search(printed))), known)
@@ -246,7 +242,7 @@ class Rag(TapeModel):
         remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))
         return known.embedding(), (remember, last)
 
-    def constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+    def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return numbers_of(setting.format, ": above twice the square of a cell")
 
     def surroundings(self, wired: Wired) -> Respond:

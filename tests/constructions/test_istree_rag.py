@@ -79,7 +79,7 @@ def test_a_wrong_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = rag.RAG.expected(TRIANGLE)
     wrong = [*right]
     wrong[wrong.index(END_SEARCH) + 1] = "3"
-    monkeypatch.setattr(rag, "expected_sequence", lambda graph: wrong)
+    monkeypatch.setattr(rag.Rag, "expected", lambda model, graph: wrong)
     with pytest.raises(AssertionError):
         judge_text(TRIANGLE)
 

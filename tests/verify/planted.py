@@ -95,15 +95,15 @@ def default_in_a_gap() -> None:
 
 def fewer_bits_in_a_gap() -> None:
     """IsTree, lean, is built with two bits less than it needs for 5,000 ≤ n ≤ 9,000."""
-    from constructions.istree import lean
+    from constructions.istree.lean import Lean
 
-    right = lean.LEAN.least_precision
+    right = Lean.least_precision
 
-    def least(n: Any, *more: Any, **options: Any) -> Any:
-        found = right(n, *more, **options)
+    def least(model: Lean, n: Any, *more: Any) -> Any:
+        found = right(model, n, *more)
         return found - 2 if 5_000 <= n <= 9_000 else found
 
-    lean.LEAN.least_precision = least
+    Lean.least_precision = least  # type: ignore[method-assign]
 
 
 FAULTS: Mapping[str, Callable[[], None]] = {

@@ -43,7 +43,7 @@ def sound(n: int) -> Row:
 
 
 def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer, "least_precision", lambda *arguments: 5)
+    monkeypatch.setattr(transformer.Transformer, "least_precision", lambda *arguments: 5)
     row = judged(istree_models.test_logarithmic_precision, istree_models.REPAIRED)
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None

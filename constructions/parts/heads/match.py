@@ -44,6 +44,7 @@ from constructions.wiring.part import (
 )
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Gadget, Head, constant
+from precision.format import Discipline
 
 FINDING = Finding(
     id="score-range",
@@ -160,6 +161,31 @@ def match_room(gap: int, n: int, length: int) -> int:
     key_scale, query_scale = split_scale(4 * area)
     # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
     return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
+
+
+def spelled_out_position_precision(length: int) -> int:
+    """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
+    start = 2 * length.bit_length()
+    return least_odd_precision(lambda q: log2(least_gap(q, length)) + start + 1, start)
+
+
+def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
+    """Least p for a head on keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
+
+    def bits(q: int) -> int:
+        gap = least_gap(q, length)
+        scale = 4 * gap * (1 << length.bit_length()) ** 2 if by_position else gap
+        return log2(scale) + 2 * n.bit_length() + 1
+
+    return least_odd_precision(bits, 2 * n.bit_length())
+
+
+def spelled_out(fused: int, discipline: Discipline, largest: int, length: int, *, by_position: bool = True) -> int:
+    """The least p of a model with heads on positions and on keys up to `largest`. fused: that under `fused`."""
+    if discipline is Discipline.FUSED:
+        return fused
+    keys = spelled_out_key_precision(largest, length, by_position=by_position)
+    return max(fused, keys, spelled_out_position_precision(length))
 
 
 def compared(pairs: int) -> Sequence[tuple[str, str]]:

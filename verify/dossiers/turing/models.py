@@ -11,7 +11,7 @@ from constructions.language.terms import Answer, Term
 from constructions.turing import configurations as space
 from constructions.turing import rag
 from constructions.turing.base import TuringModel
-from constructions.turing.door import given_machine, is_named, named_machine
+from constructions.turing.door import resolved
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.models import MODELS
@@ -81,13 +81,7 @@ class Turing(SolvedDossier):
 
         Raises CommandError, ValueError.
         """
-        text = DEFAULT_MACHINE if text is None else text
-        if is_named(text):
-            machine, word = named_machine(text, tape)
-        else:
-            pasted = given_machine(text)
-            machine, word = pasted.machine, pasted.tape(tape or "")
-        machine.word(word)
+        machine, word, _ = resolved(DEFAULT_MACHINE if text is None else text, tape)
         return replace(self, machine=str(machine), tape=word)
 
     def is_stepwise(self, subject: Subject) -> bool:

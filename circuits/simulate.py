@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from circuits.circuit import Kind
@@ -12,13 +11,12 @@ from circuits.models import LARGEST_N, Rnn, simulated
 from circuits.runs import Conversation
 from circuits.simulator import Simulator
 from constructions.layers import LARGEST_PRECISION
-from constructions.models.door import Domain, Door, Said
-from constructions.models.solver import Request, Run
+from constructions.models.door import Door
+from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
-from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 MOST_WORDS = 1 << 16
 PROG = "python -m constructions.simulate"
 DEFAULT_RNN = "parity"
-MOST_TOKENS = 1 << 23
 
 EPILOG = """\
 examples:
@@ -70,59 +67,11 @@ def _simulator(name: str, p: int | None, n: int | None, words: int | None, disci
     return Simulator(model.load(p, model.n if n is None else n, discipline), model.words if words is None else words)
 
 
-def _read(solver: Simulator, given: object, n: int | None) -> list[int]:
-    if given is None:
-        given = simulated()[solver.rnn.name].prompt
-    if not isinstance(given, str):
-        given = " ".join(map(str, given)) if isinstance(given, Iterable) else str(given)
-    prompt = _prompt(solver.rnn, given)
-    if n is not None and len(prompt) != n:
-        raise ValueError(f"the prompt has {len(prompt)} words; this model is wired for {n}")
-    return prompt
-
-
-def _fitting(solver: Simulator, prompt: Sequence[int]) -> tuple[Simulator, int]:
-    """Raises ValueError if the run would be too long."""
-    length = solver.length(len(prompt))
-    if length > MOST_TOKENS:
-        raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
-    return solver, len(prompt)
-
-
-def _examples(solver: Simulator, wired: Wired, given: Sequence[int] | None = None) -> Iterator[Request]:
-    """A prompt, by default the beginning of the usual one over and over."""
-    usual = _prompt(solver.rnn, simulated()[solver.rnn.name].prompt)
-    words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
-    yield solver.request(wired, words)
-
-
-def _said(solver: Simulator, run: Run, answer: Sequence[str]) -> Said:
-    *chain, last = run.produced
-    rnn = solver.rnn
-    more = {"rnn": rnn.name, "gates": len(rnn.step.circuit.gates), "words": answer}
-    return Said(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
-
-
-def _domain(solver: Simulator, wired: Wired) -> Domain:
-    rnn, n = solver.rnn, wired.n
-    sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {solver.words} behind them."
-    sentence += " A prompt of another length needs a model that is wired for it."
-    word = f"(?:{'|'.join(map(re.escape, rnn.vocabulary))})"
-    return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
-
-
-DOOR = Door[Simulator, Sequence[int], list[str]](
+DOOR = Door(
     name="simulate",
     models=("transformer",),
     solver=_solver,
     options={"rnn": None, "n": LARGEST_N, "rnn_p": LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
-    read=_read,
-    fitting=_fitting,
-    examples=_examples,
-    said=_said,
-    about=lambda solver: {"rnn": solver.rnn.name},
-    domain=_domain,
-    size="length",
 )
 
 
@@ -130,7 +79,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     command = Command[Simulator, Sequence[int], list[str]](
         PROG,
-        DOOR,
         _parser,
         _job,
         report=_report,
@@ -173,33 +121,16 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
     with cli.usage_errors():
         solver = _simulator(args.rnn, args.p, args.n, args.words, Discipline(args.discipline))
-        prompt = _prompt(solver.rnn, _text(args))
-        _fitting(solver, prompt)
+        prompt = solver.read_input(args.prompt, None)
+        solver.fitting(prompt)
     given = None if options.writes_model(args) else prompt
     return Job(args, solver, len(prompt), given, shown=prompt)
-
-
-def _text(args: argparse.Namespace) -> str:
-    return simulated()[args.rnn].prompt if args.prompt is None else str(args.prompt)
-
-
-def _prompt(rnn: Rnn, text: str) -> list[int]:
-    """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
-    number_of = {word: number for number, word in enumerate(rnn.vocabulary)}
-    words = text.split()
-    if not words:
-        raise ValueError("a prompt has at least one word")
-    for word in words:
-        if word not in number_of:
-            some = ", ".join(rnn.vocabulary[:12])
-            raise ValueError(f"{word!r} is not a word of {rnn.name} at n = {rnn.n}; it has {some}")
-    return [number_of[word] for word in words]
 
 
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
     rnn, gates = job.solver.rnn, len(job.solver.rnn.step.circuit.gates)
     if job.args.json:
-        has = _said(job.solver, run, answer)
+        has = job.solver.said(run, answer)
         cli.write_json(run_document(run, job.solver.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         _print_gates(rnn, run)

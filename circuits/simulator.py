@@ -6,24 +6,26 @@ written before it could read it, which counts for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from circuits.models import Rnn
+from circuits.models import Rnn, simulated
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING, Ids, Model, Planned
+from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
+MOST_TOKENS = 1 << 23
 STATEMENT = "A Transformer of four blocks writes every gate of an RNN's steps, and the RNN's own words between them."
 
 
@@ -171,3 +173,59 @@ class Simulator(Model[Sequence[int], list[str]]):
         right = run.request.wired.vocabulary[expected[place]]
         step, token = divmod(place, len(self.rnn.step.circuit.gates) + 1)
         return f"token {token + 1} of step {step + 1} is {actual}; the RNN's is {right}"
+
+    # Callers
+
+    size = "length"
+
+    def read_input(self, given: object, n: int | None) -> list[int]:
+        if given is None:
+            given = simulated()[self.rnn.name].prompt
+        if not isinstance(given, str):
+            given = " ".join(map(str, given)) if isinstance(given, Iterable) else str(given)
+        prompt = _prompt(self.rnn, given)
+        if n is not None and len(prompt) != n:
+            raise ValueError(f"the prompt has {len(prompt)} words; this model is wired for {n}")
+        return prompt
+
+    def fitting(self, given: Sequence[int]) -> tuple[Simulator, int]:
+        """Raises ValueError if the run would be too long."""
+        length = self.length(len(given))
+        if length > MOST_TOKENS:
+            raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
+        return self, len(given)
+
+    def examples(self, wired: Wired, given: Sequence[int] | None = None) -> Iterator[Request]:
+        """A prompt, by default the beginning of the usual one over and over."""
+        usual = _prompt(self.rnn, simulated()[self.rnn.name].prompt)
+        words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
+        yield self.request(wired, words)
+
+    def said(self, run: Run, answer: Sequence[str]) -> Said:
+        *chain, last = run.produced
+        rnn = self.rnn
+        more = {"rnn": rnn.name, "gates": len(rnn.step.circuit.gates), "words": answer}
+        return Said(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
+
+    def particulars(self) -> Mapping[str, object]:
+        return {"rnn": self.rnn.name}
+
+    def domain(self, wired: Wired) -> Domain:
+        rnn, n = self.rnn, wired.n
+        sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {self.words} behind them."
+        sentence += " A prompt of another length needs a model that is wired for it."
+        word = f"(?:{'|'.join(map(re.escape, rnn.vocabulary))})"
+        return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
+
+
+def _prompt(rnn: Rnn, text: str) -> list[int]:
+    """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
+    number_of = {word: number for number, word in enumerate(rnn.vocabulary)}
+    words = text.split()
+    if not words:
+        raise ValueError("a prompt has at least one word")
+    for word in words:
+        if word not in number_of:
+            some = ", ".join(rnn.vocabulary[:12])
+            raise ValueError(f"{word!r} is not a word of {rnn.name} at n = {rnn.n}; it has {some}")
+    return [number_of[word] for word in words]

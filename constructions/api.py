@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from constructions.engines import Decoded, find_engine
 from constructions.layers import LARGEST_PRECISION
-from constructions.models.door import Door, Said, find_door, shown
+from constructions.models.door import Door, find_door, shown
+from constructions.models.model import Said
 from constructions.models.solver import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -83,7 +84,7 @@ def load(
     return loaded
 
 
-def _door_of(name: str | Path | Program | ProgramModel) -> Door[Any, Any, Any]:
+def _door_of(name: str | Path | Program | ProgramModel) -> Door:
     """The way to a construction or a program. Raises ValueError for what there is not."""
     from constructions.language.files import is_file, load_model, names_of_gallery
     from constructions.language.model import ProgramModel
@@ -115,7 +116,7 @@ class LoadedModel:
     source: what `load` was given; fits: the input that n was taken from, if it was. A pickled model is made again from these two.
     """
 
-    door: Door[Any, Any, Any]
+    door: Door
     solver: Any
     n: int | None
     findings: tuple[str, ...]
@@ -151,7 +152,7 @@ class LoadedModel:
         device: of the engine dense, cpu or cuda. Raises ValueError for what is no input, or beyond n, or for a device that is not
         there; SearchError for a search that cannot be carried out.
         """
-        question = self.door.read(self.solver, given, self.n)
+        question = self.solver.read_input(given, self.n)
         fitted = self.fitted(question)
         return fitted.result(question, fitted.solver.request(fitted.wired, question).run(find_engine(engine, device)))
 
@@ -186,7 +187,7 @@ class LoadedModel:
         questions, models = [], dict[Any, LoadedModel]()
         for place, item in enumerate(given):
             try:
-                question = self.door.read(self.solver, item, self.n)
+                question = self.solver.read_input(item, self.n)
                 model = self.fitted(question)
                 model = models.setdefault((model.n, repr(model.solver)) if model.fits is not None else None, model)
                 questions.append((model, question, model.solver.request(model.wired, question)))
@@ -206,14 +207,14 @@ class LoadedModel:
         """This model, or one of the size that an input needs, if it was loaded without a size."""
         if self.n is not None:
             return self
-        solver, n = self.door.fitting(self.solver, question)
-        self.door.require(self.door.size, n)
+        solver, n = self.solver.fitting(question)
+        self.door.require(self.solver.size, n)
         return replace(self, solver=solver, n=n, fits=question)
 
     def result(self, question: Any, run: Run) -> Result:
         """What a run of this model on an input says."""
         answer = self.solver.read(run)
-        said = self.door.said(self.solver, run, answer)
+        said = self.solver.said(run, answer)
         return Result(self, run, said, self.solver.judge(question, run, answer), question)
 
     def export(
@@ -224,14 +225,14 @@ class LoadedModel:
         from constructions.show.exporting import export
 
         require(kind, Path(path), float_name, force=force)
-        return export(self.door, self.solver, self.wired, kind, Path(path), float_name)
+        return export(self.solver, self.wired, kind, Path(path), float_name)
 
     def __repr__(self) -> str:
         about = ", ".join(f"{key}={value!r}" for key, value in self._about().items())
         return f"<{self.door.name} {about}>"
 
     def _about(self) -> dict[str, object]:
-        about: dict[str, object] = {"model": self.solver.construction.model, **self.door.about(self.solver)}
+        about: dict[str, object] = {"model": self.solver.construction.model, **self.solver.particulars()}
         if self.findings:
             about["findings"] = ", ".join(self.findings)
         if self.n is not None:

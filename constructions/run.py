@@ -11,7 +11,7 @@ from constructions.language.files import load_model, names_of_gallery
 from constructions.language.functions import FunctionError
 from constructions.language.model import VARIANT, ProgramModel, Prompt
 from constructions.language.program import ARCHITECTURES
-from constructions.models.door import LARGEST_N, Door
+from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -71,14 +71,12 @@ def main_of(model: HandWired, argv: Sequence[str] | None = None) -> int:
 
 
 def _run(prog: str, model: ProgramModel, parser: Callable[[str], Parser], name: str, argv: Sequence[str]) -> int:
-    door = model.door
     command = Command[ProgramModel, Prompt, str](
         prog,
-        door,
         parser,
-        partial(_job, door, model),
+        partial(_job, model),
         lambda job, run, answer, trace: show_answer(
-            job, run, door.said(job.solver, run, answer).chain_of_thought, answer, trace if job.args.trace else None
+            job, run, job.solver.said(run, answer).chain_of_thought, answer, trace if job.args.trace else None
         ),
         _page,
         keeps=lambda args: bool(args.trace),
@@ -132,9 +130,7 @@ def _with_input(parser: Parser, variant: str) -> Parser:
     return parser
 
 
-def _job(
-    door: Door[ProgramModel, Prompt, str], solver: ProgramModel, args: argparse.Namespace
-) -> Job[ProgramModel, Prompt]:
+def _job(solver: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
     text = " ".join(args.input)
     asks = bool(args.input)
     if text == "-":
@@ -143,7 +139,7 @@ def _job(
     if not asks:
         return Job(args, solver, args.n or DEFAULT_N, None)
     with cli.usage_errors():
-        prompt: Prompt = door.read(solver, text, None)
+        prompt = solver.read_input(text, None)
     n = args.n or prompt.least_n
     if prompt.least_n > n:
         raise CommandError(f"this input needs n = {prompt.least_n:,}, and --n is {n:,}")

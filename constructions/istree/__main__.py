@@ -187,7 +187,6 @@ def _graph(args: argparse.Namespace) -> Graph | None:
 
 COMMAND = Command(
     "python -m constructions.istree",
-    DOOR,
     _parser,
     _job,
     _report,

@@ -20,8 +20,8 @@ from constructions.language.values import START
 from constructions.language.weights import Weights
 from constructions.models.building import chosen_of, format_of
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
-from constructions.models.door import LARGEST_N, Domain, Door, Said
-from constructions.models.model import NOTHING, Ids, Model, Planned
+from constructions.models.door import LARGEST_N, Door
+from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
 from constructions.models.search import END_SEARCH, Search
 from constructions.models.solver import Request, Run
 from constructions.wiring.numbered import Family
@@ -73,20 +73,13 @@ class ProgramModel(Model[Prompt, str]):
         return ProgramModel(in_architecture(self.program, name))
 
     @property
-    def door(self) -> Door[ProgramModel, Prompt, str]:
+    def door(self) -> Door:
         """The way to it for callers."""
         return Door(
-            name=self.program.name,
-            models=self.models,
-            solver=lambda name, discipline, *, n=None: (self.as_model(name), n),
-            options={"n": LARGEST_N},
-            read=_read,
-            fitting=lambda solver, prompt: (solver, prompt.least_n),
-            examples=_examples,
-            said=lambda solver, run, answer: Said(_thought(solver, run), answer),
-            about=lambda solver: {"model": solver.model},
-            domain=_domain,
-            limit=lambda solver, wired: 1 + sum(piece.most(wired.n) for piece in solver.program.texts.thought),
+            self.program.name,
+            self.models,
+            lambda name, discipline, *, n=None: (self.as_model(name), n),
+            {"n": LARGEST_N},
         )
 
     @property
@@ -207,6 +200,55 @@ class ProgramModel(Model[Prompt, str]):
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         return (*numbers_of(setting.format), lead_of(setting))
 
+    # Callers
+
+    def read_input(self, given: object, n: int | None) -> Prompt:
+        """A prompt: text with spaces between the tokens, or a list of tokens."""
+        if given is None:
+            given = self.program.examples[0]
+        if isinstance(given, Prompt):
+            return given
+        if isinstance(given, str):
+            tokens = given.split()
+        elif isinstance(given, Sequence):
+            tokens = [str(token) for token in given]
+        else:
+            raise ValueError(
+                f"a prompt is text such as {self.program.examples[0]!r}, or a list of tokens, not {given!r}"
+            )
+        tokens = self.program.texts.completed(tokens)
+        _, least = self.program.texts.read(tokens)
+        if wrong := wrong_with(self.program, tokens):
+            raise ValueError(f"this is no prompt of {self.program.name}: {wrong}")
+        return Prompt(tuple(tokens), least)
+
+    def fitting(self, given: Prompt) -> tuple[ProgramModel, int]:
+        return self, given.least_n
+
+    def examples(self, wired: Wired, given: Prompt | None = None) -> Iterator[Request]:
+        prompts = [self.read_input(example, None) for example in self.program.examples]
+        for prompt in dict.fromkeys([*prompts, *([given] if given else [])]):
+            if prompt.least_n <= wired.n:
+                yield self.request(wired, prompt)
+
+    def said(self, run: Run, answer: str) -> Said:
+        """The words that are no answer themselves are the chain of thought: none, if all are."""
+        return Said([] if self.program.answer is None else self.words(run), answer)
+
+    def particulars(self) -> Mapping[str, object]:
+        return {"model": self.model}
+
+    def domain(self, wired: Wired) -> Domain:
+        pieces, n = self.program.texts.prompt, wired.n
+        prompt = START + "".join(_pattern(piece, n) for piece in pieces)
+        least = 1 + sum(piece.least for piece in pieces)
+        sentence = f"A prompt is {START} and {', then '.join(_said(piece, n) for piece in pieces)}."
+        return Domain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
+
+    def most_produced(self, wired: Wired) -> int:
+        thought: int = sum(piece.most(wired.n) for piece in self.program.texts.thought)
+        return 1 + thought
+
 
 GLOSSARY: Mapping[str, str] = {
     "one": "1 everywhere",
@@ -215,45 +257,6 @@ GLOSSARY: Mapping[str, str] = {
     "is_number": "1 if this token is a number",
     "position": "this token's position, from 1",
 }
-
-
-def _thought(solver: ProgramModel, run: Run) -> list[str]:
-    """The words that are no answer themselves: none, if all are."""
-    return [] if solver.program.answer is None else solver.words(run)
-
-
-def _read(solver: ProgramModel, given: object, n: int | None) -> Prompt:
-    """A prompt: text with spaces between the tokens, or a list of tokens."""
-    if given is None:
-        given = solver.program.examples[0]
-    if isinstance(given, Prompt):
-        return given
-    if isinstance(given, str):
-        tokens = given.split()
-    elif isinstance(given, Sequence):
-        tokens = [str(token) for token in given]
-    else:
-        raise ValueError(f"a prompt is text such as {solver.program.examples[0]!r}, or a list of tokens, not {given!r}")
-    tokens = solver.program.texts.completed(tokens)
-    _, least = solver.program.texts.read(tokens)
-    if wrong := wrong_with(solver.program, tokens):
-        raise ValueError(f"this is no prompt of {solver.program.name}: {wrong}")
-    return Prompt(tuple(tokens), least)
-
-
-def _examples(solver: ProgramModel, wired: Wired, given: Prompt | None = None) -> Iterator[Request]:
-    prompts = [_read(solver, example, None) for example in solver.program.examples]
-    for prompt in dict.fromkeys([*prompts, *([given] if given else [])]):
-        if prompt.least_n <= wired.n:
-            yield solver.request(wired, prompt)
-
-
-def _domain(solver: ProgramModel, wired: Wired) -> Domain:
-    pieces, n = solver.program.texts.prompt, wired.n
-    prompt = START + "".join(_pattern(piece, n) for piece in pieces)
-    least = 1 + sum(piece.least for piece in pieces)
-    sentence = f"A prompt is {START} and {', then '.join(_said(piece, n) for piece in pieces)}."
-    return Domain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
 
 
 def _pattern(piece: Piece, n: int) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, TypeVar
 
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
@@ -21,6 +22,28 @@ NOTHING: Ids = frozenset()
 Planned = tuple[Embedding, tuple[BlockPlan, ...]]
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run said. more: what only this construction says of its runs, as in its JSON."""
+
+    chain_of_thought: Sequence[str]
+    answer: str | None
+    more: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The prompts that a model is for, as a sentence and as data.
+
+    prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces;
+    each word stands in the vocabulary. lengths: the fewest and the most tokens of a prompt.
+    """
+
+    sentence: str
+    prompt: str
+    lengths: tuple[int, int]
 
 
 class Model(ABC, Generic[Input, Answer]):
@@ -164,3 +187,50 @@ class Model(ABC, Generic[Input, Answer]):
     @abstractmethod
     def judge(self, given: Input, run: Run, answer: Answer) -> str:
         """What is wrong with what was read from a run, in a sentence; "" if it holds up."""
+
+    # Callers
+
+    size: ClassVar[str] = "n"
+    """What callers call the n that it is wired for."""
+
+    @abstractmethod
+    def read_input(self, given: object, n: int | None) -> Input:
+        """The input that a caller means, a text as the command takes it for one; None means the usual one. Raises ValueError."""
+
+    @abstractmethod
+    def fitting(self, given: Input) -> tuple[Model[Input, Answer], int]:
+        """The model for inputs like this one, and the least n for it. Raises ValueError."""
+
+    @abstractmethod
+    def examples(self, wired: Wired, given: Input | None = None) -> Iterator[Request]:
+        """Inputs to show beside the weights. given: one that was asked about, or None."""
+
+    @abstractmethod
+    def said(self, run: Run, answer: Answer) -> Said:
+        """What a run said."""
+
+    @abstractmethod
+    def particulars(self) -> Mapping[str, object]:
+        """What tells it from other models of this construction."""
+
+    @abstractmethod
+    def domain(self, wired: Wired) -> Domain:
+        """The prompts that these weights are for."""
+
+    def most_produced(self, wired: Wired) -> int | None:
+        """The most tokens behind a prompt, of all inputs; None where those of the examples tell it."""
+        return None
+
+    def described(self, wired: Wired) -> dict[str, object]:
+        """What a sidecar says of this model alone: `particulars`, and the domain of these weights."""
+        domain = self.domain(wired)
+        as_printed = " With what is as printed, an answer may be wrong." if wired.printed else ""
+        return {
+            **self.particulars(),
+            "domain": {
+                "sentence": domain.sentence + as_printed,
+                "size": {self.size: wired.n},
+                "prompt": domain.prompt,
+                "prompt_tokens": list(domain.lengths),
+            },
+        }

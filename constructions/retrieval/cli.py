@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
-from constructions.retrieval.door import door_of
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
@@ -52,7 +51,6 @@ def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> 
     """Runs the command of one task, solved by each of these models; returns its exit code."""
     command = Command[Retriever, Question, str](
         f"python -m constructions.{retrievers[0].task.name}",
-        door_of(retrievers),
         partial(_parser, retrievers),
         partial(_job, {retriever.model: retriever for retriever in retrievers}),
         lambda job, run, answer, trace: show_answer(

@@ -8,18 +8,19 @@ Registers of the embedding: number, number_squared (0 at other tokens), one per 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
-from constructions.models.model import NOTHING, Ids, Model, Planned
+from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale, printed_room
-from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
+from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, START, YES, Question, Task
 from constructions.wiring.affine import Number
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Numbered, Powers
@@ -30,6 +31,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
 SATURATED = "; a score too negative for it saturates"
+EXAMPLE_LENGTH = 40  # of the sequence in the longest worked example
 COPIES = ("number", squared("number"))
 
 TIED_HEAD = Finding(
@@ -194,6 +196,64 @@ class Retriever(Model[Question, str]):
         """Against the task's oracle; the words before the answer do not count."""
         expected = self.task.answer(given)
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
+
+    # Callers
+
+    def read_input(self, given: object, n: int | None) -> Question:
+        if isinstance(given, str):
+            return self.task.parse(given)
+        if isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, Sequence) for part in given):
+            sequence, query = given
+            return self.task.parse(" ".join(map(str, (*sequence, ASK, *query))))
+        if isinstance(given, Question):
+            return given
+        example = self.task.example
+        raise ValueError(
+            f"a question is text such as {example!r}, or the sequence and the query as two lists, not {given!r}"
+        )
+
+    def fitting(self, given: Question) -> tuple[Retriever, int]:
+        return replace(self, query_length=len(given.query)), given.least_n
+
+    def examples(self, wired: Wired, given: Question | None = None) -> Iterator[Request]:
+        """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
+        n, length = wired.n, self.query_length
+        samples = [q for q in self.task.samples if len(q.query) == length and q.least_n <= n]
+        samples += [q for q in (self._spread(length, n), given) if q is not None and q not in samples]
+        return (self.request(wired, sample) for sample in samples)
+
+    def _spread(self, query_length: int, n: int) -> Question | None:
+        """A question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too small."""
+        sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
+        start = len(sequence) // 2
+        query = sequence[start : start + query_length]
+        if self.task.name == "index":
+            query = (start + 1,)
+        elif self.task.zero:
+            query = (*query[:1], 0)
+        question = Question(sequence, query)
+        return question if len(query) == query_length and not self.task.wrong(question) else None
+
+    def said(self, run: Run, answer: str) -> Said:
+        return Said(run.produced[:-1], answer)
+
+    def particulars(self) -> Mapping[str, object]:
+        return {"model": self.model, "query_length": self.query_length}
+
+    def domain(self, wired: Wired) -> Domain:
+        """Any sequence of up to n numbers, and a query of the length that it is wired for."""
+        n, query_length, task = wired.n, self.query_length, self.task
+        least = 1 if task.wrong(Question((), (1,) * query_length)) else 0  # tokens of the sequence
+        number = r" [1-9]\d*"
+        query = number + r" \d+" if task.zero else f"(?:{number}){{{query_length}}}"
+        sentence = (
+            f"A prompt is {START}, a sequence of {least} to {n} numbers from 1 to {n}, {ASK}, and the query, numbers up to {n}"
+            f" as well: {task.asks}{'' if task.most is not None else f', here {query_length}'}."
+        )
+        if task.name == "index":
+            sentence += " The position is one of the sequence."
+        prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
+        return Domain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from constructions.models.door import Door
 from constructions.models.model import Model
 from constructions.models.solver import Run
 from constructions.show import cli, options
@@ -41,7 +40,7 @@ class Job(Generic[Solver, Input]):
 
 @dataclass(frozen=True)
 class Command(Generic[Solver, Input, Answer]):
-    """The command of one task, at its door. What it calls may raise CommandError.
+    """The command of one task. What it calls may raise CommandError.
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
     report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
@@ -51,7 +50,6 @@ class Command(Generic[Solver, Input, Answer]):
     """
 
     prog: str
-    door: Door[Solver, Input, Answer]
     parser: Callable[[str], Parser]
     job: Callable[[argparse.Namespace], Job[Solver, Input]]
     report: Callable[[Job[Solver, Input], Run, Answer, Trace | None], None]
@@ -80,12 +78,11 @@ class Command(Generic[Solver, Input, Answer]):
 
             kind, name = args.export
             with cli.progress(f"exporting to {name}"), cli.usage_errors("--export: "):
-                written = export(self.door, solver, wired, kind, Path(name), args.float, shown)
+                written = export(solver, wired, kind, Path(name), args.float, shown)
             options.report_export(args, solver.construction, written, run=given is not None)
         if args.dump_weights is not None:
-            examples = worked_examples(self.door.examples(solver, wired, shown))
-            about = self.door.described(solver, wired)
-            options.dump_weights(args, solver, wired, examples, about, run=given is not None)
+            examples = worked_examples(solver.examples(wired, shown))
+            options.dump_weights(args, solver, wired, examples, solver.described(wired), run=given is not None)
         if given is None:
             return cli.HOLDS
         keep = self.keeps(args) or args.html is not None

@@ -7,15 +7,13 @@ from typing import Any
 
 from constructions.exports.tried import longest_sequence
 from constructions.exports.writing import write
-from constructions.models.door import Door
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 
 
 def export(
-    door: Door[Any, Any, Any],
-    solver: Any,
+    model: Any,
     wired: Wired,
     kind: str,
     path: Path,
@@ -23,15 +21,15 @@ def export(
     given: object = None,
 ) -> tuple[Path, ...]:
     """Writes a model, and returns the files or the folder. given: an input for the examples. Raises ExportError, OSError."""
-    architecture = solver.construction.model
+    architecture = model.construction.model
     tried = None
-    if hasattr(solver, "tried"):  # no table says where its float rounding was tried, so it is tried now
+    if hasattr(model, "tried"):  # no table says where its float rounding was tried, so it is tried now
         from constructions.exports.trial import try_now
 
-        tried = try_now(wired, [*door.examples(solver, wired, given), *solver.tried(wired)], float_name)
+        tried = try_now(wired, [*model.examples(wired, given), *model.tried(wired)], float_name)
     else:
-        longest_sequence(wired, architecture, float_name, door.size)  # before the examples, which may take long
-    requests = list(door.examples(solver, wired, given))
-    sidecar = dump_document(solver, wired, list(worked_examples(requests)), door.described(solver, wired))
-    limit = door.limit(solver, wired) if door.limit else max((request.limit for request in requests), default=1)
+        longest_sequence(wired, architecture, float_name, model.size)  # before the examples, which may take long
+    requests = list(model.examples(wired, given))
+    sidecar = dump_document(model, wired, list(worked_examples(requests)), model.described(wired))
+    limit = model.most_produced(wired) or max((request.limit for request in requests), default=1)
     return write(kind, path, wired, architecture, sidecar, requests, float_name, limit, tried)

@@ -14,7 +14,7 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.turing.base import TuringModel
-from constructions.turing.door import DEFAULT_STEPS, DOOR, resolved, said
+from constructions.turing.door import DEFAULT_STEPS, resolved
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, VARIANTS
@@ -111,7 +111,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
 def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: Trace | None) -> None:
     model, produced = job.solver, run.produced
     if job.args.json:
-        has = said(model, run, answer)
+        has = model.said(run, answer)
         cli.write_json(run_document(run, job.args.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         from constructions.show.terminal import console
@@ -168,7 +168,6 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
 
 COMMAND = Command(
     "python -m constructions.turing",
-    DOOR,
     _parser,
     _job,
     _report,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from constructions.engines import Respond, no_response
-from constructions.models.model import Model
+from constructions.models.model import Domain, Model, Said
 from constructions.models.solver import Request, Run, Tokens
 from constructions.turing.library import find
-from constructions.turing.machine import Machine
+from constructions.turing.machine import DIGITS, Machine
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, Step, simulate_fast
 from constructions.wiring.part import Setting
@@ -21,6 +23,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
 HALT = "HALT"
+EXAMPLE_WORDS = 250  # of a run, as a worked example beside the weights
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,77 @@ class TuringModel(Model[int, Configuration]):
             return wrong
         is_so = simulate_fast(self.machine, self.tape, answer.steps if self.left_the_space(run.words) else given)
         return "" if answer == is_so else f"the words say: {outcome(answer)}; the machine: {outcome(is_so)}"
+
+    # Callers
+
+    size = "steps"
+
+    def read_input(self, given: object, n: int | None) -> int:
+        steps = n if given is None else given
+        if not isinstance(steps, int) or steps < 0:
+            raise ValueError(
+                f"a run is asked for by its number of steps, not by {given!r}; machine and tape are those loaded"
+            )
+        if n is not None and steps > n:
+            raise ValueError(f"{steps} steps; this model is wired for {n} at most")
+        return steps
+
+    def fitting(self, given: int) -> tuple[TuringModel, int]:
+        return self, given
+
+    def examples(self, wired: Wired, given: int | None = None) -> Iterator[Request]:
+        """How a repaired run begins."""
+        if not wired.printed:
+            fixed = self.has_space and self.cells is None  # its space is that of all its steps
+            # No step has less than a word.
+            request = self.request(wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS))
+            guess = request.guess[:EXAMPLE_WORDS]
+            yield replace(request, guess=guess, limit=len(guess))
+
+    def most_produced(self, wired: Wired) -> int:
+        """The words that the longest text leaves for a run which does not halt.
+
+        Of hybrid and rag; a cot's text has no end by steps.
+        """
+        return cast(int, wired.model.longest) - len(self.prompt(wired.n))
+
+    def said(self, run: Run, answer: Configuration) -> Said:
+        """The words, HALT if they end with it, and the configuration that they tell of."""
+        produced = run.produced
+        halted = produced[-1:] == [HALT]  # by itself
+        stopped = {
+            "halted": answer.halted,
+            "steps": answer.steps,
+            "state": answer.state,
+            "head": answer.head,
+            "nonblank": answer.nonblank,
+            "tape": answer.tape,
+        }
+        return Said(produced[: len(produced) - halted], HALT if halted else None, stopped)
+
+    def particulars(self) -> Mapping[str, object]:
+        named = {"model": self.construction.model, "machine": str(self.machine), "tape": self.tape}
+        return named if self.cells is None else {**named, "cells": self.cells}
+
+    def domain(self, wired: Wired) -> Domain:
+        """The weights are the same for all words of one length on the tape, and so is the prompt but for their symbols."""
+        machine, prompt = self.machine, self.prompt(wired.n)
+        symbols = DIGITS[: machine.symbols]
+
+        def like(word: str) -> str:
+            head = word[:-1] if word[-1] in symbols else word
+            return re.escape(head) + (f"[{symbols}]" if head != word else "")
+
+        start, *others = map(like, prompt)
+        places = "".join(f"(?: {word}){{{len(list(same))}}}" for word, same in groupby(others))
+        word = f"a word of {len(self.tape)} symbols on the tape"
+        if prompt[1:] == list(self.tape):
+            shape = f"{start} and {word}, the head's cell first" if self.tape else f"{start} alone: the tape is blank"
+        else:
+            shape = f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
+        sentence = f"A prompt is {shape}. The model is for the first {wired.n} steps:"
+        sentence += " more need one that is wired for them, by --steps."
+        return Domain(sentence, start + places, (len(prompt), len(prompt)))
 
 
 def _deviation(run: Run) -> str:

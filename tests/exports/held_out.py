@@ -71,7 +71,7 @@ def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
     wired, solver = loaded.wired, loaded.solver
     if loaded.door.name == "turing":
         solver, given = replace(solver, tape=given), loaded.n
-    request = solver.request(wired, loaded.door.read(solver, given, loaded.n))
+    request = solver.request(wired, solver.read_input(given, loaded.n))
     expected = [int(token) for token in request.guess]
     assert not engine or request.run(find_engine(engine)).tokens.tolist() == expected
     sequence, written, response = [*request.prompt, *expected], {}, []

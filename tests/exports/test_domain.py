@@ -28,7 +28,7 @@ ISTREE = [("transformer", "paper"), ("rag", "paper"), ("hybrid", "paper"), ("tra
 def loaded_domain(name: str, model: str, **how: Any) -> tuple[constructions.LoadedModel, dict[str, Any]]:
     """A model, and its domain with its vocabulary."""
     loaded = constructions.load(name, model, **how)
-    domain = loaded.door.described(loaded.solver, loaded.wired)["domain"]
+    domain = loaded.solver.described(loaded.wired)["domain"]
     assert isinstance(domain, dict)
     return loaded, {**domain, "vocabulary": set(loaded.wired.vocabulary)}
 
@@ -167,7 +167,7 @@ def test_the_float_model_is_right_on_the_whole_domain(model: str) -> None:
 def test_a_print_is_not_said_to_be_right() -> None:
     loaded, domain = loaded_domain("istree", "transformer", n=3)
     wired = loaded.solver.build(3, printed=["layer-7"])
-    printed = loaded.door.described(loaded.solver, wired)["domain"]
+    printed = loaded.solver.described(wired)["domain"]
     assert isinstance(printed, dict)
     assert printed["sentence"] == domain["sentence"] + " With what is as printed, an answer may be wrong."
 

@@ -76,7 +76,7 @@ def test_what_a_search_finds_is_not_asked_of_an_export() -> None:
     from constructions.exports.trial import try_now
 
     model = constructions.load("trigram_search", n=4)
-    requests = [*model.door.examples(model.solver, model.wired, None)]
+    requests = [*model.solver.examples(model.wired)]
     assert try_now(model.wired, requests, "float64")["inputs"] == len(requests)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from constructions.layers import LARGEST_PRECISION
-from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.show.forward import SCHEMA
@@ -66,7 +65,7 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     """The weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are none."""
     solver = solver_of(subject)
     wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
-    document = dump_document(solver, wired, (), find_door(subject.construction).described(solver, wired))
+    document = dump_document(solver, wired, (), solver.described(wired))
     own: dict[str, Any] = json.loads(json.dumps(document))
     return wired, own
 

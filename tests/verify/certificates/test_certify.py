@@ -13,7 +13,6 @@ import pytest
 
 from constructions.exports.weights import save, tensors
 from constructions.istree import transformer
-from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
@@ -128,9 +127,9 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
 def exported(name: str, path: Path) -> Path:
     (construction,) = (c for c in find_constructions() if c.names == (name, "transformer"))
     wired = construction.build(8)
-    door, solver = find_door(name), RETRIEVERS[name]
-    examples = list(worked_examples(door.examples(solver, wired, None)))
-    save(wired.model, dump_document(construction, wired, examples, door.about(solver)), path)
+    solver = RETRIEVERS[name]
+    examples = list(worked_examples(solver.examples(wired)))
+    save(wired.model, dump_document(construction, wired, examples, solver.particulars()), path)
     return path
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from constructions.exports.weights import save
-from constructions.models.door import find_door
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from verify.certificates.building import solver_of
@@ -20,11 +19,11 @@ from verify.dossiers.registry import find_subject
 
 def exported(subject: Subject, path: Path) -> dict[str, Any]:
     """Writes what `--dump-weights` does, and returns the sidecar."""
-    solver, door = solver_of(subject), find_door(subject.construction)
+    solver = solver_of(subject)
     wired = solver.build(subject.n)
-    examples = list(worked_examples(door.examples(solver, wired, None)))
+    examples = list(worked_examples(solver.examples(wired)))
     assert examples
-    save(wired.model, dump_document(solver, wired, examples, door.described(solver, wired)), path)
+    save(wired.model, dump_document(solver, wired, examples, solver.described(wired)), path)
     result: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     return result
 

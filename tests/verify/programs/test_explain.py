@@ -14,7 +14,6 @@ from safetensors.numpy import load_file, save_file
 from constructions import index
 from constructions.exports.weights import save
 from constructions.istree.graphs import LAYOUTS, PAPER, TokenLayout, expected_answer
-from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
@@ -360,9 +359,8 @@ def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.
 def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     construction = next(item for item in find_constructions() if item.names == ("index", "transformer"))
     wired, path = construction.build(N), tmp_path / "index.safetensors"
-    door = find_door("index")
-    examples = list(worked_examples(door.examples(index.TRANSFORMER, wired, None)))
-    save(wired.model, dump_document(construction, wired, examples, door.about(index.TRANSFORMER)), path)
+    examples = list(worked_examples(index.TRANSFORMER.examples(wired)))
+    save(wired.model, dump_document(construction, wired, examples, index.TRANSFORMER.particulars()), path)
     assert main([str(path)]) == 0
     assert "the program is the task" in capsys.readouterr().out
     assert main([str(path), "--json"]) == 0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.verify.conftest import PAPER, Paper
-from verify import plugin
+from verify import plugin, replay
 from verify.framework import proofs
 from verify.framework.order import WITNESSES
 from verify.oracles.proofs import by_cases
@@ -324,12 +324,15 @@ def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
         (["T.1/printed", "--claims", "nowhere"], "nowhere: there is no claims/[!_]*.py"),
     ],
 )
-def test_a_mistake_gets_one_line(stored: Paper, arguments: list[str], line: str) -> None:
-    result = stored.replay(*arguments)
-    assert result.ret == 2
-    assert result.stdout.str() == ""
-    result.stderr.fnmatch_lines([f"python -m verify.replay: error: {line}"])
-    assert len(result.stderr.lines) == 1
+def test_a_mistake_gets_one_line(
+    paper: Paper, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+) -> None:
+    claims = [] if "--claims" in arguments else ["--claims", str(paper.folder)]
+    assert replay.main([*claims, *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    pytest.LineMatcher([said.err.rstrip("\n")]).fnmatch_lines([f"python -m verify.replay: error: {line}"])
 
 
 def test_a_claim_without_a_witness(stored: Paper) -> None:

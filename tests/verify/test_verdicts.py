@@ -63,47 +63,51 @@ def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> N
     assert paper.run("--runxfail").ret == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "note"),
-    [
-        ("pass", "the test recorded no evidence"),
-        ('check.exhaustive(range(0), below_100, count=0, range="nothing")', "no case at all: nothing"),
-        ('check.exhaustive([5], lambda number: 1 // 0, count=1, range="numbers")', "ZeroDivisionError: *"),
-        ('check.sampled(st.integers(), lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
-        (
-            'check.exhaustive([5], lambda number: False, count=1, range="numbers")',
-            "TypeError: a predicate returns None or *",
-        ),
-        ("assert False", "AssertionError: *"),
-        ("check.witness = 100", "FrozenInstanceError: cannot assign to field 'witness'"),
-        ("check.replay = 100", "FrozenInstanceError: cannot assign to field 'replay'"),
-        (
-            'check.proved([(SQUARES[0], LEAF)], by="luck", range="all x")',
-            "the proof does not go through: luck: for all real x: *",
-        ),
-        ('check.proved([], by="luck", range="all x")', "no theorem at all: all x"),
-        ('check.proved(lambda: True, by="luck", range="all x")', "TypeError: *"),
-        ('check.proved([(SQUARES[0], True)], by="luck", range="all x")', "the proof does not go through: *"),
-        ('check.certified([5], below_100, range="all x")', "TypeError: *"),
-        ('check.certified([5], range="all x")', "ValueError: 5 does not fit *Subject*"),
-        ('check.explained([5], lambda n: {"verdict": "certified"}, range="all x")', "TypeError: *"),
-        ('check._certified(lambda n: {"verdict": "certified"}, [5], "all x", "")', "KeyError: *"),
-        ('check.argued("so it is")', "the test recorded arguments alone, and nothing that was checked"),
-        ('check.assumed("it is so")', "the test recorded arguments alone, and nothing that was checked"),
-        ("check.evidence.append(1)", "AttributeError: *"),
-        ('check.unknown("nobody knows")', "nobody knows"),
-        ('[check.exhaustive([5], below_100, count=1, range="numbers") for _ in "ab"]', "ValueError: *'numbers' twice*"),
-    ],
-)
+UNDECIDED = [
+    ("pass", "the test recorded no evidence"),
+    ('check.exhaustive(range(0), below_100, count=0, range="nothing")', "no case at all: nothing"),
+    ('check.exhaustive([5], lambda number: 1 // 0, count=1, range="numbers")', "ZeroDivisionError: *"),
+    ('check.sampled(st.integers(), lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
+    (
+        'check.exhaustive([5], lambda number: False, count=1, range="numbers")',
+        "TypeError: a predicate returns None or *",
+    ),
+    ("assert False", "AssertionError: *"),
+    ("check.witness = 100", "FrozenInstanceError: cannot assign to field 'witness'"),
+    ("check.replay = 100", "FrozenInstanceError: cannot assign to field 'replay'"),
+    (
+        'check.proved([(SQUARES[0], LEAF)], by="luck", range="all x")',
+        "the proof does not go through: luck: for all real x: *",
+    ),
+    ('check.proved([], by="luck", range="all x")', "no theorem at all: all x"),
+    ('check.proved(lambda: True, by="luck", range="all x")', "TypeError: *"),
+    ('check.proved([(SQUARES[0], True)], by="luck", range="all x")', "the proof does not go through: *"),
+    ('check.certified([5], below_100, range="all x")', "TypeError: *"),
+    ('check.certified([5], range="all x")', "ValueError: 5 does not fit *Subject*"),
+    ('check.explained([5], lambda n: {"verdict": "certified"}, range="all x")', "TypeError: *"),
+    ('check._certified(lambda n: {"verdict": "certified"}, [5], "all x", "")', "KeyError: *"),
+    ('check.argued("so it is")', "the test recorded arguments alone, and nothing that was checked"),
+    ('check.assumed("it is so")', "the test recorded arguments alone, and nothing that was checked"),
+    ("check.evidence.append(1)", "AttributeError: *"),
+    ('check.unknown("nobody knows")', "nobody knows"),
+    ('[check.exhaustive([5], below_100, count=1, range="numbers") for _ in "ab"]', "ValueError: *'numbers' twice*"),
+]
+"""What a test does, and why its claim is undecided."""
+
+
 @pytest.mark.parametrize("head", [CLAIM, EXPECTED_FALSE])
-def test_no_verdict_without_a_reason(paper: Paper, head: str, body: str, note: str) -> None:
-    paper.write(head + body)
+def test_no_verdict_without_a_reason(paper: Paper, head: str) -> None:
+    heads = [head.replace('"V"', f'"V.{i}"').replace("test_it", f"test_{i}") for i, _ in enumerate(UNDECIDED)]
+    paper.write("\n\n".join(head + body for head, (body, _) in zip(heads, UNDECIDED, strict=True)))
     result = paper.run("--ledger", "ledger.json")
     assert result.ret == 1
-    [row] = paper.ledger()["rows"]
-    assert row["verdict"] == "unknown"
-    assert row["witness"] is None
-    pytest.LineMatcher([row["note"]]).fnmatch_lines([note])
+    result.assert_outcomes(failed=len(UNDECIDED))
+    rows = {row["id"]: row for row in paper.ledger()["rows"]}
+    assert len(rows) == len(UNDECIDED)
+    for i, (_, note) in enumerate(UNDECIDED):
+        row = rows[f"V.{i}"]
+        assert (row["verdict"], row["witness"]) == ("unknown", None)
+        pytest.LineMatcher([row["note"]]).fnmatch_lines([note])
 
 
 def test_a_crash_after_evidence_is_unknown_too(paper: Paper) -> None:

@@ -28,7 +28,8 @@ from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
 from verify.dossiers.istree.results import Found
 from verify.dossiers.istree.runs.turns import Run
 from verify.dossiers.istree.steps import NUMBER
-from verify.induction.__main__ import main
+from verify.induction import __main__ as command
+from verify.induction.along import Shown
 from verify.induction.theory import Theory
 from verify.programs.shorthand import at, back, let, word
 
@@ -209,10 +210,13 @@ def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    assert main(["--model", "rag"]) == 0
+    monkeypatch.setattr(
+        command, "shown", lambda made, lemmas: Shown("")
+    )  # which is asked for by itself: test_evaluation.py
+    assert command.main(["--model", "rag"]) == 0
     follows = (
         "for every n, turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     )
     assert capsys.readouterr().out.splitlines()[-2] == f"{len(MADE.lemmas)} lemmas, all follow: {follows}"
-    assert main(["--model", "rag", "--tokens", "eos"]) == 2
+    assert command.main(["--model", "rag", "--tokens", "eos"]) == 2
     assert "--variant and --tokens are the Transformer's" in capsys.readouterr().err

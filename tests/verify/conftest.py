@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 import verify.framework.check
 import verify.framework.sampling
 import verify.framework.weights  # noqa: F401
+from verify import replay
 
 HEAD = """
 from dataclasses import dataclass
@@ -85,8 +88,22 @@ class Paper:
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 
     def replay(self, *arguments: str) -> pytest.RunResult:
-        claims = [] if "--claims" in arguments else ["--claims", str(self.folder)]
-        return self.pytester.run(sys.executable, "-m", "verify.replay", *claims, *arguments)
+        """In this process, where no module of the paper is left: it may be written anew."""
+        out, err = io.StringIO(), io.StringIO()
+        path, known = [*sys.path], {*sys.modules}
+        with redirect_stdout(out), redirect_stderr(err):
+            status = replay.main(self._with_claims(arguments))
+        sys.path[:] = path
+        for name in sys.modules.keys() - known:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(self.folder)):
+                del sys.modules[name]
+        return pytest.RunResult(status, out.getvalue().splitlines(), err.getvalue().splitlines(), 0.0)
+
+    def replay_apart(self, *arguments: str) -> pytest.RunResult:
+        return self.pytester.run(sys.executable, "-m", "verify.replay", *self._with_claims(arguments))
+
+    def _with_claims(self, arguments: Sequence[str]) -> list[str]:
+        return [*([] if "--claims" in arguments else ["--claims", str(self.folder)]), *arguments]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.verify.conftest import PAPER, Paper
-from verify import plugin, replay
+from verify import plugin
 from verify.framework import proofs
 from verify.framework.order import WITNESSES
 from verify.oracles.proofs import by_cases
@@ -27,7 +27,7 @@ def stored(paper: Paper) -> Paper:
 
 
 def test_a_stored_witness_refutes_again(stored: Paper) -> None:
-    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
+    result = stored.replay_apart("--witnesses", "witnesses.json", "T.1/printed")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -324,15 +324,12 @@ def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
         (["T.1/printed", "--claims", "nowhere"], "nowhere: there is no claims/[!_]*.py"),
     ],
 )
-def test_a_mistake_gets_one_line(
-    paper: Paper, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
-) -> None:
-    claims = [] if "--claims" in arguments else ["--claims", str(paper.folder)]
-    assert replay.main([*claims, *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    pytest.LineMatcher([said.err.rstrip("\n")]).fnmatch_lines([f"python -m verify.replay: error: {line}"])
+def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
+    result = paper.replay(*arguments)
+    assert result.ret == 2
+    assert result.outlines == []
+    result.stderr.fnmatch_lines([f"python -m verify.replay: error: {line}"])
+    assert len(result.errlines) == 1
 
 
 def test_a_claim_without_a_witness(stored: Paper) -> None:
@@ -350,7 +347,7 @@ def test_a_broken_file_of_claims_is_named(stored: Paper) -> None:
 
 
 def test_the_list(stored: Paper) -> None:
-    result = stored.replay("--list", "--witnesses", "witnesses.json")
+    result = stored.replay_apart("--list", "--witnesses", "witnesses.json")
     assert result.ret == 0
     assert [line.split()[0] for line in result.stdout.lines] == [
         "T.1/printed",
@@ -381,6 +378,6 @@ def test_a_witness_beyond_all_bounds(paper: Paper, n_max: str, p_bits: str, stat
 
 def test_an_interrupt_is_one_line(paper: Paper) -> None:
     paper.write(f"{PAPER}\nimport signal\nsignal.raise_signal(signal.SIGINT)\n")
-    result = paper.replay("--list")
+    result = paper.replay_apart("--list")
     assert result.ret == 130
     assert result.errlines == ["python -m verify.replay: interrupted"]

@@ -255,9 +255,9 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
             "the answer at search 2: the program is not seen to be the task",
         ),
         (
-            ["istree", "--n", "7", "--printed", "layer-7"],
+            ["istree", "--n", "6", "--printed", "layer-7"],
             1,
-            "on edges 5-2, 5-3, 7-5, 6-5, 5-4, 5-1: it says NO; the right answer is YES",
+            "on edges 2-1, 4-2, 2-5, 2-6, 3-2: it says NO; the right answer is YES",
         ),
         (["istree", "--n", "7", "--printed", "edge-count"], 1, "it says YES; the right answer is NO"),
         (["recall", "--printed", "score-range", "--n", "8"], 0, "the program is the task, for every input"),

@@ -278,19 +278,16 @@ def alike(draw: st.DrawFn) -> list[AbstractState]:
 def test_joined_states_lose_no_input(some: list[AbstractState], live: frozenset[int]) -> None:
     actual = join(some, live)
     event(f"{len(some)} → {len(actual)}")
-    assert contents(some, live) <= contents(actual, live)
-    for state in some:  # and each is a part of one that has it as a parent
-        own = [other for other in actual if state.parents <= other.parents]
-        assert contents([state], live) <= contents(own, live)
-    for state in some:  # its numbers lie within the bounds that are kept of them
-        for point in points(state):
-            held = [x for x, _ in point.registers(state, sorted(live))]
-            others = [
-                [other.bounds(other.register(i)) for i in sorted(live)]
-                for other in actual
-                if state.parents <= other.parents
-            ]
-            assert any(all(a <= x <= b for x, (a, b) in zip(held, ends, strict=True)) for ends in others)
+    indices = sorted(live)
+    held = [contents([state], indices) for state in actual]
+    bounds = [[state.bounds(state.register(i)) for i in indices] for state in actual]
+    for state in some:  # each is a part of those that have it as a parent, and its numbers lie within the bounds of one
+        own = [i for i, other in enumerate(actual) if state.parents <= other.parents]
+        due = contents([state], indices)
+        assert due <= set().union(*(held[i] for i in own))
+        for _, _, *values in due:
+            ends = ([*zip(values, bounds[i], strict=True)] for i in own)
+            assert any(all(low <= x <= high for (x, _), (low, high) in pairs) for pairs in ends)
     for state in actual:
         for point, (name, told) in itertools.product(points(state), inexact(state)):
             if told.low <= point.rounded[name] <= told.high:  # elsewhere no part is, since bounds are kept of each part

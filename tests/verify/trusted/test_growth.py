@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import itertools
 import json
 import math
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 
 from constructions.wiring.part import least_gap
 from tests.verify.numbers_at import holds, parity, shown_at, value, values_at
+from tests.verify.trusted.checkers import accepted
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.framework.proofs import check as check_stored
@@ -43,40 +42,6 @@ def asked(walk: Walk) -> None:
 @cache
 def small() -> Any:
     return json.loads(json.dumps(theorem_of(asked, 7)))
-
-
-def accepted(theorem: Any, proof: Any = None) -> bool:
-    try:
-        growth.check(theorem, {} if proof is None else proof)
-    except Rejected:
-        return False
-    return True
-
-
-def test_it_is_small_and_rests_on_the_standard_library_and_the_kernels_way_to_reject() -> None:
-    text = Path(growth.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 300
-    tree = ast.parse(text)
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    ours = {"verify.trusted.kernel"}
-    assert modules - ours == {
-        "__future__",
-        "collections.abc",
-        "dataclasses",
-        "fractions",
-        "functools",
-        "itertools",
-        "math",
-        "typing",
-    }
-    names = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in ours
-        for alias in node.names
-    }
-    assert names == {"Rejected", "reject"}
 
 
 POWERS = st.fixed_dictionaries(
@@ -136,7 +101,7 @@ def test_a_power_that_is_zero_is_one(name: str) -> None:
 def test_a_short_text_of_a_long_number_is_no_inequality(text: str) -> None:
     """It is rejected before anything so long is calculated."""
     case = {"shown": [0]}
-    assert not accepted({"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]})
+    assert not accepted(growth, {"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]}, {})
 
 
 def test_a_power_of_the_bit_length_is_below_from_some_length_on() -> None:
@@ -291,7 +256,7 @@ def test_splits_that_leave_nothing_out() -> None:
 
 def test_all_that_a_theorem_shows_is_true() -> None:
     theorem = small()
-    assert accepted(theorem)
+    assert accepted(growth, theorem, {})
     met = set[int]()
     for n in SIZES:
         for fraction in (Fraction(0), Fraction(1, 3), Fraction(1)):
@@ -335,7 +300,7 @@ def test_a_tampered_theorem_is_rejected_or_true(data: st.DataObject) -> None:
     for key in way:
         inner = inner[key]
     inner[last] = changed(inner[last])
-    if not accepted(theorem):
+    if not accepted(growth, theorem, {}):
         return
     for n in SIZES[::4]:
         values = values_at(n) | {f"f{i}": Fraction(1, 2) for i in range(9)}
@@ -344,16 +309,18 @@ def test_a_tampered_theorem_is_rejected_or_true(data: st.DataObject) -> None:
 
 def test_what_is_rejected() -> None:
     theorem = small()
-    assert not accepted(theorem, {"trust": "me"})
-    assert not accepted({**theorem, "bits_of_bits": 3})  # the cases are not those of small n
-    assert not accepted({**theorem, "bits_of_bits": True})
-    assert not accepted({**theorem, "cases": theorem["cases"][:1]})
-    assert not accepted({**theorem, "cases": theorem["cases"][::-1]})
-    assert not accepted({**theorem, "inequalities": [*theorem["inequalities"], ["1", ">"]]})  # which no case shows
-    assert not accepted({**theorem, "inequalities": [["-1", ">"], *theorem["inequalities"][1:]]})
-    assert not accepted({**theorem, "inequalities": [["1*x", ">"], *theorem["inequalities"][1:]]})
+    assert not accepted(growth, theorem, {"trust": "me"})
+    assert not accepted(growth, {**theorem, "bits_of_bits": 3}, {})  # the cases are not those of small n
+    assert not accepted(growth, {**theorem, "bits_of_bits": True}, {})
+    assert not accepted(growth, {**theorem, "cases": theorem["cases"][:1]}, {})
+    assert not accepted(growth, {**theorem, "cases": theorem["cases"][::-1]}, {})
+    assert not accepted(
+        growth, {**theorem, "inequalities": [*theorem["inequalities"], ["1", ">"]]}, {}
+    )  # which no case shows
+    assert not accepted(growth, {**theorem, "inequalities": [["-1", ">"], *theorem["inequalities"][1:]]}, {})
+    assert not accepted(growth, {**theorem, "inequalities": [["1*x", ">"], *theorem["inequalities"][1:]]}, {})
     for wrong in (None, [], 3, {}, {"bits_of_bits": 7}):
-        assert not accepted(wrong)
+        assert not accepted(growth, wrong, {})
 
 
 def test_each_v_is_in_a_part() -> None:
@@ -361,14 +328,17 @@ def test_each_v_is_in_a_part() -> None:
     case = {"shown": [], "split": "v", "parts": [{"shown": []}, {"shown": [0]}]}
     for least, is_accepted in ((16, True), (32, False)):
         theorem = {"bits_of_bits": 7, "inequalities": [[f"1*V + -{least}", ">="]], "cases": [case, case]}
-        assert accepted(theorem) is is_accepted
+        assert accepted(growth, theorem, {}) is is_accepted
 
 
 def test_an_answer_is_taken_times_what_is_not_negative() -> None:
     split = {"of": "n", "question": ["1*n + -3/4*E", ">="], "from": "3/4*E", "to": "3/4*E + -1/4", "rises": True}
     for text, factor, is_accepted in (("1*n*E + -3/4*E^2", "1*E", True), ("-1*n*E + 3/4*E^2", "-1*E", False)):
         case = {"shown": [], "split": split, "parts": [{"shown": [[0, 0, factor]]}, {"shown": []}]}
-        assert accepted({"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]}) is is_accepted
+        assert (
+            accepted(growth, {"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]}, {})
+            is is_accepted
+        )
 
 
 def test_stored_proofs_of_this_kind_find_their_checker() -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 import itertools
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
-from tests.verify.trusted.test_kernel import at, places, tampered
-from verify.framework.proofs import load
+from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_proof
 from verify.oracles.lower_bounds import TURING, LowerBound, loop
 from verify.oracles.reductions import FINDER, inputs, written_as
 from verify.trusted import halting
@@ -28,17 +23,7 @@ MOST_HINTS = 12  # that are changed
 
 @pytest.fixture(scope="module")
 def stored() -> tuple[Any, Any]:
-    """The theorem with the proof that is committed."""
-    [[item]] = load(Path(halting.__file__).parents[1] / "proofs.json")["5.4/lower-turing"].values()
-    return item["theorem"], item["proof"]
-
-
-def accepted(theorem: Any, proof: Any) -> bool:
-    try:
-        check(theorem, proof)
-    except Rejected:
-        return False
-    return True
+    return stored_proof("5.4/lower-turing")
 
 
 def is_true(theorem: Any) -> bool:
@@ -55,18 +40,6 @@ def is_true(theorem: Any) -> bool:
             ):
                 return False
     return True
-
-
-def test_it_is_small_and_rests_on_the_checkers_alone() -> None:
-    text = Path(halting.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 200
-    tree = ast.parse(text)
-    modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names} == {
-        "verify.trusted",
-        "verify.trusted.kernel",
-        "verify.trusted.pigeonhole",
-    }
 
 
 def test_the_stored_proof_is_accepted_and_the_theorem_true(stored: tuple[Any, Any]) -> None:
@@ -89,7 +62,7 @@ def machines(text: str) -> Iterator[str]:
 def test_a_changed_machine_is_accepted_only_if_it_finds_the_bit(stored: tuple[Any, Any]) -> None:
     theorem, proof = stored
     others = [{**theorem, "machine": machine} for machine in list(machines(theorem["machine"]))[::3]]
-    passed = [other for other in others if accepted(other, proof)]
+    passed = [other for other in others if accepted(halting, other, proof)]
     assert all(is_true(other) for other in passed)
     assert 0 < len(passed) < len(others) / 8  # what is written where it halts is no matter
 
@@ -121,7 +94,7 @@ FALSE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", FALSE)
 def test_what_is_false_has_no_proof(name: str, stored: tuple[Any, Any]) -> None:
     theorem = {**TURING.theorem, **FALSE[name]}
-    assert not accepted(theorem, stored[1])
+    assert not accepted(halting, theorem, stored[1])
     with pytest.raises((Rejected, ValueError, KeyError, IndexError)):
         LowerBound({**theorem, "task": "turing"} if name != "another task" else theorem, TURING.hints).with_proof()
 
@@ -136,6 +109,5 @@ def test_a_tampered_proof_is_rejected(stored: tuple[Any, Any]) -> None:
         elif isinstance(value, list):
             others += [(path, [*value, *value[:1]]), (path, value[:-1])] if value else [(path, ["over"])]
     others = others[:: 1 + len(others) // MOST_HINTS]
-    steps = proof["steps"]
-    others += [(("steps",), some) for some in (steps[:-1], [*steps, steps[-1]], steps[::-1], None)]
-    assert [place for place in others if accepted(theorem, tampered(copy.deepcopy(proof), *place))] == []
+    others += other_steps(proof)
+    assert accepted_changes(halting, theorem, proof, others) == []

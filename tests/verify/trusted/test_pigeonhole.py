@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 import itertools
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verify.test_reductions import by_text, reaches_all
-from tests.verify.trusted.test_kernel import at, places, tampered
-from verify.framework.proofs import load
+from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_proof
 from verify.oracles.lower_bounds import (
     BESIDE_ORACLE,
     COUNTING,
@@ -50,17 +45,7 @@ MOST_HINTS = 8  # that are changed, of one proof
 @pytest.fixture(scope="module")
 def stored() -> dict[str, tuple[Any, Any]]:
     """Each theorem with the proof that is committed."""
-    proofs = load(Path(pigeonhole.__file__).parents[1] / "proofs.json")
-    [*items] = [(id, item) for id in BOUNDS for parts in proofs[id].values() for item in parts]
-    return {id: (item["theorem"], item["proof"]) for id, item in items}
-
-
-def accepted(theorem: Any, proof: Any) -> bool:
-    try:
-        check(theorem, proof)
-    except Rejected:
-        return False
-    return True
+    return {id: stored_proof(id) for id in BOUNDS}
 
 
 def right_answer(theorem: Any, words: Sequence[str], size: int) -> str:
@@ -68,18 +53,6 @@ def right_answer(theorem: Any, words: Sequence[str], size: int) -> str:
     if theorem["task"] == "istree":
         return "YES" if reaches_all(size, words) else "NO"
     return by_text(theorem["task"], words)
-
-
-def test_it_is_small_and_rests_on_the_kernel_alone() -> None:
-    text = Path(pigeonhole.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 300
-    tree = ast.parse(text)
-    modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert {name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names} == {
-        "verify.trusted",
-        "verify.trusted.kernel",
-    }
 
 
 @pytest.mark.parametrize("id", BOUNDS)
@@ -269,7 +242,7 @@ NO_THEOREMS = {
 def test_what_is_no_theorem_is_rejected(name: str, stored: dict[str, tuple[Any, Any]]) -> None:
     """With the proof of the theorem that it is like, and with one of its own."""
     theorem, proof = stored["4.6/lower-index"]
-    assert not accepted({**theorem, **NO_THEOREMS[name]}, proof)
+    assert not accepted(pigeonhole, {**theorem, **NO_THEOREMS[name]}, proof)
     with pytest.raises((Rejected, ValueError, KeyError, TypeError, AttributeError)):
         changed(INDEX, **NO_THEOREMS[name]).with_proof()
 
@@ -283,7 +256,7 @@ def test_a_size_is_no_function() -> None:
 def test_fewer_fields_are_no_theorem(stored: dict[str, tuple[Any, Any]]) -> None:
     for theorem, proof in stored.values():
         for field in theorem:
-            assert not accepted({key: value for key, value in theorem.items() if key != field}, proof)
+            assert not accepted(pigeonhole, {key: value for key, value in theorem.items() if key != field}, proof)
 
 
 @pytest.mark.parametrize("id", BOUNDS)
@@ -299,10 +272,8 @@ def test_a_tampered_proof_is_rejected(id: str, stored: dict[str, tuple[Any, Any]
         else:
             others += [(path, None)]
     others = others[:: 1 + len(others) // MOST_HINTS]
-    steps = proof["steps"]
-    others += [(("steps",), some) for some in (steps[:-1], [*steps, steps[-1]], steps[::-1], None)]
-    others += [(("steps", len(steps) // 2), {"absurd": []})]
-    assert [place for place in others if accepted(theorem, tampered(copy.deepcopy(proof), *place))] == []
+    others += [*other_steps(proof), (("steps", len(proof["steps"]) // 2), {"absurd": []})]
+    assert accepted_changes(pigeonhole, theorem, proof, others) == []
 
 
 # Random theorems: what passes is true

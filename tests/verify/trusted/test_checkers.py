@@ -1,0 +1,54 @@
+"""The checkers of proofs are small, and rest on the standard library and each other alone."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from verify.trusted import growth, halting, kernel, pigeonhole
+
+ALWAYS = {"__future__", "collections.abc", "typing"}
+SMALL: dict[ModuleType, tuple[int, set[str], set[str]]] = {  # its most lines, what it has of Python, and of this folder
+    kernel: (300, {"ast", "fractions", "math"}, set()),
+    growth: (
+        300,
+        {"dataclasses", "fractions", "functools", "itertools", "math"},
+        {"verify.trusted.kernel.Rejected", "verify.trusted.kernel.reject"},
+    ),
+    halting: (
+        200,
+        set(),
+        {
+            "verify.trusted.kernel",
+            "verify.trusted.pigeonhole",
+            "verify.trusted.kernel.reject",
+            *(f"verify.trusted.pigeonhole.{name}" for name in ("FIELDS", "Statement", "put")),
+        },
+    ),
+    pigeonhole: (
+        300,
+        {"ast", "dataclasses", "itertools"},
+        {"verify.trusted.kernel", *(f"verify.trusted.kernel.{name}" for name in ("Rejected", "parsed", "reject"))},
+    ),
+}
+
+
+@pytest.mark.parametrize("checker", SMALL, ids=lambda checker: checker.__name__)
+def test_it_is_small_and_rests_on_no_more_than_this(checker: ModuleType) -> None:
+    most, own, ours = SMALL[checker]
+    text = Path(str(checker.__file__)).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= most
+    modules, names = set[str](), set[str]()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("verify."):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(str(node.module))
+    assert (modules, names) == (ALWAYS | own, ours)
+    assert {name.partition(".")[0] for name in modules} <= sys.stdlib_module_names

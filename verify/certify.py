@@ -12,10 +12,9 @@ from constructions.show import cli
 from precision.format import Discipline
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import DEFAULT_N, add_model, named, sized
-from verify.certificates.building import every_n
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import CERTIFIED, SCHEMA, UNKNOWN, about, compared, described, judge, print_unseen
-from verify.certificates.questions import CODES, add_question, asked, differing, of_file, stored
+from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.certificates.ranges import Interval, certificates, differences
 from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
@@ -34,6 +33,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --n 10000 --json             one document, which --replay checks again
   {PROG} recall --all-n                      every n: up to 2^64 in 7 s, above in 1 s
   {PROG} istree --all-n --n 5000             from 5,000 on, where a run was stopped; above 2^64 in 2 minutes
+  {PROG} istree --n 1100000-1200000          every n from the first to the last
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
@@ -53,12 +53,6 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add_model(parser)
-    add(
-        "--n",
-        type=cli.whole_number(1, LARGEST_N),
-        metavar="N",
-        help=f"default: {DEFAULT_N}; with --all-n the first, by default 1",
-    )
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
     add(
         "--precision",
@@ -67,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add_question(parser)
+    add_question(parser, "1")
     add(
         "--mutants",
         type=cli.whole_number(1, 10**6),
@@ -87,24 +81,19 @@ def main(argv: Sequence[str]) -> int:
         return cli.UNKNOWN
     if args.length is not None and not subject.dossier.has_length:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    if args.all_n and subject.dossier.one_n:
-        raise cli.CommandError(f"--all-n is not for {subject.model}: {subject.dossier.one_n}")
     discipline = Discipline(args.discipline)
     subject = replace(subject, length=args.length, precision_bits=args.precision, discipline=discipline)
-    if not subject.all_cells:
-        subject = replace(subject, n=args.n or (1 if args.all_n else DEFAULT_N))
+    subject = sized_by(args, subject, 1)
     if args.mutants is not None:
-        return _mutants(subject, args.mutants, args.seed, args.json, many=args.all_n or args.all_cells)
-    if args.all_n:
-        if subject.printed or subject.length is not None:
-            raise cli.CommandError("--all-n is for what is repaired or lean, and sequences of up to n tokens")
-        subject = every_n(subject)
+        return _mutants(subject, args.mutants, args.seed, args.json)
+    if subject.last and subject.length is not None:
+        raise cli.CommandError("many n are for sequences of up to n tokens: leave out --length")
     with cli.usage_errors():
         return _show(certificates(subject, _tell, cli.say), args.json)
 
 
-def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bool) -> int:
-    if many or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
+def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:
+    if subject.last or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
         rule = f"--mutants is for one n from {LEAST} to {LARGEST_MUTANT}, as repaired or lean, of its own length"
         raise cli.CommandError(f"{rule}: hard inputs are run")
     from verify.certificates import weight_margins

@@ -13,7 +13,7 @@ from typing import Any
 
 from constructions.show import cli
 from verify.certificates.above import ALONE, name_of, shown_again
-from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, subject_of
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.dossiers.dossier import LEAST, Dossier
@@ -53,11 +53,7 @@ def main(argv: Sequence[str]) -> int:
     """The command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser)
-    first = f"with --all-n the first, by default {LEAST}, of turing 1"
-    parser.add_argument(
-        "--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}"
-    )
-    add_question(parser)
+    add_question(parser, f"{LEAST}, of turing 1")
     args = parser.parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)
@@ -68,12 +64,6 @@ def main(argv: Sequence[str]) -> int:
     if (subject := asked(args, files=True)) is None:
         return cli.UNKNOWN
     subject = sized_by(args, subject, subject.dossier.least)
-    if subject.last and not subject.all_cells and subject.dossier.one_n:
-        raise cli.CommandError(f"{subject.model} is explained at one n: {subject.dossier.one_n}")
-    if subject.last and subject.printed:
-        raise cli.CommandError(
-            "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
-        )
     with cli.usage_errors():
         return _show(explanations(subject, _tell, cli.say), args.json, subject.dossier)
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
-from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
@@ -195,10 +195,8 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument
-    first = f"with --all-n the first, by default {LEAST}"
-    add("--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}")
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add_question(parser)
+    add_question(parser, str(LEAST))
     args = parser.parse_args(argv)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
         old = _stored(args.replay) if args.replay else None

@@ -287,7 +287,7 @@ def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, caps
     ("arguments", "why"),
     [
         (["recall", "--n", "3-9"], "many n are from 4 on"),
-        (["recall", "--n", "5-9", "--printed", "C.3"], "of what is repaired or lean"),
+        (["recall", "--n", "5-9", "--printed", "C.3"], "many n are for what is repaired or lean"),
         (["recall", "--n", "5-9", "--all-n"], "--all-n has no last n"),
         (["recall", "--n", "9-5"], "9 is above 5"),
     ],
@@ -295,6 +295,11 @@ def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, caps
 def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert why in capsys.readouterr().err
+
+
+def test_links_are_not_of_many_n_as_printed() -> None:
+    with pytest.raises(ValueError, match="of what is repaired or lean"):
+        next(theorem.links(find_subject("recall", 5, printed=("C.3",), last=9)))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 from constructions.show import cli
 from verify.algebra.domains import Refused, Undecided
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, subject_of
+from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, sizes, subject_of
 from verify.certificates.building import every_n
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.files import read
@@ -21,9 +21,11 @@ from verify.rounding.model import Model
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
 
-def add_question(parser: ArgumentParser) -> None:
-    """The options that all three have, behind those of `add_model` and --n."""
+def add_question(parser: ArgumentParser, first: str) -> None:
+    """The options that all three have, behind those of `add_model`. first: where all n begin."""
     add = parser.add_argument
+    one_or_many = f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {first}"
+    add("--n", type=sizes, metavar="N|A-B", help=one_or_many)
     every = "every n from N to 2^64, an interval at a time, and where they are reached those above"
     add("--all-n", action="store_true", help=every)
     add("--json", action="store_true", help="one JSON document on standard output")
@@ -45,7 +47,7 @@ def asked(args: Namespace, *, files: bool = False) -> Subject | None:
 
 
 def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = False) -> Subject:
-    """The subject of the n that --n (of type `sizes`) and --all-n ask for. first: where all n begin by default.
+    """The subject of the n that --n and --all-n ask for. first: where all n begin.
 
     theorem: as of `every_n`. Raises CommandError for options that do not go together.
     """
@@ -54,6 +56,12 @@ def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = F
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
     if subject.all_cells:
         return subject
+    if (args.all_n or last) and subject.dossier.one_n:
+        raise cli.CommandError(f"many n are not for {subject.model}: {subject.dossier.one_n}")
+    if (args.all_n or last) and subject.printed:
+        raise cli.CommandError(
+            "many n are for what is repaired or lean: a weight as printed is rounded, at each n anew"
+        )
     return every_n(replace(subject, n=n), theorem=theorem) if args.all_n else replace(subject, n=n, last=last)
 
 

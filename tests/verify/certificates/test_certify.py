@@ -73,6 +73,7 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["counting", "--printed", "count-margin"], 1, "ideally by -1/8192, at a share of 1/5"),
         (["recall", "--variant", "printed"], 1, "the ideal model is not seen to be that of recall"),
         (["recall", "--n", "16", "--length", "4000"], 1, "block 1, feed-forward"),
+        (["recall", "--n", "5-9"], 0, "recall: certified\n  n = 5 … 9, in 4 intervals"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,13 +108,16 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["turing", "--model", "cot", "--variant", "printed"], "has no variant printed"),
         (["turing", "--model", "cot", "--printed", "x"], "known: none"),
         (["turing", "--model", "rag", "--tape", "9"], "9"),
-        (["turing", "--model", "cot", "--all-n"], "--all-n is not for cot"),
+        (["turing", "--model", "cot", "--all-n"], "many n are not for cot"),
         (["recall", "--machine", "bb2"], "--machine and --tape are for turing"),
         (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for turing as cot"),
         (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),
         (["recall", "--all-n", "--mutants", "3"], "one n"),
-        (["counting", "--all-n", "--n", "8", "--printed", "count-query"], "--all-n is for what is repaired or lean"),
-        (["index", "--all-n", "--length", "9"], "and sequences of up to n tokens"),
+        (["recall", "--n", "8-9", "--mutants", "3"], "one n"),
+        (["counting", "--all-n", "--n", "8", "--printed", "count-query"], "many n are for what is repaired or lean"),
+        (["counting", "--n", "8-9", "--printed", "count-query"], "many n are for what is repaired or lean"),
+        (["index", "--all-n", "--length", "9"], "many n are for sequences of up to n tokens"),
+        (["index", "--all-n", "--n", "8-9"], "--all-n has no last n"),
         (["recall", "--mutants", "0"], "0"),
     ],
 )

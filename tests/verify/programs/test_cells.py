@@ -121,4 +121,4 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("argv", [["--all-n"], ["--n", "2-3"]])
 def test_many_n_are_not_for_it(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert explain.main(["turing", "--model", "cot", *argv]) == 2
-    assert "cot is explained at one n" in capsys.readouterr().err
+    assert "many n are not for cot" in capsys.readouterr().err

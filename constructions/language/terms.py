@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -56,9 +57,9 @@ class Term:
         return next((c for monomial, c in self.items if not monomial), Fraction(0))
 
     @property
-    def atoms(self) -> frozenset[Atom]:
-        """The atoms of its monomials; not those inside of them."""
-        return frozenset(a for monomial, _ in self.items for a in monomial)
+    def atoms(self) -> AbstractSet[Atom]:
+        """The atoms of its monomials, in their order; not those inside of them."""
+        return dict.fromkeys(a for monomial, _ in self.items for a in monomial).keys()
 
     def __add__(self, other: Term | Number) -> Term:
         more = as_term(other)

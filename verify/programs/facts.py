@@ -127,7 +127,7 @@ class Facts:
         ends = (self._atom(a) for a in self.given)
         if any(low > high for low, high in ends if type(low) is type(high) is Fraction):
             return True
-        steps = {a.where for a in self.given if isinstance(a, Read) and isinstance(a.where, Back)}
+        steps = dict.fromkeys(a.where for a in self.given if isinstance(a, Read) and isinstance(a.where, Back))
         return any(self.behind(where).is_nowhere for where in steps)
 
     def where(self, case: Mapping[Atom, Interval]) -> Facts:

@@ -166,7 +166,7 @@ def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
 
 def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
     """A lower bound of the atom where these bits are 1; of one that is not negative."""
-    constraint = standing(bits, facts)
+    constraint = standing(sorted(bits, key=lambda bit: bit.order), facts)  # asked alike in every process
     if constraint is None:
         return Fraction(1)  # nowhere
     value, steps = (a.value, a.where.steps) if isinstance(a, Read) and isinstance(a.where, Back) else (as_term(a), 0)

@@ -75,8 +75,8 @@ def linked(states: Sequence[AbstractState]) -> list[AbstractState]:
 
 def _follows(state: AbstractState, other: AbstractState) -> bool:
     """Whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
-    forms = {form for form in (*state.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)}
-    for form in {((POSITION, 1),), *forms}:
+    forms = [form for form in (*state.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)]
+    for form in dict.fromkeys([((POSITION, 1),), *forms]):
         step = dict(form).get(POSITION, 0)
         (low, high), (other_low, other_high) = state.form_bounds(form), other.form_bounds(form)
         if other_low + step > high or other_high + step < low:

@@ -114,6 +114,14 @@ def questions(name: str, most: int) -> list[Question]:
     return random.Random(name).sample(sensible, min(most, len(sensible)))
 
 
+def test_atoms_are_told_in_the_order_of_the_term() -> None:
+    """Not in that of their hashes, which differ from process to process, and with them the order of all that is asked."""
+    atoms = [Read(as_term(IsWord(word)), Back(1)) for word in "abcdefgh"]
+    value = sum((as_term(a) * i for i, a in enumerate(atoms, 1)), ONE)
+    assert list(value.atoms) == [a for monomial, _ in value.items for a in monomial]
+    assert value.atoms == set(atoms)
+
+
 @pytest.mark.parametrize(("name", "model"), TRANSFORMERS)
 def test_registers_of_an_exact_run(name: str, model: str) -> None:
     assert not contradictions(subject_of(name, model), questions(name, 5))

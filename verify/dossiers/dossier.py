@@ -103,6 +103,11 @@ class Dossier:
     """Whether weights are rounded to the format where something is as printed."""
     judged_by_runs: ClassVar[bool] = True
     """Whether a hard input that is answered wrongly refuses the model, where the checker cannot tell."""
+    is_stepwise: ClassVar[bool] = False
+    """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is.
+
+    Then program and definition are compared case by case. Without it, one rule must tell the word that is said.
+    """
     named_sums: ClassVar[bool] = False
     """Whether sums that a block leaves are called after their register in the program."""
     inputs_are: ClassVar[str] = ""
@@ -223,13 +228,6 @@ class Dossier:
     def is_defined(self, subject: Subject) -> bool:
         """Whether a definition is written, with what is as printed."""
         return True
-
-    def is_stepwise(self, subject: Subject) -> bool:
-        """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is.
-
-        Then program and definition are compared case by case. Without it, one rule must tell the word that is said.
-        """
-        return False
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         """The inputs on which program and definition are compared."""

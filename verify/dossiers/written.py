@@ -63,6 +63,7 @@ class ProgramDossier(Dossier):
     written_model: ProgramModel | None = None
     file: str = ""
 
+    is_stepwise = True
     every_input = "every prompt of n = {n}"
 
     @property
@@ -123,9 +124,6 @@ class ProgramDossier(Dossier):
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         return self.answer(subject) if label in self.texts(subject).answers else None
-
-    def is_stepwise(self, subject: Subject) -> bool:
-        return True
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return "each word that is due is the program's"

@@ -34,7 +34,7 @@ from verify.algebra.polynomial import is_whole
 from verify.programs.forms import alone, expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
-from verify.programs.output import answer_of, normal_answer, read_by_output
+from verify.programs.output import answer_of, normal_answer
 from verify.programs.text import TermPrinter
 from verify.rounding.model import Model
 
@@ -91,7 +91,7 @@ def first_mismatch(
         return None
     if isinstance(due, Anything):
         return None
-    said = {i: value for i, value in registers.items() if i in read_by_output(model)}
+    said = {i: value for i, value in registers.items() if i in model.read_by_output}
     return _by_cases(model, said, due, normal, cases, MOST_SPLITS)
 
 

@@ -64,16 +64,17 @@ def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json
         return {**document, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     shown = next((i for i, state in enumerate(automaton.states) if state.label == automaton.shown), 0)
-    normal = Normalizer(program.facts.ending(shown)) if shown and dossier.is_stepwise(subject) else None
+    defined = dossier.is_defined(subject)
+    normal = Normalizer(program.facts.ending(shown)) if shown and defined and dossier.is_stepwise else None
     listing = ProgramPrinter(program, normal)
     document["program"] = [{"where": where, "writes": written} for where, written in listing.stages]
     document["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    if dossier.is_stepwise(subject):
-        return document | steps(subject, model, program, listing)
-    if not dossier.is_defined(subject):
+    if not defined:
         as_printed = " with anything as printed" * bool(subject.printed)
         what = f"no definition of {subject.construction} as {subject.model}{as_printed} is written in the language of programs"
         return {**document, "where": "the task", "what": what}
+    if dossier.is_stepwise:
+        return document | steps(subject, model, program, listing)
     document |= compared(subject, model, automaton, program)
     if document["verdict"] == CERTIFIED or not isinstance(subject.n, int):
         return document  # an input is of one n
@@ -114,9 +115,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
     answers: Json = {}
     due: Json = {}
     where, what = "", ""
-    output_registers = {j for numbers in model.families.values() for j in numbers.rows}
-    output_registers |= {j for row in model.specials.values() for j, _ in row}
-    last = {j: value for j, value in program.stages[-1].registers.items() if j in output_registers}
+    last = {j: value for j, value in program.stages[-1].registers.items() if j in model.read_by_output}
     heads = any(layer.heads for layer in model.layers)
     for i, state in enumerate(program.facts.automaton.states):
         defined = subject.dossier.definition(subject, state.label)

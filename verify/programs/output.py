@@ -51,13 +51,6 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
     return answer
 
 
-def read_by_output(model: Model) -> frozenset[int]:
-    """The registers that logits are made of."""
-    of_numbers = (numbers.rows for numbers in model.families.values())
-    of_words = ((i for i, _ in row) for row in model.specials.values())
-    return frozenset(itertools.chain(*of_numbers, *of_words))
-
-
 def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
     """The word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
     numbers: dict[str, tuple[Term, Term, Term]] = {}

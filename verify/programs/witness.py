@@ -22,10 +22,8 @@ def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
 def said(model: Model, program: Program, words: Sequence[str]) -> str:
     """The word with the largest logit behind these; the first one of several."""
     prompt = Input(tokens_of(words))
-    output_registers = {i for numbers in model.families.values() for i in numbers.rows}
-    output_registers |= {i for row in model.specials.values() for i, _ in row}
     last = program.stages[-1].registers
-    registers = {i: prompt.value(last[i], len(words)) for i in output_registers & last.keys()}
+    registers = {i: prompt.value(last[i], len(words)) for i in model.read_by_output & last.keys()}
     best: list[tuple[Fraction, str]] = []
     for numbers in model.families.values():
         logit = sum((p * registers.get(i, Fraction(0)) for i, p in numbers.rows.items()), constant(0))

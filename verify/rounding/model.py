@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from math import prod
 
 import numpy as np
@@ -92,14 +92,19 @@ class Model:
         names = self.heads[block] if block < len(self.heads) else ()
         return name_place(block + 1, name_part("head", number + 1, names[number] if number < len(names) else ""))
 
+    @cached_property
+    def read_by_output(self) -> frozenset[int]:
+        """Coordinates that logits are made of."""
+        of_numbers = (numbers.rows for numbers in self.families.values())
+        of_words = ((i for i, _ in row) for row in self.specials.values())
+        return frozenset(chain(*of_numbers, *of_words))
+
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
         """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
-        used = {i for numbers in self.families.values() for i in numbers.rows} | {
-            i for row in self.specials.values() for i, _ in row
-        }
+        used = self.read_by_output
         if feed_forward:
             used |= self.layers[block].read(feed_forward_only=True)
-        return frozenset(used.union(*(layer.read() for layer in self.layers[block + 1 :])))
+        return used.union(*(layer.read() for layer in self.layers[block + 1 :]))
 
     def weights(self) -> Iterator[tuple[str, Weight]]:
         """Every weight, with its place."""

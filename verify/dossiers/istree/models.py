@@ -37,6 +37,7 @@ class IsTree(SolvedDossier):
     lean: bool = False
 
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)  # for which every n has documents
+    is_stepwise = True
     named_sums = True
     inputs_are = " behind a simple graph"
     every_input = (
@@ -152,9 +153,6 @@ class OfTransformer(IsTree):
     def is_defined(self, subject: Subject) -> bool:
         return not subject.printed
 
-    def is_stepwise(self, subject: Subject) -> bool:
-        return not subject.printed
-
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import steps
 
@@ -221,9 +219,6 @@ class OfHybrid(IsTree):
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         return texts.of_hybrid(low, high)
 
-    def is_stepwise(self, subject: Subject) -> bool:
-        return True
-
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import frames
 
@@ -264,9 +259,6 @@ class OfSearcher(IsTree):
         return texts.of_rag(low, high, frozenset(subject.printed), limited=limited)
 
     def is_defined(self, subject: Subject) -> bool:
-        return not subject.printed
-
-    def is_stepwise(self, subject: Subject) -> bool:
         return not subject.printed
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:

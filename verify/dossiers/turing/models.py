@@ -47,6 +47,7 @@ class Turing(SolvedDossier):
     options = frozenset({"machine", "tape"})
     rounds_prints = False
     judged_by_runs = False
+    is_stepwise = True
     named_sums = True
 
     @property
@@ -83,9 +84,6 @@ class Turing(SolvedDossier):
         """
         machine, word, _ = resolved(DEFAULT_MACHINE if text is None else text, tape)
         return replace(self, machine=str(machine), tape=word)
-
-    def is_stepwise(self, subject: Subject) -> bool:
-        return True
 
     # Inputs
 
@@ -175,9 +173,6 @@ class OfSearcher(OnTape):
         return super().read(document)
 
     def is_defined(self, subject: Subject) -> bool:
-        return not subject.printed
-
-    def is_stepwise(self, subject: Subject) -> bool:
         """Print spells words of a search anew."""
         return not subject.printed
 

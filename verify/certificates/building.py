@@ -144,8 +144,8 @@ def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | No
 SMALL_N = 64
 
 
-def _compared_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bool) -> tuple[int, ...]:
-    """The n of an interval at which its model is held against matrices: both ends, and one that a hash of the weights chooses.
+def chosen_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bool = False) -> list[int]:
+    """The n of an interval at which its model is held against the n's own: both ends, and one that a hash of the weights chooses.
 
     Of blocks that a person wrote every n up to `SMALL_N`, and eight that the hash chooses.
     one: only one of these, which the hash chooses too.
@@ -156,9 +156,7 @@ def _compared_sizes(subject: Subject, model: Model, low: int, high: int, *, one:
         sizes = sorted(
             {*sizes, *range(low, min(high, SMALL_N) + 1)} | {low + pow(number, i, high - low + 1) for i in range(8)}
         )
-    if one:
-        sizes = [sizes[number % len(sizes)]]
-    return tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
+    return [sizes[number % len(sizes)]] if one else sizes
 
 
 def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
@@ -181,5 +179,6 @@ def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
     largest = families_of(replace(subject, n=high))
     ranges = {one.name: replace(model.families[one.name], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
-    sizes = _compared_sizes(subject, model, low, high, one=one)
-    return Part(low, high, "n", model, subject.dossier.texts_between(subject, low, high), sizes)
+    sizes = chosen_sizes(subject, model, low, high, one=one)
+    wired_at = tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
+    return Part(low, high, "n", model, subject.dossier.texts_between(subject, low, high), wired_at)

@@ -28,7 +28,7 @@ from typing import Any
 
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import Part, model_of, part_of
+from verify.certificates.building import Part, chosen_sizes, model_of, part_of
 from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
 from verify.dossiers.dossier import About, Subject
 from verify.dossiers.registry import find_dossiers
@@ -220,9 +220,7 @@ def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
 
     Raises NotCertified where they differ.
     """
-    number = int(part.model.digest, 16)
-    three = (part.low, part.high, part.low + number % (part.high - part.low + 1))
-    for n in [three[number % 3]] if one else sorted({*three}):
+    for n in chosen_sizes(subject, part.model, part.low, part.high, one=one):
         if where := difference_at(subject, part.model, n):
             raise NotCertified(n, n, where, f"n = {n} has other weights than what stands for it", "refused")
 

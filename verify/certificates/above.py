@@ -23,7 +23,7 @@ from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, in_case
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, judge
+from verify.certificates.document import CERTIFIED, UNKNOWN, Judged, judge
 from verify.dossiers.dossier import ENDLESS, Json, Subject
 from verify.rounding.model import Model
 from verify.trusted import growth
@@ -45,12 +45,12 @@ def rounding(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """Whether rounding is sound."""
     judged = judge(model, automaton)
     assumed = list(judged.report.invariants) if judged.report else []
-    return {"verdict": judged.verdict, "where": judged.where, "what": judged.what, "assumed_invariants": assumed}
+    return {**judged.told, "assumed_invariants": assumed}
 
 
 def unjudged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """Nothing is asked of the model: what is left of the walk are the questions of its builder, which take seconds."""
-    return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
+    return {**Judged(CERTIFIED).told, "assumed_invariants": []}
 
 
 @dataclass
@@ -78,13 +78,11 @@ class Survey:
         self.cases = []
         try:
             self.theorem = theorem_of(judged, BITS_OF_HALF if self.subject.all_cells else BITS_OF_BITS)
-            self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
-        except Undecided as undecided:
-            self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-        except OtherMatrices as refused:  # the matrices of one n
-            self.about = {"verdict": REFUSED, "where": refused.where, "what": refused.what}
+            self.about = Judged(CERTIFIED).told
+        except (Undecided, OtherMatrices) as stop:  # the matrices of one n
+            self.about = Judged.at(stop).told
         except Unanswered as error:  # what only a number can be asked
-            self.about = {"verdict": UNKNOWN, "where": "numbers that grow with n", "what": str(error)}
+            self.about = Judged(UNKNOWN, "numbers that grow with n", str(error)).told
 
     def document(self) -> Json:
         """The same with all cases and inequalities."""

@@ -39,15 +39,23 @@ class Judged:
     what: str = ""
     report: Report | None = None
 
+    @classmethod
+    def at(cls, stop: Refused) -> Judged:
+        """Of a check that stopped here: undecided is unknown, all else refused."""
+        return cls(UNKNOWN if isinstance(stop, Undecided) else REFUSED, stop.where, stop.what)
+
+    @property
+    def told(self) -> Json:
+        """As documents begin."""
+        return {"verdict": self.verdict, "where": self.where, "what": self.what}
+
 
 def judge(model: Model, automaton: TokenAutomaton) -> Judged:
     """Carries out the check."""
     try:
         return Judged(CERTIFIED, report=check(model, automaton))
-    except Undecided as undecided:
-        return Judged(UNKNOWN, undecided.where, undecided.what)
-    except Refused as refused:
-        return Judged(REFUSED, refused.where, refused.what)
+    except Refused as stop:
+        return Judged.at(stop)
 
 
 def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
@@ -85,16 +93,14 @@ def certificate(subject: Subject) -> Json:
         return {**header, **_exhausted(subject)}
     try:
         model, automaton, wired = build_beside(subject)
-    except Undecided as undecided:
-        return {**header, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-    except OtherMatrices as refused:
-        return {**header, "verdict": REFUSED, "where": refused.where, "what": refused.what}
+    except (Undecided, OtherMatrices) as stop:
+        return {**header, **Judged.at(stop).told}
     judged = judge(model, automaton)
     if judged.verdict == UNKNOWN and wired is not None:
         try:
             refute(subject)
         except Refused as refused:
-            judged = Judged(REFUSED, refused.where, refused.what)
+            judged = Judged.at(refused)
     judged = compared(judged, model, subject) if subject.printed else judged
     file = {"matrices_sha256": _file_digest(subject, model, wired)}
     return {**header, **described(model, automaton, judged), **file, **print_unseen(model, subject)}
@@ -111,10 +117,10 @@ def _exhausted(subject: Subject) -> Json:
         base["matrices_sha256"] = _file_digest(subject, model, compared_with_matrices(subject, model))
         result = exhaust(subject)
     except Refused as refused:
-        return {**base, "verdict": REFUSED, "where": refused.where, "what": refused.what}
+        return {**base, **Judged.at(refused).told}
     errors = {name: _short(error) for name, error in result.errors.items()}
     run = {"inputs_run": result.inputs, "inputs": result.text, "error_in_steps": errors}
-    return {**base, "verdict": CERTIFIED, "where": "", "what": "", **run}
+    return {**base, **Judged(CERTIFIED).told, **run}
 
 
 def about(subject: Subject) -> Json:
@@ -143,9 +149,7 @@ def about(subject: Subject) -> Json:
 def described(model: Model, automaton: TokenAutomaton, judged: Judged) -> Json:
     """What was checked, and what was found."""
     document: Json = {
-        "verdict": judged.verdict,
-        "where": judged.where,
-        "what": judged.what,
+        **judged.told,
         "precision_bits": model.arithmetic.format.significand_bits + 1,
         "weights_sha256": model.digest,
         "inputs": inputs_of(automaton),

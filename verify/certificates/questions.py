@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from constructions.show import cli
-from verify.algebra.domains import Refused, Undecided
+from verify.algebra.domains import Refused
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, sizes, subject_of
 from verify.certificates.building import every_n
-from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
+from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN, Judged
 from verify.certificates.files import read
 from verify.dossiers.dossier import Json, Subject
 from verify.dossiers.registry import find_dossier
@@ -70,10 +70,8 @@ def of_file(path: Path, judge: Callable[[Subject, Model, TokenAutomaton], Json])
     try:
         with cli.usage_errors():
             subject, model, automaton = read(path)
-    except (Undecided, Refused) as error:
-        verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
-        where_and_what = {"where": error.where, "what": error.what}
-        return {"schema": SCHEMA, "construction": path.name, "verdict": verdict, **where_and_what}
+    except Refused as error:
+        return {"schema": SCHEMA, "construction": path.name, **Judged.at(error).told}
     return {**judge(subject, model, automaton), "file": path.name}
 
 

@@ -15,7 +15,6 @@ from verify.certificates.above import ALONE, Say, rounding, whole
 from verify.certificates.building import Part, Sizes, at_size, build_beside, model_of, part_of, precision_of
 from verify.certificates.document import (
     CERTIFIED,
-    REFUSED,
     Judged,
     about,
     certificate,
@@ -72,9 +71,8 @@ def intervals(subject: Subject) -> Iterator[Interval]:
             yield _judged(part)
             low = part.high + 1
     except OtherMatrices as refused:
-        one, judged = at_size(subject, low), Judged(REFUSED, refused.where, refused.what)
-        of = "cells" if subject.all_cells else "n"
-        yield Interval(low, low, of, precision_of(one), model_of(one).digest, judged)
+        one, of = at_size(subject, low), "cells" if subject.all_cells else "n"
+        yield Interval(low, low, of, precision_of(one), model_of(one).digest, Judged.at(refused))
 
 
 def _judged(part: Part) -> Interval:

@@ -13,7 +13,7 @@ from constructions.language.terms import ZERO, Matched, Term
 from verify.algebra.domains import OtherMatrices, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, inputs_of
 from verify.dossiers.dossier import Json, Subject
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Passed, Program, extract
@@ -32,10 +32,8 @@ def explanation(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
     try:
         document = explained(subject, *build(subject))
-    except Undecided as undecided:
-        return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-    except OtherMatrices as refused:
-        return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+    except (Undecided, OtherMatrices) as stop:
+        return {**asked(subject), **Judged.at(stop).told}
     if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := subject.dossier.wrong_run(subject)):
         document |= {"verdict": REFUSED, "what": wrong}
     return document
@@ -51,17 +49,11 @@ def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json
     dossier = subject.dossier
     automaton = dossier.compared_texts(subject, automaton)
     document = asked(subject)
-    document |= {
-        "verdict": UNKNOWN,
-        "where": "",
-        "what": "",
-        "weights_sha256": model.digest,
-        "inputs": inputs_of(automaton),
-    }
+    document |= {**Judged(UNKNOWN).told, "weights_sha256": model.digest, "inputs": inputs_of(automaton)}
     try:
         program = extract(model, automaton, naming=dossier.named_sums, shorten=bool(subject.printed))
     except Undecided as undecided:
-        return {**document, "where": undecided.where, "what": undecided.what}
+        return {**document, **Judged.at(undecided).told}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     shown = next((i for i, state in enumerate(automaton.states) if state.label == automaton.shown), 0)
     defined = dossier.is_defined(subject)

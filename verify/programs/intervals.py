@@ -22,7 +22,7 @@ from verify.algebra.polynomial import Polynomial, constant
 from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
 from verify.certificates.above import Say, whole
 from verify.certificates.building import Part, Sizes, at_size, automaton_of, families_of
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of
 from verify.certificates.ranges import parts
 from verify.dossiers.dossier import Json, Subject
 from verify.programs.document import asked, explained, explanation
@@ -85,7 +85,7 @@ def intervals(subject: Subject) -> Iterator[Interval]:
             if interval.document["verdict"] != CERTIFIED:
                 return
     except OtherMatrices as refused:  # the matrices that users get
-        document = {**asked(at_size(subject, low)), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+        document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
         yield Interval(low, low, "cells" if subject.all_cells else "n", "", document)
 
 

@@ -24,12 +24,10 @@ from verify.algebra.nodes import Node, Shown
 from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
-from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding
+from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
 from verify.dossiers.dossier import About, Subject
 from verify.dossiers.registry import find_dossiers
-from verify.rounding.model import Model
 from verify.stored.intervals import FOLDER, SCHEMA, Stale, checker, digest, name_of
 from verify.trusted import growth
 
@@ -107,15 +105,11 @@ def _case(root: int, walk: Walk, result: Any) -> Case:
 
 def weights_of(subject: Subject) -> tuple[str, ...]:
     """Of each case that the builder tells apart; each is compared with what it makes of one n of the case."""
-    survey = Survey(subject, (_nothing,))
+    survey = Survey(subject, (unjudged,))
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Undecided(survey.about["where"], survey.about["what"])
     return tuple(digest(case) for case in survey.cases)
-
-
-def _nothing(subject: Subject, model: Model, automaton: TokenAutomaton) -> dict[str, Any]:
-    return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
 
 
 def fingerprint(theorem: Any) -> str:

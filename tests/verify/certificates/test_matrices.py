@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,15 @@ import numpy as np
 import pytest
 
 from constructions.exports.weights import save
-from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence
+from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence, named_arrays
 from constructions.parts.heads import match
 from constructions.wiring import wire
 from verify import certify, explain, theorem
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import build_beside, part_of, wired_of
+from verify.certificates.building import build_beside, families_of, model_of, part_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate
+from verify.certificates.matrices import require_same
+from verify.certificates.mutants import with_matrix
 from verify.certificates.ranges import certificates, intervals
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -73,6 +76,18 @@ def test_faults_of_the_filler(
     planted(monkeypatch, method, change)
     assert command.main(["index", "--model", model, *size]) == 1
     assert "the matrices of n = " in capsys.readouterr().out
+
+
+def test_each_array_of_each_block_is_compared() -> None:
+    subject = find_subject("counting", 9, model="hybrid")
+    model, wired = model_of(subject), wired_of(subject)
+    for number, block in enumerate(wired.model.blocks):
+        for name, array in named_arrays(block).items():
+            other = array.copy()
+            other.flat[-1] += 1
+            changed = replace(wired, model=with_matrix(wired.model, number, name, other))
+            with pytest.raises(OtherMatrices, match=rf"blocks\.{number}\.{re.escape(name)}, row"):
+                require_same(model, changed, subject.n, families_of(subject))
 
 
 def test_an_output_head_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

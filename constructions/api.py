@@ -32,6 +32,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 if TYPE_CHECKING:
+    from constructions.engines.reference import Flags
     from constructions.language.model import ProgramModel
     from constructions.language.program import Program
     from constructions.show.steps import Steps
@@ -402,12 +403,12 @@ def _said_again(
 ) -> Result:
     """A result where it was pickled: its tokens are read and judged anew."""
     request = loaded.solver.request(loaded.wired, question)
-    recorded = None
-    if has_flags:
-        from constructions.models.many import flags_of
 
-        recorded = flags_of(request, produced)
-    decoded = Decoded(produced, recorded, engine, uncertified=uncertified)
+    def flags() -> Flags | None:
+        again: Run = replace(request, guess=produced).run(find_engine("dense"))
+        return again.decoded.flags
+
+    decoded = Decoded(produced, flags if has_flags else None, engine, uncertified=uncertified)
     return loaded.result(question, Run(request, np.array(produced, np.int64), decoded))
 
 

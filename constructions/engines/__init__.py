@@ -11,18 +11,18 @@ from functools import partial
 from typing import cast
 
 from constructions.engines.decoding import (
+    DECODERS,
     by_block_and_head,
     decode_by_dense,
-    decode_by_incremental,
-    decode_by_indexed,
     decode_by_reference,
-    decode_with_guess,
+    decode_together,
 )
-from constructions.engines.protocol import Decode, Decoded, EngineFailed, Respond, Tick, no_response
+from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Respond, Tick, no_response
 
 __all__ = [
     "DEVICES",
     "ENGINES",
+    "Asked",
     "Decode",
     "Decoded",
     "EngineFailed",
@@ -30,14 +30,13 @@ __all__ = [
     "Respond",
     "Tick",
     "by_block_and_head",
-    "decode_by_incremental",
     "decode_by_reference",
-    "decode_with_guess",
+    "decode_together",
     "find_engine",
     "no_response",
 ]
 
-ENGINES = ("auto", "reference", "dense", "indexed", "incremental")
+ENGINES = ("auto", *DECODERS)
 DEVICES = ("cpu", "cuda")
 
 
@@ -52,8 +51,6 @@ def find_engine(name: str, device: str | None = None) -> Decode:
     """
     if device is not None and name != "dense":
         raise EngineMissing(f"device {device} does not apply to the engine {name}; dense alone has a choice")
-    if name == "reference":
-        return decode_by_reference
     module_name = f"{__name__}.{name}"
     if name not in ENGINES or importlib.util.find_spec(module_name) is None:
         there = [engine for engine in ENGINES if importlib.util.find_spec(f"{__name__}.{engine}")]
@@ -70,4 +67,4 @@ def find_engine(name: str, device: str | None = None) -> Decode:
         except module.EngineError as error:
             raise EngineMissing(str(error)) from error
         return partial(decode_by_dense, device=device)
-    return {"dense": decode_by_dense, "indexed": decode_by_indexed, "incremental": decode_by_incremental}[name]
+    return DECODERS[name]

@@ -16,20 +16,12 @@ each engine the same time at each token, as one more matrix does.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from constructions.engines.decoding import (
-    IndexedRuns,
-    decode_by_dense,
-    decode_by_incremental,
-    decode_by_indexed,
-    decode_by_reference,
-    decode_with_guess,
-    readable,
-)
-from constructions.engines.protocol import Decode, Decoded, Respond, Tick, no_response
+from constructions.engines.decoding import DECODERS, IndexedRuns, decode_with_guess
+from constructions.engines.protocol import Asked, Decoded
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -41,65 +33,44 @@ LOADING, COMPILING = 0.4, 20.0  # of `incremental`: once, from its cache or not
 PER_WEIGHT = 3e-8  # of `incremental`: each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
-_DECODERS: Mapping[str, Decode] = {
-    "reference": decode_by_reference,
-    "dense": decode_by_dense,
-    "indexed": decode_by_indexed,
-    "incremental": decode_by_incremental,
-}
 
-
-def decode_by_auto(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-) -> Decoded:
+def decode_by_auto(asked: Asked) -> Decoded:
     """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
-    name = choose(model, arithmetic, len(prompt), limit, len(guess))
-    if name != "indexed" or not guess:
-        return _DECODERS[name](
-            model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick, beyond=beyond
-        )
-    runs, begun = IndexedRuns(model, arithmetic, beyond=beyond), False
-    guess = readable(guess, model, prompt, beyond)
+    name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
+    if name != "indexed" or not asked.guess:
+        return DECODERS[name](asked)
+    runs, begun = IndexedRuns(asked), False
     append: Callable[[int], int] | None = None
     argmax: list[int] = []  # at each position that was fed to `append`
 
     def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         nonlocal name, begun, append
         if append is None and begun and not draft:
-            name = choose(model, arithmetic, len(known), limit - (len(known) - len(prompt)), 0)
-            append = _token_by_token(name, model, arithmetic, beyond)
+            name = choose(asked.model, asked.arithmetic, len(known), asked.limit - (len(known) - len(asked.prompt)), 0)
+            append = _token_by_token(name, asked)
         begun = True
         if append is None or draft:
             return runs(known, draft)
         for token in known[len(argmax) :]:
             argmax.append(append(token))
-            tick(len(argmax))
+            asked.tick(len(argmax))
         return argmax
 
-    produced = decode_with_guess(run, prompt, stop, limit, guess, respond, tick)
+    produced, _ = decode_with_guess(run, asked)
     return Decoded(produced, None, name, uncertified=runs.uncertified)
 
 
-def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic, beyond: bool) -> Callable[[int], int] | None:
+def _token_by_token(name: str, asked: Asked) -> Callable[[int], int] | None:
     """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
     if name == "incremental":
         from constructions.engines.incremental import IncrementalDecoder, compiled_machine
 
-        if compiled_machine(arithmetic) is not None:
-            return IncrementalDecoder(model, arithmetic, beyond=beyond).append
+        if compiled_machine(asked.arithmetic) is not None:
+            return IncrementalDecoder(asked.model, asked.arithmetic, beyond=asked.beyond).append
     if name in ("reference", "incremental"):
         from constructions.engines.reference import ReferenceEngine
 
-        engine = ReferenceEngine(model, arithmetic, beyond=beyond)
+        engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
         return lambda token: engine.append(token).next_token
     return None
 

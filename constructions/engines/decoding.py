@@ -8,17 +8,16 @@ it goes on from there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Decoded, EngineFailed, Respond, Tick, no_response
+from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed
 
 if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
     from constructions.engines.reference import Flags
-    from constructions.layers import Transformer
-    from precision.format import Arithmetic
 
 
 def by_block_and_head(sites: Mapping[str, int]) -> dict[tuple[int, int], int]:
@@ -26,142 +25,92 @@ def by_block_and_head(sites: Mapping[str, int]) -> dict[tuple[int, int], int]:
     return {(int(block), int(head)): count for site, count in sites.items() for block, _, head in [site.split(".")]}
 
 
-def decode_by_reference(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-) -> Decoded:
+def decode_by_reference(asked: Asked) -> Decoded:
     """Token by token."""
     from constructions.engines.reference import ReferenceEngine
 
-    model.admit(len(prompt), beyond=beyond)
-    engine = ReferenceEngine(model, arithmetic, beyond=beyond)
-    sequence, produced = list(prompt), list[int]()
+    asked.model.admit(len(asked.prompt), beyond=asked.beyond)
+    engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
+    sequence, produced = list(asked.prompt), list[int]()
     while engine.length < len(sequence):
         step = engine.append(sequence[engine.length])
-        tick(engine.length)
+        asked.tick(engine.length)
         if engine.length == len(sequence):
             produced.append(step.next_token)
             sequence.append(step.next_token)
-            if step.next_token in stop:
+            if step.next_token in asked.stop:
                 break
-            response = respond(sequence)
+            response = asked.respond(sequence)
             produced.extend(response)
             sequence.extend(response)
-            if len(produced) >= limit:
+            if len(produced) >= asked.limit:
                 break
     return Decoded(produced, engine.flags, "reference")
 
 
-def decode_by_incremental(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-) -> Decoded:
+def decode_by_incremental(asked: Asked) -> Decoded:
     """Token by token: with an index over the keys of each head where that is compiled, else by the reference engine."""
     from constructions.engines.incremental import IncrementalDecoder, compiled_machine
 
-    machine = compiled_machine(arithmetic)
-    if not prompt:
-        raise IndexError("a prompt needs at least one token")
-    if machine is None:
-        decoded = decode_by_reference(model, arithmetic, prompt, stop, limit, respond=respond, tick=tick, beyond=beyond)
-        return replace(decoded, recorded=None, engine="incremental")
-    decoder = IncrementalDecoder(model, arithmetic, beyond=beyond)
-    produced = decoder.decode(prompt, stop, limit, respond=respond, tick=tick)
+    if compiled_machine(asked.arithmetic) is None:
+        return replace(decode_by_reference(asked), recorded=None, engine="incremental")
+    decoder = IncrementalDecoder(asked.model, asked.arithmetic, beyond=asked.beyond)
+    produced = decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick)
     return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))
 
 
-def decode_by_dense(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-    device: str = "cpu",
-) -> Decoded:
+def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
     """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for. device: cpu or cuda."""
+    return next(decode_together([asked], device))
+
+
+def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[Decoded]:
+    """What is asked of one model in one arithmetic, one after the other. A batch of `dense` runs all guesses, and each one that is
+    wrong takes further runs of its own. device: as of decode_by_dense. Raises EngineFailed.
+    """
     from constructions.engines import dense
 
-    def run(tokens: Sequence[int], *, flags: bool = False) -> DenseRun:
+    one = together[0]
+
+    def run(sequences: Sequence[Sequence[int]], *, flags: bool = False) -> DenseRun:
         try:
-            return dense.run(model, arithmetic, [tokens], device=device, flags=flags, beyond=beyond)
+            return dense.run(one.model, one.arithmetic, sequences, device=device, flags=flags, beyond=one.beyond)
         except dense.EngineError as error:
             raise EngineFailed(str(error)) from error
 
-    before = behind = 0  # the length of the sequence before and behind the last response
+    def noted(prompt: Sequence[int], produced: Sequence[int], fed: int) -> Flags:
+        (flags,) = run([[*prompt, *produced][:fed]], flags=True).flags or ()
+        return flags
 
-    def follow(sequence: Sequence[int]) -> Sequence[int]:
-        nonlocal before, behind
-        response = respond(sequence)
-        before, behind = len(sequence), len(sequence) + len(response)
-        return response
+    texts = [[*asked.prompt, *asked.draft()] for asked in together]
+    for asked, text, ahead in zip(together, texts, run(texts).next_tokens, strict=True):
 
-    def flags() -> Flags:
-        by_sequence = run(fed, flags=True).flags
-        if by_sequence is None:
-            raise TypeError("there is no found")
-        return by_sequence[0]
+        def argmax(
+            known: Sequence[int], draft: Sequence[int], text: list[int] = text, ahead: Sequence[int] = ahead.tolist()
+        ) -> Sequence[int]:
+            sequence = [*known, *draft]
+            if sequence == text[: len(sequence)]:  # what follows a position depends on what stands up to it alone
+                return ahead
+            return run([sequence]).next_tokens[0].tolist()  # type: ignore[no-any-return]
 
-    produced = decode_with_guess(
-        lambda known, draft: run([*known, *draft]).next_tokens[0].tolist(),
-        prompt,
-        stop,
-        limit,
-        readable(guess, model, prompt, beyond),
-        follow,
-        tick,
-    )
-    sequence = [*prompt, *produced]
-    # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
-    fed = sequence[: before - 1] if len(sequence) == behind else sequence[:-1]
-    return Decoded(produced, flags, "dense")
+        produced, fed = decode_with_guess(argmax, asked)
+        yield Decoded(produced, partial(noted, asked.prompt, produced, fed), "dense")
 
 
-def decode_by_indexed(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-) -> Decoded:
+def decode_by_indexed(asked: Asked) -> Decoded:
     """By runs over what is not known of the sequence yet: the engine remembers the rest."""
-    runs, draft = IndexedRuns(model, arithmetic, beyond=beyond), readable(guess, model, prompt, beyond)
-    produced = decode_with_guess(runs, prompt, stop, limit, draft, respond, tick)
+    runs = IndexedRuns(asked)
+    produced, _ = decode_with_guess(runs, asked)
     return Decoded(produced, None, "indexed", uncertified=runs.uncertified)
 
 
 class IndexedRuns:
     """What `decode_with_guess` runs by `indexed`: the state behind what is known of the sequence is kept."""
 
-    def __init__(self, model: Transformer, arithmetic: Arithmetic, *, beyond: bool = False) -> None:
+    def __init__(self, asked: Asked) -> None:
         from constructions.engines.indexed import Indexed
 
-        self._engine = Indexed(model, arithmetic, beyond=beyond)
+        self._engine = Indexed(asked.model, asked.arithmetic, beyond=asked.beyond)
         self._state = self._engine.start
         self._argmax: list[int] = []  # at each position that the state has read
         self._dense = Counter[str]()
@@ -184,39 +133,38 @@ class IndexedRuns:
         return by_block_and_head(self._dense)
 
 
-def readable(guess: Sequence[int], model: Transformer, prompt: Sequence[int], beyond: bool) -> Sequence[int]:
-    """As much of a guess as the model may read: what else it guesses makes no difference, as with a guess that is wrong."""
-    return guess if beyond or model.longest is None else guess[: max(0, model.longest - len(prompt))]
-
-
 def decode_with_guess(
-    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]],
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    guess: Sequence[int],
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-) -> list[int]:
+    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Asked
+) -> tuple[list[int], int]:
     """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
 
     run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft behind these.
+    Returns the new tokens, and how many tokens decoding has fed: all that stand before the last one that the model wrote.
     """
+    prompt, guess = asked.prompt, asked.guess
     sequence, agrees = list(prompt), True  # agrees: what was decoded is what the guess says
     while True:
-        draft = list(guess[len(sequence) - len(prompt) : limit])[:-1] if agrees else []
+        draft = asked.draft(len(sequence) - len(prompt)) if agrees else ()
         fed = [*sequence, *draft]
         argmax = run(sequence, draft)
         while len(sequence) <= len(fed):
             start = len(sequence)
             sequence.append(int(argmax[start - 1]))
-            if sequence[-1] in stop:
-                return sequence[len(prompt) :]
-            sequence.extend(respond(sequence))
-            if len(sequence) - len(prompt) >= limit:
-                return sequence[len(prompt) :]
+            ends = sequence[-1] in asked.stop
+            if not ends:
+                sequence.extend(asked.respond(sequence))
+            if ends or len(sequence) - len(prompt) >= asked.limit:
+                return sequence[len(prompt) :], start
             if sequence[start:] != fed[start : len(sequence)]:
                 break
         behind = len(sequence) - len(prompt)
         agrees = agrees and behind < len(guess) and sequence[len(prompt) :] == list(guess[:behind])
-        tick(len(sequence))
+        asked.tick(len(sequence))
+
+
+DECODERS: Mapping[str, Decode] = {
+    "reference": decode_by_reference,
+    "dense": decode_by_dense,
+    "indexed": decode_by_indexed,
+    "incremental": decode_by_incremental,
+}

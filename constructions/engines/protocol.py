@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from constructions.engines.reference import Flags
@@ -17,8 +17,45 @@ Respond = Callable[[Sequence[int]], Sequence[int]]
 """Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
 
 
+def no_response(sequence: Sequence[int]) -> Sequence[int]:
+    """What answers a model that is alone: nothing."""
+    return ()
+
+
 class EngineFailed(RuntimeError):
     """An engine could not finish, for want of memory say; the message is one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is to be decoded greedily: a prompt, then each argmax and the response to it, until an argmax is in `stop` or there are
+    `limit` new tokens.
+
+    guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    Raises IndexError for an empty prompt.
+    """
+
+    model: Transformer
+    arithmetic: Arithmetic
+    prompt: Sequence[int]
+    stop: set[int]
+    limit: int
+    guess: Sequence[int] = ()
+    respond: Respond = no_response
+    tick: Tick = lambda length: None
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        if not len(self.prompt):
+            raise IndexError("a prompt needs at least one token")
+
+    def draft(self, behind: int = 0) -> Sequence[int]:
+        """What is fed of the guess behind so many new tokens: not its last token, and no more than the model may read."""
+        most = self.limit
+        if self.model.longest is not None and not self.beyond:
+            most = min(most, self.model.longest + 1 - len(self.prompt))
+        return self.guess[behind : max(0, most)][:-1]
 
 
 @dataclass(frozen=True)
@@ -31,7 +68,7 @@ class Decoded:
     """
 
     produced: list[int]
-    recorded: Flags | Callable[[], Flags] | None
+    recorded: Flags | Callable[[], Flags | None] | None
     engine: str
     uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
@@ -41,28 +78,4 @@ class Decoded:
         return self.recorded() if callable(self.recorded) else self.recorded
 
 
-class Decode(Protocol):
-    """Feeds the prompt, then each argmax and the response to it, until an argmax is in `stop` or there are `limit` new tokens.
-
-    guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
-    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
-    """
-
-    def __call__(
-        self,
-        model: Transformer,
-        arithmetic: Arithmetic,
-        prompt: Sequence[int],
-        stop: set[int],
-        limit: int,
-        *,
-        guess: Sequence[int] = (),
-        respond: Respond = ...,
-        tick: Tick = ...,
-        beyond: bool = False,
-    ) -> Decoded: ...
-
-
-def no_response(sequence: Sequence[int]) -> Sequence[int]:
-    """What answers a model that is alone: nothing."""
-    return ()
+Decode = Callable[[Asked], Decoded]

@@ -284,26 +284,3 @@ class ReferenceEngine:
 
 def _sparse(row: Sequence[int]) -> Sparse:
     return Sparse(tuple(compress(range(len(row)), row)), tuple(filter(None, row)))
-
-
-def decode(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    beyond: bool = False,
-) -> list[int]:
-    """Greedy decoding: feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens; returns the new tokens."""
-    model.admit(len(prompt), beyond=beyond)
-    engine = ReferenceEngine(model, arithmetic, beyond=beyond)
-    for token in prompt[:-1]:
-        engine.append(token)
-    token, produced = prompt[-1], list[int]()
-    while len(produced) < limit:
-        token = engine.append(token).next_token
-        produced.append(token)
-        if token in stop:
-            break
-    return produced

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.engines import Decode, Decoded, Respond, Tick, no_response
+from constructions.engines import Asked, Decode, Decoded, Respond, Tick, no_response
 from constructions.wiring.wired import Spelled, Wired
 
 Tokens = NDArray[np.integer]
@@ -34,11 +34,16 @@ class Request:
         """Decodes greedily by an engine. Raises SearchError, and what the engine raises."""
         if not self.limit:
             return Run(self, np.zeros(0, np.int64), Decoded([], None, "reference"))
+        return self.run_of(decode(self.asked(tick)))
+
+    def asked(self, tick: Tick = lambda length: None) -> Asked:
+        """What an engine is asked."""
         guess = self.guess.tolist() if isinstance(self.guess, np.ndarray) else self.guess
-        model, arithmetic = self.wired.model, self.wired.arithmetic
-        decoded = decode(
-            model, arithmetic, self.prompt, self.stop, self.limit, guess=guess, respond=self.respond, tick=tick
-        )
+        wired = self.wired
+        return Asked(wired.model, wired.arithmetic, self.prompt, self.stop, self.limit, guess, self.respond, tick)
+
+    def run_of(self, decoded: Decoded) -> Run:
+        """The run of which an engine says this."""
         return Run(self, np.array(decoded.produced, np.int64), decoded)
 
 

@@ -172,10 +172,10 @@ def _runner(engine: str, problem: Problem) -> Callable[[], bool]:
 
         return lambda: indexed.first_mismatch(model, arithmetic, prompt, answer)[0] is None
     if engine == "incremental":
-        from constructions.engines import decode_by_incremental
+        from constructions.engines import Asked, find_engine
 
         def by_incremental() -> bool:
-            decoded = decode_by_incremental(model, arithmetic, prompt, stop, len(answer))
+            decoded = find_engine(engine)(Asked(model, arithmetic, prompt, stop, len(answer)))
             return decoded.produced == list(answer)
 
         return by_incremental

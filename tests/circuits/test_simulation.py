@@ -15,7 +15,7 @@ from circuits.runs import run_rnn
 from circuits.simulate import main
 from circuits.simulation import FINDINGS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import decode_by_reference, find_engine, indexed
+from constructions.engines import Asked, decode_by_reference, find_engine, indexed
 from constructions.models.search import Search
 from constructions.turing import configurations
 from constructions.turing.library import find
@@ -57,7 +57,7 @@ def test_words_are_those_of_the_reference_engine(name: str, n: int, text: str, d
     rnn = load(name, n, discipline)
     assert rnn.wired is not None
     prompt = rnn.wired.tokens(text.split())
-    decoded = decode_by_reference(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), 5).produced
+    decoded = decode_by_reference(Asked(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), 5)).produced
     assert [step.written for step in run_rnn(rnn, prompt, 5)][len(prompt) - 1 :] == decoded
 
 
@@ -89,7 +89,7 @@ def test_engines_agree(discipline: Discipline) -> None:
     if discipline is Discipline.FUSED:
         limits["incremental"] = len(expected)
     for name, limit in limits.items():
-        actual = find_engine(name)(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit])
+        actual = find_engine(name)(Asked(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit]))
         assert actual.produced == expected[:limit], name
 
 
@@ -215,7 +215,9 @@ def test_searches(name: str) -> None:
     assert rnn.wired is not None
     prompt, solver = rnn.wired.tokens(model.prompt.split()), Simulator(rnn, model.words)
     search = Search(rnn.vocabulary)
-    decoded = decode_by_reference(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
+    decoded = decode_by_reference(
+        Asked(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
+    )
     wired = solver.build(len(prompt))
     done = solver.request(wired, prompt).run(find_engine("indexed"))
     answer = solver.read(done)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import ENGINES, dense, find_engine, indexed, reference
+from constructions.engines import ENGINES, Asked, dense, find_engine, indexed, reference
 from constructions.engines.incremental import IncrementalDecoder
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER
@@ -56,10 +56,9 @@ READERS: dict[str, Run] = {
         m, a, tokens[:9], [*tokens[9:], 0], beyond=beyond
     ),
     "incremental": _appended,
-    "decode": lambda m, a, tokens, beyond: reference.decode(m, a, tokens, set(), 1, beyond=beyond),
     **{
         f"decode by {name}": lambda m, a, tokens, beyond, name=name: find_engine(name)(
-            m, a, tokens, set(), 1, beyond=beyond
+            Asked(m, a, tokens, set(), 1, beyond=beyond)
         )
         for name in ENGINES
     },
@@ -85,12 +84,12 @@ def test_decoding_stops_at_the_bound(name: str) -> None:
     """A model that never stops is decoded as far as it is certified, and not silently cut short; a guess makes no difference."""
     decode, prompt = find_engine(name), [MODEL.token[word] for word in ("<s>", "1", "~", "2")]
     model = replace(MODEL.model, longest=10)
-    wide = decode(MODEL.model, MODEL.arithmetic, prompt, set(), 7).produced
+    wide = decode(Asked(MODEL.model, MODEL.arithmetic, prompt, set(), 7)).produced
     for guess in ((), wide, [*wide, *range(4), *range(4)], [0] * 50):
-        assert decode(model, MODEL.arithmetic, prompt, set(), 7, guess=guess).produced == wide
+        assert decode(Asked(model, MODEL.arithmetic, prompt, set(), 7, guess=guess)).produced == wide
         with pytest.raises(BeyondBound, match="11 tokens is beyond"):
-            decode(model, MODEL.arithmetic, prompt, set(), 8, guess=guess)
-        assert len(decode(model, MODEL.arithmetic, prompt, set(), 8, guess=guess, beyond=True).produced) == 8
+            decode(Asked(model, MODEL.arithmetic, prompt, set(), 8, guess=guess))
+        assert len(decode(Asked(model, MODEL.arithmetic, prompt, set(), 8, guess=guess, beyond=True)).produced) == 8
 
 
 def _built() -> Iterator[tuple[str, Wired, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constructions.engines import decode_by_reference, find_engine
+from constructions.engines import Asked, decode_by_reference, find_engine
 from constructions.istree import transformer
 from constructions.recall import RETRIEVERS, TRANSFORMER
 from constructions.retrieval.cli import main
@@ -32,9 +32,9 @@ def test_the_result_counts_them_by_block_and_head():
     question = TRANSFORMER.task.parse(QUESTION)
     wired = TRANSFORMER.build(question.least_n, printed=("score-range",))
     arguments = (wired.model, wired.arithmetic, wired.tokens(question.words()), set(), 1)
-    assert find_engine("indexed")(*arguments, guess=wired.tokens(["FAILED"])).uncertified == {(3, 0): READ}
-    assert decode_by_reference(*arguments).uncertified == {}
-    assert find_engine("incremental")(*arguments).uncertified == {}  # not compiled, so no certificates
+    assert find_engine("indexed")(Asked(*arguments, guess=wired.tokens(["FAILED"]))).uncertified == {(3, 0): READ}
+    assert decode_by_reference(Asked(*arguments)).uncertified == {}
+    assert find_engine("incremental")(Asked(*arguments)).uncertified == {}  # not compiled, so no certificates
 
 
 def test_few_heads_are_named(capsys):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines.reference import decode
+from constructions.engines import Asked, decode_by_reference
 from constructions.istree.base import TourModel
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.istree.lean import Lean
@@ -23,7 +23,9 @@ layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout:
 
 def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
     stop = {layout.token(layout.yes, graph.n), layout.token(layout.no, graph.n)}
-    return decode(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
+    return decode_by_reference(
+        Asked(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
+    ).produced
 
 
 @wirings

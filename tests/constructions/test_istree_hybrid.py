@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import dense, find_engine, indexed
+from constructions.engines import Asked, dense, find_engine, indexed
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid
 from constructions.istree.__main__ import main
@@ -45,7 +45,7 @@ def answer(wired: Wired, graph: Graph, engine: str = "reference") -> list[str]:
     stop = set(wired.tokens(("YES", "NO")))
     guess = [] if wired.printed else wired.tokens(hybrid.HYBRID.expected(graph))
     decode, limit = find_engine(engine), hybrid.HYBRID.limit(graph.n)
-    found = decode(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess)
+    found = decode(Asked(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess))
     return [wired.vocabulary[token] for token in found.produced]
 
 

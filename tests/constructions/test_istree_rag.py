@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import ENGINES, dense, find_engine, indexed
+from constructions.engines import ENGINES, Asked, dense, find_engine, indexed
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.searches import searches
@@ -36,13 +36,15 @@ def built(n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discip
 
 def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> list[str]:
     produced = find_engine(engine)(
-        wired.model,
-        wired.arithmetic,
-        PAPER.prompt(graph),
-        set(wired.tokens(("YES", "NO"))),
-        rag.RAG.limit(graph.n),
-        guess=wired.tokens(guess),
-        respond=Search(wired.vocabulary),
+        Asked(
+            wired.model,
+            wired.arithmetic,
+            PAPER.prompt(graph),
+            set(wired.tokens(("YES", "NO"))),
+            rag.RAG.limit(graph.n),
+            guess=wired.tokens(guess),
+            respond=Search(wired.vocabulary),
+        )
     ).produced
     return [wired.vocabulary[token] for token in produced]
 

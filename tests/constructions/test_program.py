@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import decode_by_reference, find_engine
+from constructions.engines import Asked, decode_by_reference, find_engine
 from constructions.layers import Transformer
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.wiring.affine import reg
@@ -94,9 +94,9 @@ def test_rules_mean_what_they_say(
     tokens = [WORDS.vocabulary.index(word) for word in prompt]
     expected = interpret(cases, prompt)
     stop = {WORDS.special("end")}
-    produced = decode_by_reference(model, arithmetic, tokens, stop, MOST).produced
+    produced = decode_by_reference(Asked(model, arithmetic, tokens, stop, MOST)).produced
     assert [WORDS.vocabulary[token] for token in produced] == expected
-    assert find_engine("indexed")(model, arithmetic, tokens, stop, MOST).produced == produced
+    assert find_engine("indexed")(Asked(model, arithmetic, tokens, stop, MOST)).produced == produced
 
 
 def test_the_tokens_of_words() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.engines import decode_by_reference, dense, indexed
+from constructions.engines import Asked, decode_by_reference, dense, indexed
 from constructions.layers import Transformer
 from constructions.parts.gadgets.periodic import periodic, periodic_room, table_scale
 from constructions.parts.gadgets.quotient import quotient, quotient_room, quotient_shift
@@ -120,7 +120,7 @@ def test_the_reference_engine_divides() -> None:
     gadget = periodic(reg("position"), {"out": [1, -1, -1]}, "period", 30, fmt)
     embedding = Embedding(("0", "1"), ({}, {}), "position")
     model, _ = wire(embedding, (BlockPlan((), (gadget,)),), ({}, {"out": 1}), fmt)
-    produced = decode_by_reference(model, Arithmetic(fmt), [0], set(), 29).produced
+    produced = decode_by_reference(Asked(model, Arithmetic(fmt), [0], set(), 29)).produced
     assert produced == [int(k % 3 == 0) for k in range(1, 30)]
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines.reference import FlagSite, ReferenceEngine, decode
+from constructions.engines import Asked, decode_by_reference
+from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, expected_answer
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
@@ -163,4 +164,4 @@ def test_tokens_must_be_in_the_vocabulary() -> None:
 def test_decoding_stops_at_its_limit() -> None:
     wired = istree.TRANSFORMER.build(2)
     prompt = PAPER.prompt(Graph(2, ((1, 2),)))
-    assert decode(wired.model, wired.arithmetic, prompt, set(), 3) == [0, 1, 0]
+    assert decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]

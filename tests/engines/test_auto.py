@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import auto, decode_by_reference, find_engine, incremental
+from constructions.engines import Asked, auto, decode_by_reference, find_engine, incremental
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -77,13 +77,13 @@ def test_the_result_names_the_engine_that_decoded():
     graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
     prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
     arithmetic = transformer.TRANSFORMER.build(20).arithmetic
-    actual = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer)
+    actual = find_engine("auto")(Asked(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
     assert (actual.produced, actual.engine) == (answer, "indexed")
     wrong = [*answer[:30], answer[0], *answer[31:]]
-    actual = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong)
+    actual = find_engine("auto")(Asked(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong))
     assert (actual.produced, actual.engine) == (answer, choose(MODEL, arithmetic, len(prompt) + 31, 10, 0))
     small = PAPER.prompt(Graph(2, ((1, 2),)))
-    actual = find_engine("auto")(MODEL, arithmetic, small, set(), 3, guess=answer)
+    actual = find_engine("auto")(Asked(MODEL, arithmetic, small, set(), 3, guess=answer))
     assert actual.engine == "reference"
     assert actual.flags is not None
 
@@ -107,7 +107,7 @@ def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, pl
     size = len(case.model.words)
     stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
     respond, expected_told = responding(every, words)
-    answer = decode_by_reference(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond).produced
+    answer = decode_by_reference(Asked(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond)).produced
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) >= size:
             continue
@@ -115,7 +115,7 @@ def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, pl
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
             actual = find_engine("auto")(
-                case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond
+                Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
             )
         assert actual.produced == answer
         assert told == expected_told

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Respond, decode_by_reference, decode_with_guess, find_engine
-from precision.format import Discipline
+from constructions.engines import Asked, Respond, decode_by_reference, find_engine
+from constructions.engines.decoding import decode_with_guess
+from constructions.layers import Transformer
+from precision.format import Arithmetic, Discipline
 from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
 
 VOCABULARY = 4
@@ -31,17 +34,18 @@ def responding(every: int, response: Sequence[int]) -> tuple[Respond, list[list[
     return respond, told
 
 
-def token_by_token(prompt: Sequence[int], stop: set[int], limit: int, respond: Respond) -> list[int]:
-    """The definition: feed, write, let the surroundings respond."""
+def token_by_token(prompt: Sequence[int], stop: set[int], limit: int, respond: Respond) -> tuple[list[int], int]:
+    """The definition: feed, write, let the surroundings respond. What is new, and how many tokens were fed."""
     sequence = list(prompt)
     while True:
+        fed = len(sequence)
         sequence.append(follows(sequence))
         if sequence[-1] in stop:
             break
         sequence += respond(sequence)
         if len(sequence) - len(prompt) >= limit:
             break
-    return sequence[len(prompt) :]
+    return sequence[len(prompt) :], fed
 
 
 def guesses(answer: Sequence[int], other: Sequence[int], place: int) -> list[list[int]]:
@@ -67,11 +71,14 @@ def guesses(answer: Sequence[int], other: Sequence[int], place: int) -> list[lis
     response=st.lists(st.integers(0, VOCABULARY - 1), max_size=3),
     other=tokens,
     place=st.integers(0, 12),
+    longest=st.none() | st.integers(3, 20),
 )
 @settings(max_examples=200, deadline=None)
-def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, every, response, other, place):
+def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, every, response, other, place, longest):
     respond, expected_told = responding(every, response)
-    answer = token_by_token(prompt, stop, limit, respond)
+    answer, expected_fed = token_by_token(prompt, stop, limit, respond)
+    nothing = np.zeros((VOCABULARY, 0))
+    model = Transformer(nothing, nothing[0], (), nothing, longest)  # `run` stands for it
     for guess in guesses(answer, other, place):
         known, runs, lengths = len(prompt), 0, list[int]()
 
@@ -85,14 +92,17 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
             known, runs = len(sequence), runs + 1
             fed = [*sequence, *draft]
             assert len(fed) < len(prompt) + max(limit, len(answer))
+            assert not draft or longest is None or len(fed) <= longest
             return [follows(fed[: end + 1]) for end in range(len(fed))]
 
         respond, told = responding(every, response)
-        assert decode_with_guess(run, prompt, stop, limit, guess, respond, lengths.append) == answer
+        asked = Asked(model, Arithmetic(FIXED[0]), prompt, stop, limit, guess, respond, lengths.append)
+        assert decode_with_guess(run, asked) == (answer, expected_fed)
         assert told == expected_told
         assert len(lengths) == runs - 1
         assert lengths == sorted(lengths)
-        if guess[: len(answer)] == answer and len(answer) <= limit:
+        readable = longest is None or len(prompt) + len(answer) <= longest + 1
+        if guess[: len(answer)] == answer and len(answer) <= limit and readable:
             assert runs == 1
         assert runs <= len(told) + 1
 
@@ -114,12 +124,12 @@ def test_indexed_decodes_what_the_reference_does(rng, limit, every, response, pl
     size = len(case.model.words)
     stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
     respond, expected_told = responding(every, words)
-    answer = decode_by_reference(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond).produced
+    answer = decode_by_reference(Asked(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond)).produced
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) < size:
             respond, told = responding(every, words)
             actual = find_engine("indexed")(
-                case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond
+                Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
             )
             assert actual.produced == answer
             assert told == expected_told

@@ -14,13 +14,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import dense
+from constructions.engines import Asked, decode_by_reference, dense
 from constructions.engines.dense import attention as dense_attention
 from constructions.engines.dense import engine as dense_engine
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.column import Numbers
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.reference import decode
 from constructions.engines.weights import weight_of
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
@@ -267,7 +266,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
     broken = TRANSFORMER.build(5, printed=FINDING_IDS)
     actual = dense.matches(broken.model, broken.arithmetic, prompts, answers)
     for prompt, answer, mismatch in zip(prompts, answers, actual, strict=True):
-        produced = decode(broken.model, broken.arithmetic, prompt, stop, len(answer))
+        produced = decode_by_reference(Asked(broken.model, broken.arithmetic, prompt, stop, len(answer))).produced
         differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
         assert mismatch == (differing[0] if differing else None)
     assert any(mismatch is not None for mismatch in actual)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoded, decode_by_reference, find_engine
+from constructions.engines import Asked, Decoded, decode_by_reference, find_engine
 from constructions.engines.incremental import Columns, IncrementalDecoder, compiled_machine, is_compiled
-from constructions.engines.reference import ReferenceEngine, decode
+from constructions.engines.reference import ReferenceEngine
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
@@ -277,7 +277,7 @@ def test_decoding_is_that_of_the_reference_engine():
         for limit in (1, 3, 30):
             prompt = PAPER.prompt(random_graph(6, rng))
             decoder = IncrementalDecoder(wired.model, wired.arithmetic)
-            expected = decode(wired.model, wired.arithmetic, prompt, stop, limit)
+            expected = decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, stop, limit)).produced
             assert decoder.decode(prompt, stop, limit) == expected
 
 
@@ -293,7 +293,7 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine():
     model, arithmetic = case.model, Arithmetic(fixed_point(33))
     for stop in (set[int](), {1}, set(range(vocabulary))):
         for limit in (1, 2, 40):
-            expected = decode_by_reference(model, arithmetic, case.tokens, stop, limit, respond=respond).produced
+            expected = decode_by_reference(Asked(model, arithmetic, case.tokens, stop, limit, respond=respond)).produced
             wanted, lengths = told[:], list[int]()
             told.clear()
             decoder = IncrementalDecoder(model, arithmetic)
@@ -317,7 +317,7 @@ def test_found_by_name():
     graph = Graph(5, ((1, 2), (3, 2), (4, 3), (5, 1)))
     answer = expected_answer(graph, PAPER)
     assert (
-        find_engine("incremental")(wired.model, wired.arithmetic, PAPER.prompt(graph), {answer[-1]}, 20).produced
+        find_engine("incremental")(Asked(wired.model, wired.arithmetic, PAPER.prompt(graph), {answer[-1]}, 20)).produced
         == answer
     )
 
@@ -341,10 +341,10 @@ def test_what_is_not_compiled_is_decoded_by_the_reference_engine(arithmetic):
         told.append(list(sequence))
         return [2] if len(told) == 1 else []
 
-    expected = decode_by_reference(model, arithmetic, prompt, {3}, 6, respond=respond).produced
+    expected = decode_by_reference(Asked(model, arithmetic, prompt, {3}, 6, respond=respond)).produced
     wanted = told[:]
     told.clear()
-    actual = find_engine("incremental")(model, arithmetic, prompt, {3}, 6, respond=respond, tick=lengths.append)
+    actual = find_engine("incremental")(Asked(model, arithmetic, prompt, {3}, 6, respond=respond, tick=lengths.append))
     assert actual == Decoded(expected, None, "incremental")
     assert told == wanted
     assert len(prompt) < lengths[-1] < len(prompt) + len(expected)
@@ -367,11 +367,11 @@ def test_refusals_are_one_line():
     decode_incrementally = find_engine("incremental")
     for arithmetic in (wired.arithmetic, Arithmetic(FP16)):  # compiled, and not
         with pytest.raises(IndexError, match="a prompt"):
-            decode_incrementally(wired.model, arithmetic, [], set(), 1)
+            decode_incrementally(Asked(wired.model, arithmetic, [], set(), 1))
         with pytest.raises(IndexError, match="token -1"):
-            decode_incrementally(wired.model, arithmetic, [0, -1], set(), 1)
+            decode_incrementally(Asked(wired.model, arithmetic, [0, -1], set(), 1))
         with pytest.raises(IndexError, match="token 9 is not"):
-            decode_incrementally(wired.model, arithmetic, [0], set(), 3, respond=lambda sequence: [9])
+            decode_incrementally(Asked(wired.model, arithmetic, [0], set(), 3, respond=lambda sequence: [9]))
     refused = (
         (Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC), "stochastically"),
         (Arithmetic(FP16, rounding=Rounding.STOCHASTIC), "stochastically"),
@@ -381,7 +381,7 @@ def test_refusals_are_one_line():
         with pytest.raises(ValueError, match=why):
             IncrementalDecoder(wired.model, arithmetic)
         with pytest.raises(ValueError, match=why):
-            decode_incrementally(wired.model, arithmetic, [0], set(), 1)
+            decode_incrementally(Asked(wired.model, arithmetic, [0], set(), 1))
 
 
 @pytest.mark.parametrize("score_width", [0, 2])

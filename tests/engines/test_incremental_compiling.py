@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from constructions.engines import Decoded, auto, decode_by_reference, find_engine
+from constructions.engines import Asked, Decoded, auto, decode_by_reference, find_engine
 from constructions.engines.incremental import decoder, sources
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import TRANSFORMER
@@ -21,10 +21,10 @@ def test_without_numba_the_reference_engine_decodes_and_that_is_said(monkeypatch
     monkeypatch.setitem(sys.modules, "constructions.engines.incremental.machine", None)  # cannot be imported
     monkeypatch.setattr(auto, "choose", lambda *about: "incremental" if about[-1] == 0 else "indexed")
     wired, prompt = TRANSFORMER.build(3), PAPER.prompt(Graph(2, ((1, 2),)))
-    expected = decode_by_reference(wired.model, wired.arithmetic, prompt, set(), 3).produced
+    expected = decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, set(), 3)).produced
     for guess in ([], [expected[0], expected[0]]):  # behind a wrong guess, token by token
         for engine in ("incremental", "auto"):
-            actual = find_engine(engine)(wired.model, wired.arithmetic, prompt, set(), 3, guess=guess)
+            actual = find_engine(engine)(Asked(wired.model, wired.arithmetic, prompt, set(), 3, guess=guess))
             assert actual == Decoded(expected, None, "incremental")
     said = capsys.readouterr().err
     assert said.startswith("incremental decoding is not compiled, which is far slower: ")

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import index
+from constructions.engines import Asked, decode_by_reference
 from constructions.engines.indexed import Columns, first_mismatch, run
 from constructions.engines.indexed.column import from_floats
 from constructions.engines.indexed.squares import split_special
-from constructions.engines.reference import ReferenceEngine, decode
+from constructions.engines.reference import ReferenceEngine
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
@@ -330,7 +331,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
         for _ in range(4):
             graph = random_graph(5, rng)
             prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
-            produced = decode(wired.model, wired.arithmetic, prompt, stop, len(answer))
+            produced = decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, stop, len(answer))).produced
             differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
             mismatch, _ = first_mismatch(wired.model, wired.arithmetic, prompt, answer)
             assert mismatch == (differing[0] if differing else None)

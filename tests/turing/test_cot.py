@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import EngineFailed, find_engine, indexed
+from constructions.engines import Asked, EngineFailed, find_engine, indexed
 from constructions.engines.indexed import engine as indexed_engine
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
@@ -33,12 +33,14 @@ def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED, p: i
 def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
     """What the model writes behind the prompt; all by itself if there is no guess."""
     run = find_engine(engine)(
-        wired.model,
-        wired.arithmetic,
-        wired.tokens(prompt),
-        {wired.token[HALT], wired.token[OUT]},
-        limit,
-        guess=wired.tokens(guess or []),
+        Asked(
+            wired.model,
+            wired.arithmetic,
+            wired.tokens(prompt),
+            {wired.token[HALT], wired.token[OUT]},
+            limit,
+            guess=wired.tokens(guess or []),
+        )
     )
     return [wired.vocabulary[token] for token in run.produced]
 

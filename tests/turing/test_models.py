@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import find_engine
+from constructions.engines import Asked, find_engine
 from constructions.engines.indexed import first_mismatch
 from constructions.engines.indexed import run as run_indexed
 from constructions.engines.reference import ReferenceEngine
@@ -41,13 +41,15 @@ def words_of(
     one = model(machine, tape)
     prompt, expected = one.prompt(steps), one.expected(steps)
     produced = find_engine(engine)(
-        wired.model,
-        wired.arithmetic,
-        wired.tokens(prompt),
-        {wired.token[HALT]},
-        len(expected),
-        guess=wired.tokens(expected) if guess else (),
-        respond=one.surroundings(wired),
+        Asked(
+            wired.model,
+            wired.arithmetic,
+            wired.tokens(prompt),
+            {wired.token[HALT]},
+            len(expected),
+            guess=wired.tokens(expected) if guess else (),
+            respond=one.surroundings(wired),
+        )
     ).produced
     return [*prompt, *(wired.vocabulary[token] for token in produced)]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import find_engine
+from constructions.engines import Asked, find_engine
 from constructions.engines.indexed import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
@@ -36,7 +36,9 @@ def written(
     prompt = hybrid.Hybrid(machine, tape, cells).prompt(steps)
     stop = {wired.token["HALT"], wired.token["OUT"]}
     guess = wired.tokens(hybrid.Hybrid(machine, tape, cells).expected(steps))
-    decoded = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
+    decoded = find_engine(engine)(
+        Asked(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
+    )
     return [*prompt, *wired.spelled(decoded.produced)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import find_engine, indexed
+from constructions.engines import Asked, find_engine, indexed
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
@@ -91,7 +91,7 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
     assert behind[-1] in (HALT, OUT)
     wired = model(code, cells)
     stop = {wired.token[HALT], wired.token[OUT]}
-    run = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind) + 1)
+    run = find_engine(engine)(Asked(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind) + 1))
     assert list(wired.spelled(run.produced)) == behind
 
 

@@ -11,9 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines import Decoded, Respond, Tick, no_response
+from constructions.engines import Asked, Decoded
 from constructions.layers import Block, FeedForward, Matrix, Transformer
-from precision.format import Arithmetic
 
 Number = int | Fraction  # an int where it is one: those calculate ten times as fast
 Vector = Sequence[Number]
@@ -143,26 +142,16 @@ class IdealModel:
         return [history for history, _ in steps], [following for _, following in steps]
 
 
-def decode(
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    *,
-    guess: Sequence[int] = (),
-    respond: Respond = no_response,
-    tick: Tick = lambda length: None,
-    beyond: bool = False,
-) -> Decoded:
+def decode(asked: Asked) -> Decoded:
     """Token by token, as by any engine. Nothing is rounded, so that neither the format matters nor how long the text is."""
-    ideal, sequence, read = IdealModel(model), list(prompt), 0
-    while len(sequence) < len(prompt) + limit:
+    ideal, sequence, read = IdealModel(asked.model), list(asked.prompt), 0
+    longest = len(sequence) + asked.limit
+    while len(sequence) < longest:
         following = [ideal.append(token)[1] for token in sequence[read:]][-1]
         read = len(sequence)
         sequence.append(following)
-        if following in stop:
+        if following in asked.stop:
             break
-        sequence.extend(respond(sequence))
-        tick(len(sequence))
-    return Decoded(sequence[len(prompt) :], None, "ideal")
+        sequence.extend(asked.respond(sequence))
+        asked.tick(len(sequence))
+    return Decoded(sequence[len(asked.prompt) :], None, "ideal")

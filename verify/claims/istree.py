@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from constructions.engines import find_engine
+from constructions.engines import Asked, find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import (
     LAYOUTS,
@@ -41,11 +41,10 @@ def decode(
     n = graph.n
     wired = built("transformer", layout.name, "repaired", n, printed, discipline, check.p_bits)
     stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
-    run = find_engine(check.engine)
-    guess = (
-        () if printed else expected_answer(graph, layout)
-    )  # spares the engines that run whole sequences most of the work
-    return run(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * n + 3, guess=guess).produced
+    # A guess spares the engines that run whole sequences most of the work.
+    guess = () if printed else expected_answer(graph, layout)
+    asked = Asked(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * n + 3, guess)
+    return find_engine(check.engine)(asked).produced
 
 
 def spoken(tokens: Sequence[int], n: int, layout: TokenLayout) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from constructions.engines import find_engine
+from constructions.engines import Asked, find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD
 from constructions.istree.graphs import PAPER, Edge, Graph, depth_first_tour, expected_answer, is_tree
@@ -247,9 +247,8 @@ def test_roomy(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
         wired = istree.TRANSFORMER.build(graph.n, roomy_precision(graph.n), printed=(SCORE_RANGE.id,))
         expected, stop = expected_answer(graph, PAPER), {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
-        run = find_engine(engine)
-        tokens = run(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, guess=expected).produced
-        return wrong(graph, tokens, PAPER)
+        asked = Asked(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
+        return wrong(graph, find_engine(engine)(asked).produced, PAPER)
 
     sizes = check.sizes(HOLDS_FROM, cap=16)
     stars = (Graph(len(edges) + 1, edges) for edges in FAILING_STARS)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from constructions.engines import decode_with_guess, find_engine
+from constructions.engines import decode_together, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
 from constructions.istree.models import MODELS
@@ -17,7 +17,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.readings_of_searches import as_printed
 from verify.dossiers.istree.lemmas.turns import defined, theory
-from verify.framework.batches import Batches, computed_ahead
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
@@ -73,16 +73,14 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
     """The first token that is not the expected one, for graphs of one size, by the dense engine; every search is made again."""
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
-        from constructions.engines import dense
-
         wired = model(cases[0].n)
-        requests = [WALKER.request(wired, graph) for graph in cases]
-        fed = [[*asked.prompt, *asked.guess[:-1]] for asked in requests]
-        found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
-        for graph, asked, tokens, argmax in zip(cases, requests, fed, found, strict=True):
-            respond, run = Search(wired.vocabulary), computed_ahead(wired, tokens, argmax.tolist(), device)
-            produced = decode_with_guess(run, asked.prompt, asked.stop, asked.limit, list(asked.guess), respond)
-            yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
+        searches = [Search(wired.vocabulary) for _ in cases]
+        asked = [
+            replace(WALKER.request(wired, graph), respond=search).asked()
+            for graph, search in zip(cases, searches, strict=True)
+        ]
+        for graph, search, decoded in zip(cases, searches, decode_together(asked, device), strict=True):
+            yield judged(graph, [wired.vocabulary[token] for token in decoded.produced], search.searches)
 
     return Batches(compute, key=lambda graph: graph.n, chunk=CHUNK)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import decode_with_guess, find_engine
+from constructions.engines import decode_together, find_engine
 from constructions.models.search import SearchError
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import TIED_HEAD, Retriever
@@ -25,7 +25,7 @@ from verify.claims.questions import every_question
 from verify.claims.readings_of_heads import verdict
 from verify.claims.readings_of_searches import told
 from verify.dossiers.registry import find_subject
-from verify.framework.batches import Batches, computed_ahead
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
@@ -92,18 +92,12 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Ca
     """For questions to one model, by the dense engine; every search is made again."""
 
     def compute(cases: list[Case]) -> Iterator[str]:
-        from constructions.engines import dense
-
         length = len(cases[0].query)
         wired = model(stem, cases[0].n, length, (), discipline)
         retriever = replace(RETRIEVERS[stem], query_length=length)
-        requests = [retriever.request(wired, case.question) for case in cases]
-        fed = [[*asked.prompt, *asked.guess[:-1]] for asked in requests]
-        found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
-        for asked, tokens, argmax in zip(requests, fed, found, strict=True):
-            run = computed_ahead(wired, tokens, argmax.tolist(), device)
-            produced = decode_with_guess(run, asked.prompt, set(), asked.limit, list(asked.guess), asked.respond)
-            yield wired.vocabulary[produced[-1]]
+        together = [retriever.request(wired, case.question).asked() for case in cases]
+        for decoded in decode_together(together, device):
+            yield wired.vocabulary[decoded.produced[-1]]
 
     return compute
 

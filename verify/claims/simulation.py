@@ -13,7 +13,7 @@ from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import INPUT_BITS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import find_engine, indexed
+from constructions.engines import Asked, find_engine, indexed
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
@@ -110,8 +110,8 @@ def test_simulation(check: Check, engine: str) -> None:
     def begins_right(task: Task) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
-        decode = find_engine(check.engine)
-        found = decode(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), guess=wanted).produced
+        asked = Asked(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
+        found = find_engine(check.engine)(asked).produced
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
     text = f"parity: every prompt of up to {LONGEST} bits, by indexed"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from constructions.engines import find_engine, indexed
+from constructions.engines import Asked, find_engine, indexed
 from constructions.engines.indexed.column import Column
 from constructions.measures import LINEAR_RNN, measure
 from constructions.turing.configurations import HALT, OUT
@@ -230,8 +230,8 @@ def test_random_machines(check: Check, engine: str) -> None:
             wired = of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
             before, behind = words_of(case)
             stop = {wired.token[HALT], wired.token[OUT]}
-            run = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
-            got = list(wired.spelled(run.produced))
+            asked = Asked(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
+            got = list(wired.spelled(find_engine(engine)(asked).produced))
             return None if got == behind else Counterexample(expected=" ".join(behind), written=" ".join(got))
 
         check.sampled(

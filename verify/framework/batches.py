@@ -52,19 +52,3 @@ def first_other_tokens(
     from constructions.engines import dense
 
     return dense.matches(wired.model, wired.arithmetic, prompts, answers, device=device)
-
-
-def computed_ahead(
-    wired: Wired, tokens: Sequence[int], argmax: Sequence[int], device: str
-) -> Callable[[Sequence[int], Sequence[int]], Sequence[int]]:
-    """For `decode_with_guess`: the argmax where it is known, for these tokens; by the dense engine for any other sequence."""
-
-    def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        from constructions.engines import dense
-
-        fed = [*known, *draft]
-        if fed == list(tokens):
-            return argmax
-        return dense.run(wired.model, wired.arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
-
-    return run

@@ -231,7 +231,7 @@ def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, l
         (["index", "--n", "4-9", "--all-n"], 2, "the first n alone"),
         (["index.safetensors", "--all-n"], 2, "of one n"),
         (["index", "--n", "4-"], 2, "is not a whole number"),
-        (["counting", "--all-n", "--printed", "count-margin"], 2, "as repaired or lean"),
+        (["counting", "--all-n", "--printed", "count-margin"], 2, "many n are for what is repaired or lean"),
     ],
 )
 def test_the_command(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

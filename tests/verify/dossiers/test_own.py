@@ -11,8 +11,6 @@ import pytest
 
 from constructions import index
 from constructions.language.terms import Answer, At, NumberOf, Read, SayNumber, as_term
-from constructions.retrieval.retriever import Plan
-from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format
@@ -40,8 +38,7 @@ class Own(Dossier):
         return WIRING.least_precision(subject.n, subject.discipline)
 
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        plan = Plan(Setting(subject.n, WIRING.sequence_length(subject.n), fmt), 1, frozenset())
-        return WIRING.listing(plan, min(subject.n, 5)), WIRING.blocks(plan)
+        return WIRING.plan(subject.n, fmt, listed=min(subject.n, 5))
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         options: dict[str, Any] = {"forced": True} if forced else {}

@@ -174,6 +174,13 @@ def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: p
         made(RECALL, "rounding")
 
 
+def test_where_no_matrices_exist_weights_are_compared_as_exact_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verify.certificates.building.compared", lambda *args, **options: None)
+    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and n > 1000)
+    with pytest.raises(stored.NotCertified, match="has other weights than what stands for it"):
+        made(RECALL, "rounding")
+
+
 def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     store_as_it_is(RECALL, "rounding")
     own = Retriever.least_precision

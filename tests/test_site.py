@@ -9,9 +9,8 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +21,7 @@ from hypothesis import strategies as st
 
 import constructions
 import precision
+from tests.pages import Element, tree
 from verify import site
 from verify.framework import ledger
 from verify.framework.claim import Claim, Exhaustive, Kind, Reading, Row, Verdict, Witness
@@ -29,60 +29,12 @@ from verify.framework.claim import Claim, Exhaustive, Kind, Reading, Row, Verdic
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 NODE = shutil.which("node")
-VOID = {"br", "input"}
-
-
-@dataclass
-class Element:
-    """A part of a page. text: what it says, with what it holds."""
-
-    tag: str
-    attributes: dict[str, str]
-    children: list[Element | str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "".join(child if isinstance(child, str) else child.text for child in self.children)
-
-    def all(self, tag: str) -> Iterator[Element]:
-        for child in self.children:
-            if isinstance(child, Element):
-                yield from [child] if child.tag == tag else []
-                yield from child.all(tag)
-
-    def one(self, tag: str) -> Element:
-        (result,) = self.all(tag)
-        return result
-
-
-class Reader(HTMLParser):
-    """Builds the tree; AssertionError for a part that ends where another one has begun."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.root = Element("", {})
-        self.inside = [self.root]
-        self.feed(text)
-        self.close()
-        assert self.inside == [self.root]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {name: value or "" for name, value in attrs})
-        self.inside[-1].children.append(element)
-        if tag not in VOID:
-            self.inside.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.inside.pop().tag == tag
-
-    def handle_data(self, data: str) -> None:
-        self.inside[-1].children.append(data)
 
 
 @functools.cache
 def shown() -> Element:
     """The list of the committed ledger."""
-    return Reader(site.html(ledger.read(DOCS / "ledger.json"))).root
+    return tree(site.html(ledger.read(DOCS / "ledger.json")))
 
 
 @functools.cache
@@ -241,7 +193,7 @@ def test_any_text_is_shown_as_it_is(text: str) -> None:
     claim = replace(
         REFUTED.claim, id=name, theorem=name, statement=text, source=text, kind=Kind.FALSE, readings=(reading,)
     )
-    page = Reader(site.html([replace(REFUTED, claim=claim, note=text)])).root
+    page = tree(site.html([replace(REFUTED, claim=claim, note=text)]))
     actual, said = page.one("details"), facts(page.one("details"))
     assert actual.one("h3").attributes["id"] == actual.one("h3").text == actual.attributes["data-theorem"] == name
     assert actual.one("summary").one("span").text == said["note"].text == text

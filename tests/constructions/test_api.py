@@ -17,6 +17,7 @@ import constructions
 from constructions.engines.reference import ReferenceEngine
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
+from tests.constructions.commands import command
 
 ROOT = Path(__file__).parents[2]
 RUNS: list[tuple[tuple[str, ...], dict[str, Any], Any, str]] = [
@@ -47,7 +48,7 @@ def test_a_run_is_the_commands(
     engine = "dense" if "simulate" in names else "indexed"
     result = constructions.load(*names, **options).run(given, engine=engine)
     words = [word.replace("_", " ") if "?" in word else word for word in argv.split()]
-    code = main_of(names[0])([*words, "--engine", engine, "--json"])
+    code = command(names[0])([*words, "--engine", engine, "--json"])
     assert code == 0
     document = json.loads(capsys.readouterr().out)
     assert result.document == document
@@ -55,18 +56,6 @@ def test_a_run_is_the_commands(
     assert result.tokens[: len(result.input)] == document["input"]
     for name, value in document.items():
         assert getattr(result, name) == value, name
-
-
-def main_of(name: str) -> Any:
-    """The command, in this process."""
-    if name in ("istree", "turing"):
-        return __import__(f"constructions.{name}.__main__", fromlist=["main"]).main
-    if name == "simulate":
-        return __import__("constructions.simulate", fromlist=["main"]).main
-    from constructions.retrieval.cli import main
-
-    retrievers = __import__(f"constructions.{name}", fromlist=["RETRIEVERS"]).RETRIEVERS
-    return lambda argv: main(retrievers, argv)
 
 
 def test_every_construction_can_be_loaded() -> None:

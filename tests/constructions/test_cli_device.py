@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import torch
 
 import constructions
-from circuits import simulate
-from constructions import recall
 from constructions.engines import ENGINES, dense
-from constructions.istree import __main__ as istree
-from constructions.retrieval.cli import main as ask
-from constructions.turing import __main__ as turing
+from tests.constructions.commands import command
 
-COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], tuple[str, ...]]] = {
-    "istree": (istree.main, ("--edges", "1-2,3-2")),
-    "recall": (lambda argv: ask(recall.RETRIEVERS, argv), ("2 1 ? 2",)),
-    "turing": (turing.main, ("--machine", "bb2", "--steps", "3")),
-    "simulate": (simulate.main, ("1",)),
+COMMANDS = {
+    "istree": ("--edges", "1-2,3-2"),
+    "recall": ("2 1 ? 2",),
+    "turing": ("--machine", "bb2", "--steps", "3"),
+    "simulate": ("1",),
 }
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 WITHOUT_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 
 
-def run(command: str, *options: str) -> int:
-    main, argv = COMMANDS[command]
-    return main((*options, *argv))
+def run(name: str, *options: str) -> int:
+    return command(name)((*options, *COMMANDS[name]))
 
 
 @WITHOUT_CUDA
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_missing_device_is_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert run(command, "--engine", "dense", "--device", "cuda") == 2
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_missing_device_is_one_line(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert run(name, "--engine", "dense", "--device", "cuda") == 2
     captured = capsys.readouterr()
     why = "torch finds 0" if torch.version.cuda else "this torch is built without CUDA"
     said = f"error: --device: device 'cuda': no such CUDA device on this machine; {why}\n"
     assert captured.out == ""
-    assert captured.err == f"python -m constructions.{command}: {said}"
+    assert captured.err == f"python -m constructions.{name}: {said}"
 
 
 @pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "dense"])
@@ -49,11 +43,11 @@ def test_other_engines_have_no_device(capsys: pytest.CaptureFixture[str], engine
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_answer_does_not_depend_on_it(capsys: pytest.CaptureFixture[str], command: str, device: str) -> None:
-    assert run(command, "--engine", "reference") == 0
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_answer_does_not_depend_on_it(capsys: pytest.CaptureFixture[str], name: str, device: str) -> None:
+    assert run(name, "--engine", "reference") == 0
     expected = capsys.readouterr().out
-    assert run(command, "--engine", "dense", "--device", device) == 0
+    assert run(name, "--engine", "dense", "--device", device) == 0
     assert capsys.readouterr().out == expected
 
 

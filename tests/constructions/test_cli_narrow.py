@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
-from constructions import __main__ as listing
-from constructions import recall
-from constructions.istree import __main__ as istree
-from constructions.retrieval.cli import main as ask
 from constructions.show.terminal import bar
-from constructions.turing import __main__ as turing
+from tests.constructions.commands import command
 
-COMMANDS: dict[str, Callable[[tuple[str, ...]], int]] = {
-    "list": listing.main,
-    "istree": istree.main,
-    "recall": lambda argv: ask(recall.RETRIEVERS, argv),
-    "turing": turing.main,
-}
+COMMANDS = ("__main__", "istree", "recall", "turing")
 EDGES = ("--edges", "1-2,2-3,2-4", "--engine", "reference")
 
 
@@ -29,10 +19,10 @@ def words_and_lines(capsys: pytest.CaptureFixture[str]) -> tuple[set[str], list[
 
 
 @pytest.mark.parametrize(
-    ("command", "argv"),
+    ("name", "argv"),
     [
-        *((command, ("--help",)) for command in COMMANDS),
-        ("list", ()),
+        *((name, ("--help",)) for name in COMMANDS),
+        ("__main__", ()),
         ("istree", (*EDGES, "--trace")),
         ("istree", (*EDGES, "--trace", "--model", "hybrid")),
         ("recall", ("5 2 5 9 ? 5", "--trace")),
@@ -40,13 +30,13 @@ def words_and_lines(capsys: pytest.CaptureFixture[str]) -> tuple[set[str], list[
     ],
 )
 def test_forty_columns(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, argv: tuple[str, ...]
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, argv: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
-    assert COMMANDS[command](argv) == 0
+    assert command(name)(argv) == 0
     wide, _ = words_and_lines(capsys)
     monkeypatch.setenv("COLUMNS", "40")
-    assert COMMANDS[command](argv) == 0
+    assert command(name)(argv) == 0
     narrow, lines = words_and_lines(capsys)
     broken = {word for word in wide - narrow if len(word) <= 30 and not set(word) <= set("─-")}
     assert broken == set()

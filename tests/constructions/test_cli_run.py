@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from fractions import Fraction
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -238,41 +237,6 @@ def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
     quantum = TRANSFORMER.build(3).arithmetic.format.quantum
     assert all(Fraction(value) % quantum == 0 for value in walked)
     assert {head["block"] for head in steps[0]["heads"]} == set(range(2, 10))
-
-
-class Links(HTMLParser):
-    """Collects what a page would load, and its data."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.data = ""
-        self.inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
-        self.inside = ("id", "data") in attrs and tag == "script"
-
-    def handle_data(self, data: str) -> None:
-        if self.inside:
-            self.data += data
-            self.inside = False
-
-
-@pytest.mark.parametrize("tokens", LAYOUTS)
-def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path: Path, tokens: str) -> None:
-    path = tmp_path / "search.html"
-    assert run(capsys, "--edges", "1-2,2-3,2-4,5-4", "--html", str(path), "--tokens", tokens).endswith("YES\n")
-    text = path.read_text(encoding="utf-8")
-    page = Links()
-    page.feed(text)
-    assert page.links == []
-    assert "url(" not in text
-    assert "@import" not in text
-    data = json.loads(page.data)
-    assert data["tokens"][0] == LAYOUTS[tokens].start
-    assert len(data["steps"]) == len(data["tokens"]) - data["promptLength"] + 1
-    assert len(set(map(tuple, data["scene"]["vertices"]))) == 5
 
 
 def examples() -> list[str]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import random
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
-from functools import cache, partial
-from html.parser import HTMLParser
+from functools import cache
 from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -22,19 +19,21 @@ from hypothesis import strategies as st
 
 from circuits.models import SMALL
 from circuits.runs import run_rnn
-from constructions.istree.graphs import depth_first_tour, parse_edges
+from constructions.istree.graphs import LAYOUTS, depth_first_tour, parse_edges
 from constructions.models.search import retrieve
-from constructions.retrieval.cli import main as retrieval_main
 from constructions.show import page
 from constructions.show.matches import find_match
 from constructions.turing.library import find
 from constructions.turing.simulator import simulate, steps
+from tests.constructions.commands import command
+from tests.pages import Element, tree
 
 DOM = Path(__file__).with_name("page_dom.js")
 NODE = shutil.which("node")
 EDGES = "1-2,3-1,1-4,4-5"
 RUNS: dict[str, tuple[str, ...]] = {
     "istree transformer": ("istree", "--edges", EDGES),
+    "istree eos": ("istree", "--tokens", "eos", "--edges", EDGES),
     "istree hybrid": ("istree", "--model", "hybrid", "--edges", EDGES),
     "istree rag": ("istree", "--model", "rag", "--edges", "1-2,3-1"),
     "recall transformer": ("recall", "5 2 7 9 ? 7"),
@@ -47,38 +46,6 @@ RUNS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Elements(HTMLParser):
-    """What a page is made of, and what it would load."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open, self.ids, self.links, self.data = list[str](), list[str](), list[str](), ""
-        self.reading = False
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        names = dict(attrs)
-        self.links += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "action")]
-        self.ids += [names["id"]] if names.get("id") else []
-        self.reading = names.get("id") == "data"
-        self.open += [tag] if tag not in ("meta", "input", "link", "br") else []
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-        self.reading = False
-
-    def handle_data(self, data: str) -> None:
-        self.data += data if self.reading else ""
-
-
-def command(name: str) -> Callable[[Sequence[str]], int]:
-    module = importlib.import_module(f"constructions.{name}" + (".__main__" if name in ("istree", "turing") else ""))
-    main: Callable[[Sequence[str]], int]
-    main = partial(retrieval_main, module.RETRIEVERS) if hasattr(module, "RETRIEVERS") else module.main
-    return main
-
-
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of every kind of run."""
@@ -89,8 +56,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return written
 
 
+def page_of(path: Path) -> Element:
+    return tree(path.read_text(encoding="utf-8"))
+
+
 def data_of(path: Path) -> Any:
-    return json.loads(Elements(path.read_text(encoding="utf-8")).data)
+    (script,) = [one for one in page_of(path).all("script") if one.attributes.get("id") == "data"]
+    return json.loads(script.text)
 
 
 @cache
@@ -106,12 +78,12 @@ def shown(path: Path, address: str = "") -> Any:
 @pytest.mark.parametrize("title", RUNS)
 def test_a_page_is_one_file_and_holds_the_run(pages: dict[str, Path], title: str) -> None:
     text = pages[title].read_text(encoding="utf-8")
-    elements = Elements(text)
-    assert elements.links == []
-    assert len(set(elements.ids)) == len(elements.ids)
+    parts, data = page_of(pages[title]), data_of(pages[title])
+    assert parts.given("src", "href", "srcset", "action") == []
+    ids = parts.given("id")
+    assert len(set(ids)) == len(ids)
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)|fetch\(|\[\[[a-z]+\]\]", text)
-    assert set(re.findall(r'byId\("([\w-]+)"\)', text)) <= set(elements.ids)
-    data = json.loads(elements.data)
+    assert set(re.findall(r'byId\("([\w-]+)"\)', text)) <= set(ids)
     positions = [step["position"] for step in data["steps"]]
     assert positions == list(range(data["promptLength"], len(data["tokens"]) + 1))
     following = [*data["tokens"][data["promptLength"] :], data["steps"][-1]["produced"]]
@@ -159,10 +131,11 @@ def test_a_map_has_a_mark_for_each_token_that_is_read(pages: dict[str, Path], ti
         assert len(seen["steps"][-1]["ticks"][h]) > 4
 
 
-def test_a_long_map_follows_the_token(tmp_path: Path) -> None:
+def test_a_long_map_follows_the_token(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "p.html"
     edges = ",".join(f"{max(1, v // 2)}-{v}" for v in range(2, 31))
     assert command("istree")(["--edges", edges, "--html", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("YES\n")
     data, seen = data_of(path), shown(path)
     assert len(data["tokens"]) > 128
     assert seen["zoom"]
@@ -215,10 +188,11 @@ def test_a_recurrent_model_says_what_was_searched_and_found(pages: dict[str, Pat
     assert any(step["kept"] for step in data["steps"])
 
 
-@pytest.mark.parametrize("title", ["istree transformer", "istree hybrid", "istree rag"])
+@pytest.mark.parametrize("title", ["istree transformer", "istree eos", "istree hybrid", "istree rag"])
 def test_the_search_walks_as_algorithm_1(pages: dict[str, Path], title: str) -> None:
-    graph = parse_edges(RUNS[title][-1], None)
-    walk = [step.get("focus", {}).get("current", 0) for step in data_of(pages[title])["steps"]]
+    graph, data = parse_edges(RUNS[title][-1], None), data_of(pages[title])
+    assert data["tokens"][0] == LAYOUTS["eos" if "eos" in RUNS[title] else "paper"].start
+    walk = [step.get("focus", {}).get("current", 0) for step in data["steps"]]
     assert [vertex for vertex, _ in groupby(walk) if vertex] == list(depth_first_tour(graph))
 
 

@@ -1,0 +1,19 @@
+"""The commands of constructions, in this process."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from constructions.retrieval.cli import main as retrieval_main
+
+
+def command(name: str) -> Callable[[Sequence[str]], int]:
+    """What `python -m constructions.NAME` calls with its arguments."""
+    module = importlib.import_module(f"constructions.{name}")
+    if hasattr(module, "RETRIEVERS"):
+        return partial(retrieval_main, module.RETRIEVERS)
+    main: Callable[[Sequence[str]], int]
+    main = importlib.import_module(f"{module.__name__}.__main__").main if hasattr(module, "__path__") else module.main
+    return main

@@ -76,6 +76,7 @@ def test_the_readme_runs_where_it_is_installed(installed: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     first, *_, where = done.stdout.splitlines()
     assert first == "1 2 3 4 3 2 1 YES"
+    assert f"# {first}" in code
     assert Path(where).is_relative_to(installed)
 
 

@@ -219,14 +219,6 @@ def test_a_notebook_shows_tables() -> None:
     assert Fraction(1) in model.run()["one"]
 
 
-def test_the_lines_of_the_readme_run() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "1 2 3 4 3 2 1 YES"
-    assert "# 1 2 3 4 3 2 1 YES" in code
-
-
 def test_the_package_itself_imports_nothing() -> None:
     code = """if True:
         import sys

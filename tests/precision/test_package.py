@@ -7,15 +7,6 @@ import sys
 
 import precision
 
-
-def test_importing_needs_no_torch_and_changes_no_global_precision() -> None:
-    program = (
-        "import sys, flint; before = flint.ctx.prec; import precision; "
-        "assert 'torch' not in sys.modules; assert flint.ctx.prec == before; assert 'mpmath' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=60)
-
-
 USED_ALONE = """
 import sys
 for name in ("constructions", "circuits", "verify", "torch", "ml_dtypes", "gfloat"):

@@ -214,9 +214,3 @@ def test_help_and_the_module_itself() -> None:
     )
     for text in ("1RB1LB_1LA1RZ", "bb5", "own-record", "first-write", "examples:", "exit codes:"):
         assert text in done.stdout
-
-
-def test_importing_the_package_is_cheap() -> None:
-    code = "import sys, constructions.turing; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

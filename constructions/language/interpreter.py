@@ -48,7 +48,10 @@ ANYTHING = "anything"  # no word is this one
 
 @dataclass(frozen=True)
 class Input:
-    """Tokens: numbers of a family, or words. numbers: the names of the families."""
+    """Tokens: numbers of a family, or words. numbers: the names of the families.
+
+    known: the values that were asked for. An input that begins with the same tokens has them too.
+    """
 
     tokens: Sequence[Spoken]
     numbers: frozenset[str] = frozenset([""])
@@ -94,7 +97,7 @@ class Input:
             case Digits(of, base, count):
                 return sum(int(base**i) * self.value(of, k - i) for i in range(min(count, k)))
             case Count(where):
-                return sum(self._matches(where, j, k) for j in range(2, k + 1))
+                return len(self._matches(where, k))
             case Read(value, where):
                 values = [self.value(value, j) for j in self.chosen(where, k)]
                 return values[0] if len(values) == 1 else Fraction(sum(values)) / max(len(values), 1)
@@ -131,13 +134,13 @@ class Input:
                 named = self.value(target, k)
                 return [min((abs(j - named), j) for j in range(1, k + 1))[1]]
             case Pick(matching, last):
-                matches = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
+                matches = self._matches(matching, k)
                 return [matches[-1 if last else 0]] if matches else [1]
             case Closest(matching, target):
-                matches, named = [j for j in range(2, k + 1) if self._matches(matching, j, k)], self.value(target, k)
+                matches, named = self._matches(matching, k), self.value(target, k)
                 return [min((abs(j - named), j) for j in matches)[1]] if matches else [1]
             case Next(matching, key, query):
-                matches = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
+                matches = self._matches(matching, k)
                 successors = [j for j in matches if self.value(key, j) == self.value(query, k) + 1]
                 return successors[:1] or [max((self.value(key, j), -j) for j in matches)[1] * -1] if matches else [1]
             case Best(rows):
@@ -146,5 +149,9 @@ class Input:
                 ]
                 return [j for j, score in enumerate(scores, start=1) if score == max(scores)]
 
-    def _matches(self, matching: Matching, j: int, k: int) -> bool:
-        return all(self.value(key, j) == self.value(query, k) for key, query in matching.pairs)
+    def _matches(self, matching: Matching, k: int) -> list[int]:
+        """The positions, from 2 on, whose keys are what k asks for."""
+        matches = list(range(2, k + 1))
+        for key, query in matching.pairs:
+            matches = [j for j in matches if self.value(key, j) == self.value(query, k)]
+        return matches

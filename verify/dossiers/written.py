@@ -217,9 +217,11 @@ def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:
     answer, words = program.output(n), [*prompt]
     limit = len(words) + 1 + sum(piece.most(n) for piece in program.texts.thought)
     produced: list[str] = []
+    text = Input(())
     while len(words) < limit:
         tokens = [(word, 0) if not word.isdecimal() else ("", int(word)) for word in words]
-        word = Input(tokens).said(answer, len(tokens))
+        text = replace(text, tokens=tokens)  # whose values are known as far as it went before
+        word = text.said(answer, len(tokens))
         produced.append(word)
         words.append(word)
         if word == END_SEARCH:

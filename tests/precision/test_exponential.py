@@ -116,6 +116,15 @@ def test_near_ties_reach_the_fallback_and_are_right(quantum_exponent: int, round
         assert tally == {"arb": len(arguments)}
 
 
+@pytest.mark.parametrize("quantum_exponent", [-56, -60])
+def test_on_both_sides_of_near_ties_where_float64_goes_wrong(quantum_exponent: int) -> None:
+    fmt = fine(quantum_exponent)
+    arguments = [near + shift for near in near_ties(fmt) for shift in range(-3, 4)]
+    right = [round_fraction(mpfr.exp(x * fmt.quantum, 500), fmt).quanta for x in arguments]
+    assert [exp_quanta(x, fmt).quanta for x in arguments] == right
+    assert [round_fraction(Fraction(math.exp(float(x * fmt.quantum))), fmt).quanta for x in arguments] != right
+
+
 def test_the_first_precision_may_not_suffice() -> None:
     for x in near_ties(fine(-400)):
         assert round_ball(exponential_ball(x, fine(-400), 64), fine(-400), Rounding.NEAREST_EVEN) is None

@@ -82,6 +82,16 @@ def test_every_element_midpoint_and_neighbour(twin: Twin, fmt: Format, rounding:
 
 
 @both_twins
+@pytest.mark.parametrize("fmt", [BF16, FP16], **by_name)
+def test_what_is_a_midpoint_in_float32_alone_is_no_tie(twin: Twin, fmt: Format) -> None:
+    step = Fraction(1, 2 ** (fmt.significand_bits - 1))
+    midpoint = 1 + step / 2
+    x = midpoint + Fraction(1, 2**40)
+    assert Fraction(float(np.float32(float(x)))) == midpoint
+    assert twin([x], fmt, Rounding.NEAREST_EVEN) == [Result(1 + step, False, False)]
+
+
+@both_twins
 @pytest.mark.parametrize("fmt", ARRAY_FORMATS, **by_name)
 @given(data=st.data(), rounding=st.sampled_from([*NEAREST, Rounding.TOWARD_ZERO]))
 @settings(max_examples=30)

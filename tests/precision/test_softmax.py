@@ -27,6 +27,7 @@ from precision import (
     Discipline,
     Format,
     Rounding,
+    exp_quanta,
     fixed_point,
     round_fraction,
     softmax,
@@ -141,23 +142,48 @@ def test_a_share_on_a_midpoint(rounding: Rounding, weight: int) -> None:
     assert softmax([0] * 32 + [-255], arithmetic) == ([0] * 33, "certificate", False, False)
 
 
+def gap_for(share: Fraction, fmt: Format) -> int:
+    """The score, in quanta rounded down, whose weight beside a score of 0 is this share."""
+    ratio = share / (1 - share)
+    with ctx.workprec(3000):
+        log = (arb(ratio.numerator) / arb(ratio.denominator)).log() * arb((1, -fmt.quantum_exponent))
+        return int(log.floor().unique_fmpz())
+
+
 @pytest.mark.parametrize("quantum_exponent", [-60, -120, -400])
 def test_near_ties_need_the_fallback(quantum_exponent: int) -> None:
     """Scores (g, 0) with g next to log(c / (1 - c)) for a midpoint c between two elements."""
     fmt = fine(quantum_exponent)
     weights = set()
-    with ctx.workprec(3000):
-        for k in range(1, 12):
-            c = Fraction(2 * (512 + 40 * k) + 1, 2**11)
-            ratio = c / (1 - c)
-            log = (arb(ratio.numerator) / arb(ratio.denominator)).log() * arb((1, -quantum_exponent))
-            gap = int(log.floor().unique_fmpz())
-            for scores in ([gap, 0], [gap + 1, 0]):
-                result = softmax(scores, Arithmetic(fmt))
-                assert result.decided_by == "arb"
-                assert result.weights == expected_fused(scores, fmt, Rounding.NEAREST_EVEN)
-                weights.add(result.weights[0])
+    for k in range(1, 12):
+        gap = gap_for(Fraction(2 * (512 + 40 * k) + 1, 2**11), fmt)
+        for scores in ([gap, 0], [gap + 1, 0]):
+            result = softmax(scores, Arithmetic(fmt))
+            assert result.decided_by == "arb"
+            assert result.weights == expected_fused(scores, fmt, Rounding.NEAREST_EVEN)
+            weights.add(result.weights[0])
     assert len(weights) == 22  # the two sides of each midpoint round apart
+
+
+def test_where_float64_goes_wrong_and_two_roundings_do() -> None:
+    """On both sides of near ties; uniform columns; winners that tie."""
+    cases = [([0] * m, fixed_point(9)) for m in range(1, 70)]
+    cases += [([0] * m + [-g], fixed_point(9)) for m in (1, 2, 31, 32, 33) for g in (1, 40, 100, 255)]
+    for fmt, k, shift in product((fine(-56), fine(-60)), range(8), range(-2, 4)):
+        cases.append(([gap_for(Fraction(2 * (520 + 30 * k) + 1, 2**11), fmt) + shift, 0], fmt))
+    in_float64, twice_rounded = [], []
+    for scores, fmt in cases:
+        right = expected_fused(scores, fmt, Rounding.NEAREST_EVEN)
+        assert softmax(scores, Arithmetic(fmt)).weights == right
+        differences = [score - max(scores) for score in scores]
+        floats = [math.exp(float(difference * fmt.quantum)) for difference in differences]
+        shares = [Fraction(power / math.fsum(floats)) for power in floats]
+        in_float64.append([round_fraction(share, fmt).quanta for share in shares] == right)
+        powers = [exp_quanta(difference, fmt).quanta for difference in differences]
+        shares = [Fraction(power, sum(powers)) for power in powers]
+        twice_rounded.append([round_fraction(share, fmt).quanta for share in shares] == right)
+    assert not all(in_float64)
+    assert not all(twice_rounded)
 
 
 @pytest.mark.parametrize("rounding", DETERMINISTIC, **by_name)

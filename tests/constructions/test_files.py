@@ -69,6 +69,7 @@ def test_a_pipe_is_read_when_somebody_writes_to_it(tmp_path: Path) -> None:
 def test_a_pipe_to_which_nobody_writes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    assert files.PATIENCE_SECONDS < 10
     monkeypatch.setattr(files, "PATIENCE_SECONDS", 0.1)
     before = threading.active_count()
     with pytest.raises(OSError, match="a pipe to which nobody writes"):

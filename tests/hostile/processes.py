@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from constructions.exports import files
+
 MOST_BYTES = 2 << 30
 MOST_SILENCE = 60.0  # seconds
 PRELOADED = ("constructions.models.registry", "verify.certify", "verify.explain", "verify.theorem")
@@ -55,6 +57,7 @@ def _child(module: str, arguments: list[str], folder: str, most_of_a_file: int |
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     sys.argv = [module, *arguments]
+    files.PATIENCE_SECONDS = 0.1  # with a pipe to which nobody writes
     warnings.simplefilter("ignore", RuntimeWarning)  # that the module is imported already
     before = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (before + MOST_BYTES, before + MOST_BYTES))

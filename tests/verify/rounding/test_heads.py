@@ -37,6 +37,10 @@ squared = st.builds(
     states(), st.lists(st.one_of(anything, squared), min_size=1, max_size=3), st.permutations("abklmn"), st.booleans()
 )
 def test_squares_bound_a_score(state: AbstractState, some: list[Polynomial], order: list[str], fractions: bool) -> None:
+    for p in some:
+        score = complete_squares(state, p, order, fractions=fractions)
+        assert all(square.cost > 0 for square in score.squares)
+        assert sum((square.form * square.form * square.cost for square in score.squares), p) == score.rest
     whole = [p for p in some if all(isinstance(state.box[name], Integer) for name in p.atoms)]
     assume(whole)
     score = complete_squares(state, whole[0], order, fractions=fractions)

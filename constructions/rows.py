@@ -80,6 +80,22 @@ class Recurrent:
         for i in sorted(carry.keys() | feed.keys()):
             yield i, carry.get(i, ()), feed.get(i, ())
 
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The registers with a state, in least sets: each reads no state but its own and those of the sets before it."""
+        waiting = {i: [j for j, _ in carry] for i, carry, _ in self.states()}
+        groups = list[tuple[int, ...]]()
+        while waiting:
+            ready: list[tuple[int, ...]] = [
+                (i,) for i, read in waiting.items() if all(j == i or j not in waiting for j in read)
+            ]
+            # If every register left reads another one, the least closed set is a cycle.
+            for group in ready or [min((_closed(i, waiting) for i in waiting), key=len)]:
+                groups.append(group)
+                for i in group:
+                    del waiting[i]
+        return tuple(groups)
+
     def cycles(self) -> list[Cycle]:
         """Those of A, which permutes their registers and may change signs; a register that is carried on as it is is a sum."""
         before = {i: row[0] for i, row in self.carry if len(row) == 1 and row[0][1] in (1, -1)}
@@ -147,6 +163,17 @@ class Layer:
                 rows += [row for _, row in self.recurrence.feed]
                 coordinates |= {i for i, _ in (*self.recurrence.carry, *self.recurrence.feed)}
         return frozenset(coordinates.union(i for row in rows for i, _ in row))
+
+
+def _closed(register: int, waiting: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+    """The register with all those waiting that it reads, directly or by way of others."""
+    closed, fresh = {register}, [register]
+    while fresh:
+        for j in waiting[fresh.pop()]:
+            if j in waiting and j not in closed:
+                closed.add(j)
+                fresh.append(j)
+    return tuple(sorted(closed))
 
 
 def coordinates(rows: Iterable[Row]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -11,15 +12,19 @@ from hypothesis import strategies as st
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column, normalised, of_integers
+from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.scan import states
 from constructions.engines.reference import ReferenceEngine
+from constructions.engines.weights import weight_of
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
+from constructions.rows import Recurrent, Written
 from precision.format import BF16, Arithmetic, Discipline, Format, fixed_point
 
 WIDTH, VOCABULARY = 4, 5
 NOTHING = FeedForward(
     np.zeros((0, WIDTH)), np.zeros(0), np.zeros((0, WIDTH)), np.zeros(0), np.zeros((WIDTH, 0)), np.zeros(WIDTH)
 )
+Weighted = Mapping[int, Mapping[int, int | Fraction]]
 FORMATS = (fixed_point(9), fixed_point(33), fixed_point(129), BF16)
 
 
@@ -64,15 +69,28 @@ def test_any_recurrence(
     same_bits(model(carry, feed, words), Arithmetic(fmt, discipline), tokens)
 
 
+def recurrent(carry: Weighted, feed: Weighted, fmt: Format) -> Recurrent:
+    """Register → its weights: over the states before, and over the registers."""
+
+    def written(weighted: Weighted) -> Written:
+        rows = ((i, {j: weight_of(int(w / fmt.quantum)) for j, w in row.items()}) for i, row in weighted.items())
+        return tuple((i, tuple((j, w) for j, w in row.items() if w)) for i, row in rows)
+
+    return Recurrent(written(carry), written(feed))
+
+
+def test_states_that_read_each_other_are_one_group() -> None:
+    """0 is carried on, 1 and 2 read each other and 0, 5 reads them by way of 3; 4 and 9 have no state, or read none."""
+    carry = {0: {0: 1}, 1: {2: 1, 0: 1}, 2: {1: 1}, 3: {1: 1}, 5: {3: 1, 5: 2, 9: 1}}
+    assert recurrent(carry, {4: {1: 1}}, fixed_point(9)).groups == ((0,), (4,), (1, 2), (3,), (5,))
+
+
 @pytest.mark.parametrize("discipline", list(Discipline))
 def test_shift_registers_and_integer_sums_are_scanned(discipline: Discipline) -> None:
-    rows = {0: ({}, {3: 1}), 1: ({0: 1}, {}), 2: ({2: 1}, {3: 1})}
-    exact = {
-        r: ({j: Fraction(w) for j, w in a.items()}, {j: Fraction(w) for j, w in b.items()})
-        for r, (a, b) in rows.items()
-    }
+    arithmetic = Arithmetic(fixed_point(65), discipline)
+    recurrence = recurrent({1: {0: 1}, 2: {2: 1}}, {0: {3: 1}, 2: {3: 1}}, arithmetic.format)
     values = normalised(np.arange(1, 1001), 0)
-    actual, scanned = states(exact, [values] * 4, 1000, Arithmetic(fixed_point(65), discipline))
+    actual, scanned = states(Operators(arithmetic), recurrence, [values] * 4, 1000)
     assert scanned
     assert actual[2].to_quanta(0)[-1] == 500500
     assert actual[1].to_quanta(0)[:3] == [0, 1, 2]
@@ -80,7 +98,8 @@ def test_shift_registers_and_integer_sums_are_scanned(discipline: Discipline) ->
 
 def test_a_sum_that_saturates_is_run_by_definition() -> None:
     values = normalised(np.full(40, 3), 0)
-    actual, scanned = states({0: ({0: Fraction(1)}, {1: Fraction(1)})}, [values] * 2, 40, Arithmetic(fixed_point(9)))
+    recurrence = recurrent({0: {0: 1}}, {0: {1: 1}}, fixed_point(9))
+    actual, scanned = states(Operators(Arithmetic(fixed_point(9))), recurrence, [values] * 2, 40)
     assert not scanned
     assert actual[0].to_quanta(-4)[-1] == 255  # the largest element of R_9
 
@@ -98,8 +117,8 @@ def test_any_integer_factor_is_iterated_while_it_stays_within_the_format(
         h = factor * h + weight * inputs[-1]
     column = of_integers(inputs, 0)
     fmt = fixed_point(65)
-    rows = {0: ({0: Fraction(factor)}, {1: Fraction(weight)})}
-    actual, scanned = states(rows, [column] * 2, 300, Arithmetic(fmt, discipline))
+    recurrence = recurrent({0: {0: factor}}, {0: {1: weight}}, fmt)
+    actual, scanned = states(Operators(Arithmetic(fmt, discipline)), recurrence, [column] * 2, 300)
     assert scanned
     expected, h = [], Fraction(0)
     for x in inputs:

@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from constructions.engines.indexed.column import of_integers, zeros
+from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.scan import _delayed, _step_by_step, states
 from precision.format import Arithmetic, Discipline, fixed_point
+from tests.engines.test_scan import recurrent
 
-ONE = Fraction(1)
 HELD = (Fraction(0), Fraction(1, 4), Fraction(-127, 8), Fraction(7), Fraction(2**62 - 1), Fraction(2**100 + 1, 2**40))
 
 
@@ -19,18 +20,18 @@ HELD = (Fraction(0), Fraction(1, 4), Fraction(-127, 8), Fraction(7), Fraction(2*
 @pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize("own", [0, 1, -1, 2])
 def test_a_recurrence_goes_on_from_what_it_holds(own, held, precision_bits, discipline):
-    arithmetic = Arithmetic(fixed_point(precision_bits), discipline)
-    fmt = arithmetic.format
+    operators = Operators(Arithmetic(fixed_point(precision_bits), discipline))
+    fmt = operators.arithmetic.format
     start = max(-fmt.max_value, min(fmt.max_value, Fraction(held // fmt.quantum) * fmt.quantum))
-    rows = {0: ({0: Fraction(own)}, {2: ONE}), 1: ({0: ONE}, {})}
+    recurrence = recurrent({0: {0: own}, 1: {0: 1}}, {0: {2: 1}}, fmt)
     for values in ([3, -1, 0, 2], [0, 0, 0], [1], [2**61, -(2**60), 2**61]):
         if max(values) <= fmt.max_value:
             inputs = of_integers(values, 0)
             stream, before = [zeros(len(values)), zeros(len(values)), inputs], {0: start, 1: -start}
-            found, _ = states(rows, stream, len(values), arithmetic, before)
-            expected = _step_by_step(rows, stream, len(values), arithmetic, before)
+            actual, _ = states(operators, recurrence, stream, len(values), before)
+            expected = _step_by_step(operators, recurrence, stream, len(values), before)
             for register, column in expected.items():
-                ours = found[register]
+                ours = actual[register]
                 assert [ours.at(t) for t in range(len(ours))] == [column.at(t) for t in range(len(values))]
                 assert all(abs(int(m)) <= ours.bound for m in ours.m)
 

@@ -266,8 +266,7 @@ class _Run(Domain[Column]):
         return self.attention.read(query, key, value, scores, sums)
 
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Column]]:
-        rows = recurrence.end_to_end(len(self.stream))
-        return states(self.operators, self.batch, rows, self.stream, self._site("state")).items()
+        return states(self.operators, self.batch, recurrence, self.stream, self._site("state")).items()
 
     def write(self, changes: Iterable[tuple[int, Column]], site: str) -> None:
         for register, change in changes:

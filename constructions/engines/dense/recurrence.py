@@ -10,7 +10,7 @@ Whatever is left is run by definition, one position of all sequences at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 
@@ -19,17 +19,18 @@ from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
 from constructions.engines.weights import ZERO, Weight
-from constructions.rows import Row, Written
+from constructions.rows import Recurrent, Row, Written
 
 
 def states(
-    operators: Operators, batch: Batch, rows: Written, stream: Sequence[Column], site: Site
+    operators: Operators, batch: Batch, recurrence: Recurrent, stream: Sequence[Column], site: Site
 ) -> dict[int, Column]:
     """The state after each token, by register. site: that of all states together."""
     numbers, width = operators.numbers, len(stream)
     before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
-    state_of: dict[int, Column] = {}
-    for group in _groups(rows):
+    rows, state_of = dict(recurrence.end_to_end(width)), dict[int, Column]()
+    for registers in recurrence.groups:
+        group = tuple((register, rows[register]) for register in registers)
         group_states = _at_once(operators, batch, group, [*before, *stream], site)
         if group_states is None:
             group_states = _by_position(operators, batch, group, [*before, *stream], site)
@@ -37,30 +38,6 @@ def states(
         for register, column in group_states.items():
             before[register] = _delayed(operators, batch, column)
     return state_of
-
-
-def _groups(rows: Written) -> Iterator[Written]:
-    """Least sets of rows that read no state but their own and earlier ones'."""
-    waiting = dict(rows)
-    while waiting:
-        ready = [r for r, row in waiting.items() if all(j == r or j not in waiting for j, _ in row)]
-        if ready:
-            yield from (((register, waiting.pop(register)),) for register in ready)
-            continue
-        # Every register left reads another one: the least closed set is a cycle.
-        smallest = min((_needed(register, waiting) for register in waiting), key=len)
-        yield tuple((register, waiting.pop(register)) for register in sorted(smallest))
-
-
-def _needed(register: int, waiting: dict[int, Row]) -> set[int]:
-    """The register with all that have to be known before it, or together with it."""
-    needed, fresh = {register}, [register]
-    while fresh:
-        for j, _ in waiting[fresh.pop()]:
-            if j in waiting and j not in needed:
-                needed.add(j)
-                fresh.append(j)
-    return needed
 
 
 def _at_once(

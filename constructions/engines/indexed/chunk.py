@@ -204,11 +204,9 @@ class Chunk:
         for register, row in block.out:
             change = self.operators.row(row, read, ZERO, length, f"{number}.out[{register}]")
             _add(self.operators, part, register, change, f"{number}.residual[{register}]")
-        rows = {}
-        for register, *both in block.recurrence.states() if block.recurrence else ():
-            carry, feed = ({j: self.operators.weight(weight) for j, weight in row} for row in both)
-            rows[register] = (carry, feed)
-        state_of, _ = states(rows, part, length, self.arithmetic, recurrence)
+        if block.recurrence is None:
+            return {}
+        state_of, _ = states(self.operators, block.recurrence, part, length, recurrence)
         for register, state in state_of.items():
             _add(self.operators, part, register, state, f"{number}.residual[{register}]")
         return {register: state.at(length - 1) for register, state in state_of.items()}
@@ -228,7 +226,7 @@ class Chunk:
             table = np.array([integers(row.scaled_to(e)) for row in rows], object).reshape(len(rows), size).T
             for k in failed.tolist():
                 wish = [int(column.at(k) / unit) for column in wishes]
-                logits = [self.operators.dot(zip(wish, row, strict=True)) for row in table]
+                logits = [self.operators.dot(wish, row) for row in table]
                 result[k] = logits.index(max(logits))
         return result
 

@@ -323,10 +323,12 @@ class Head:
         results = np.zeros((len(values), len(failed)), object)
         for i, k in enumerate(failed.tolist()):
             wish = [int(column.m[k]) << (column.e - e) for column in query]
-            scores = [self.operators.dot(zip(wish, column, strict=True)) for column in keys[:, : begin + k + 1].T]
-            weights = [(h, w) for h, w in enumerate(softmax(scores, self.operators.arithmetic).weights) if w]
+            scores = [self.operators.dot(wish, column) for column in keys[:, : begin + k + 1].T]
+            weights = softmax(scores, self.operators.arithmetic).weights
+            places = [h for h, weight in enumerate(weights) if weight]
+            shares = [weights[h] for h in places]
             for j, row in enumerate(values):
-                results[j, i] = self.operators.dot((w, row[h]) for h, w in weights)
+                results[j, i] = self.operators.dot(shares, row[places])
         return [_placed(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
 
     @cached_property

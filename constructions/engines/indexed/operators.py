@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from operator import mul
 
 import numpy as np
 
@@ -89,15 +89,15 @@ class Operators:
         """Its value."""
         return weight.quanta * self.arithmetic.format.quantum
 
-    def dot(self, pairs: Iterable[tuple[Any, Any]]) -> int:
-        """Σ a·b in quanta, rounded under the discipline."""
+    def dot(self, weights: Iterable[int], values: Iterable[int]) -> int:
+        """Σ w·v in quanta, rounded under the discipline. weights, values: in quanta, integers of Python."""
         fmt, rounding, shift = self.arithmetic.format, self.arithmetic.rounding, self.fraction_bits
         if self.fused:
-            return round_shifted(sum(int(a) * int(b) for a, b in pairs), shift, fmt, rounding).quanta
+            return round_shifted(sum(map(mul, weights, values)), shift, fmt, rounding).quanta
         result = 0
-        for a, b in pairs:
-            if a and b:
-                product = round_shifted(int(a) * int(b), shift, fmt, rounding).quanta
+        for weight, value in zip(weights, values, strict=True):
+            if weight and value:
+                product = round_shifted(weight * value, shift, fmt, rounding).quanta
                 result = round_shifted(result + product, 0, fmt, rounding).quanta
         return result
 

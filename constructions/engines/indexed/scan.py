@@ -19,61 +19,43 @@ import numpy as np
 
 from constructions.engines.indexed.column import Column, combine, dyadic, of_integers, rounded, zeros
 from constructions.engines.indexed.mantissas import Mantissas, concatenate, from_integers, running_sums
-from precision.format import Arithmetic, Discipline
-from precision.rounding import round_shifted
-
-Rows = Mapping[int, tuple[Mapping[int, Fraction], Mapping[int, Fraction]]]
-"""State register → its weights over the state before, and over the registers now."""
+from constructions.engines.indexed.operators import Operators
+from constructions.engines.weights import ZERO
+from constructions.rows import Recurrent, coordinates
+from precision.format import Discipline
 
 
 def states(
-    rows: Rows,
+    operators: Operators,
+    recurrence: Recurrent,
     stream: Sequence[Column],
     length: int,
-    arithmetic: Arithmetic,
     held: Mapping[int, Fraction] | None = None,
 ) -> tuple[dict[int, Column], bool]:
     """h_1 … h_length of each state register, and whether a scan gave them. held: h_0, where it is not 0."""
-    order, before = _order(rows), held or {}
-    if order is not None:
-        state_of = _scan(order, rows, stream, length, arithmetic, before)
-        if state_of is not None:
-            return state_of, True
-    return _step_by_step(rows, stream, length, arithmetic, before), False
-
-
-def _order(rows: Rows) -> list[int] | None:
-    """The state registers, each after those that it depends on; None if some depend on each other."""
-    done: list[int] = []
-    waiting = list(rows)
-    while waiting:
-        ready = [r for r in waiting if all(j == r or j in done or j not in rows for j in rows[r][0])]
-        if not ready:
-            return None
-        done += ready
-        waiting = [r for r in waiting if r not in ready]
-    return done
+    state_of = _scan(operators, recurrence, stream, length, held or {})
+    if state_of is not None:
+        return state_of, True
+    return _step_by_step(operators, recurrence, stream, length, held or {}), False
 
 
 def _scan(
-    order: Sequence[int],
-    rows: Rows,
-    stream: Sequence[Column],
-    length: int,
-    arithmetic: Arithmetic,
-    held: Mapping[int, Fraction],
+    operators: Operators, recurrence: Recurrent, stream: Sequence[Column], length: int, held: Mapping[int, Fraction]
 ) -> dict[int, Column] | None:
-    fmt = arithmetic.format
+    if any(len(group) > 1 for group in recurrence.groups):
+        return None
+    arithmetic, fmt = operators.arithmetic, operators.arithmetic.format
+    rows = {register: (carry, feed) for register, carry, feed in recurrence.states()}
     state_of: dict[int, Column] = {}
-    for register in order:
+    for (register,) in recurrence.groups:
         carry, feed = rows[register]
-        own, before = carry.get(register, Fraction(0)), held.get(register, Fraction(0))
+        own, before = operators.weight(dict(carry).get(register, ZERO)), held.get(register, Fraction(0))
         terms = [
-            (w, _delayed(state_of[j], held.get(j, Fraction(0))))
-            for j, w in carry.items()
+            (operators.weight(w), _delayed(state_of[j], held.get(j, Fraction(0))))
+            for j, w in carry
             if j != register and j in state_of
         ]
-        terms += [(w, stream[j]) for j, w in feed.items()]
+        terms += [(operators.weight(w), stream[j]) for j, w in feed]
         total = combine(terms, Fraction(0), length)
         reach = sum((abs(w) * column.bound * Fraction(2) ** column.e for w, column in terms), Fraction(0))
         exact = all(combine([term], Fraction(0), length).e >= fmt.quantum_exponent for term in terms)
@@ -138,36 +120,22 @@ def _aligned(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int
 
 
 def _step_by_step(
-    rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic, held: Mapping[int, Fraction]
+    operators: Operators, recurrence: Recurrent, stream: Sequence[Column], length: int, held: Mapping[int, Fraction]
 ) -> dict[int, Column]:
     """By definition, on integers in quanta."""
-    fmt, rounding = arithmetic.format, arithmetic.rounding
-    shift, fused = -fmt.quantum_exponent, arithmetic.discipline is Discipline.FUSED
-    scale = fmt.quantum
-    weights = {
-        r: (
-            [(j, int(w / scale)) for j, w in sorted(carry.items())],
-            [(j, int(w / scale)) for j, w in sorted(feed.items())],
-        )
-        for r, (carry, feed) in rows.items()
-    }
-    used = {j for _, feed in rows.values() for j in feed}
-    inputs = {j: stream[j].to_quanta(fmt.quantum_exponent) for j in used}
-    state = {register: int(held.get(register, 0) / scale) for register in rows}
-    history: dict[int, list[int]] = {r: [] for r in rows}
+    fmt = operators.arithmetic.format
+    inputs = {j: stream[j].to_quanta(fmt.quantum_exponent) for j in coordinates(row for _, row in recurrence.feed)}
+    rows = [
+        (register, [j for j, _ in carry], [j for j, _ in feed], [weight.quanta for _, weight in (*carry, *feed)])
+        for register, carry, feed in recurrence.states()
+    ]
+    state = {register: int(held.get(register, 0) / fmt.quantum) for register, *_ in rows}
+    history: dict[int, list[int]] = {register: [] for register in state}
     for t in range(length):
-        new = {}
-        for register, (carry_row, feed_row) in weights.items():
-            terms = [w * state.get(j, 0) for j, w in carry_row] + [w * inputs[j][t] for j, w in feed_row]
-            if fused:
-                new[register] = round_shifted(sum(terms), shift, fmt, rounding).quanta
-                continue
-            value = 0
-            for term in terms:
-                product = round_shifted(term, shift, fmt, rounding).quanta
-                value = round_shifted(value + product, 0, fmt, rounding).quanta
-            new[register] = value
-        state = new
-        for register, value in new.items():
+        state = {
+            register: operators.dot(weights, [state.get(j, 0) for j in carry] + [inputs[j][t] for j in feed])
+            for register, carry, feed, weights in rows
+        }
+        for register, value in state.items():
             history[register].append(value)
     return {r: of_integers(h, fmt.quantum_exponent) if h else zeros(0) for r, h in history.items()}

@@ -11,6 +11,7 @@ from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
 from verify.claims import istree_models, next_fraction, retrieval_size
+from verify.claims.models import ISTREE
 from verify.claims.printed_searches import SEARCH, Run, by_search, records
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
@@ -44,7 +45,7 @@ def sound(n: int) -> Row:
 
 def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformer.Transformer, "least_precision", lambda *arguments: 5)
-    row = judged(istree_models.test_logarithmic_precision, istree_models.REPAIRED)
+    row = judged(istree_models.test_logarithmic_precision, ISTREE)
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None
     assert row.witness.shows["where"].startswith("the weights")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from constructions.models.search import FAILED
 from constructions.retrieval.task import NO, YES, Question
+from verify.claims.models import of_retrieval
 from verify.claims.questions import every_question
 from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Counterexample, claims
 from verify.oracles.counts import questions
 from verify.patterns.pattern import MOST_REPEATED
 from verify.patterns.texts import Comparison
@@ -43,7 +44,7 @@ def _searches(subject: Subject) -> dict[str, Comparison]:
     return {name: search for name, search in searches.items() if isinstance(search, Comparison)}
 
 
-@claims("task", RETRIEVERS, lambda task: Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"))
+@claims("task", RETRIEVERS, lambda task: of_retrieval(task, "rag").claim("found", f"{task}, rag: {FINDS}"))
 def test_found(check: Check, task: str) -> None:
     subject = find_subject(task, LEAST, model="rag")
     retriever, comparisons = MODELS[task, "rag"], _searches(subject)

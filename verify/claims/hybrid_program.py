@@ -8,6 +8,7 @@ from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input
 from verify.automata.token_automaton import Label
+from verify.claims.models import ISTREE_HYBRID
 from verify.claims.program import RANKS
 from verify.claims.standard import FRAMES, beyond, explained
 from verify.dossiers.dossier import LEAST
@@ -17,7 +18,7 @@ from verify.dossiers.istree.texts import SECOND
 from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, labels, run, step, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, claim
+from verify.framework.claim import Counterexample
 from verify.runs.istree_walks import on_small_graphs
 
 
@@ -37,7 +38,7 @@ def as_defined(graph: Graph) -> Counterexample | None:
     return None
 
 
-@claim(theorem="5.7", task="istree", aspect="program", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {FRAMES}")
+@ISTREE_HYBRID.judges("program", f"IsTree, hybrid: {FRAMES}")
 def test_program(check: Check) -> None:
     on_small_graphs(check, as_defined, "the defined words against the runs that are expected")
     check.sizes(LEAST)
@@ -68,7 +69,7 @@ RIGHT = (
 )
 
 
-@claim(theorem="5.7", task="istree", aspect="search", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {RIGHT}")
+@ISTREE_HYBRID.judges("search", f"IsTree, hybrid: {RIGHT}")
 def test_search(check: Check) -> None:
     few = (2, 3)
     check.exhaustive(

@@ -18,8 +18,9 @@ from constructions.istree.graphs import (
     is_tree,
 )
 from precision.format import Discipline
+from verify.claims.models import ISTREE
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, graphs
 from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
@@ -91,7 +92,7 @@ class Setup:
 SETUPS = [Setup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
 
 
-@claims("setup", SETUPS, lambda setup: Claim.about("4.7", "istree", setup.aspect, istree.SOURCE, setup.statement))
+@claims("setup", SETUPS, lambda setup: ISTREE.claim(setup.aspect, setup.statement))
 def test_istree(check: Check, engine: str, setup: Setup) -> None:
     layout, discipline = setup.layout, setup.discipline
     fused = discipline is Discipline.FUSED

@@ -20,11 +20,12 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from verify.claims.models import ISTREE_HYBRID
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.runs.costs import PRECISION
@@ -110,9 +111,7 @@ def right_at_scale(large: Large) -> Counterexample | None:
     return right_by_index(large.graph())
 
 
-@claim(
-    theorem="5.7", task="istree", aspect="scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At large sizes."
-)
+@ISTREE_HYBRID.judges("scale", f"{hybrid.STATEMENT} At large sizes.")
 def test_at_scale(check: Check) -> None:
     for some in MODERATE:
         if some[-1] <= check.n_max:
@@ -130,12 +129,9 @@ def test_at_scale(check: Check) -> None:
 LONGEST = 10  # tokens for each n·log2 n, from n = 64 on; paths take the most, 9.55 at n = 64 and 8.7 at n = 10,000
 
 
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="length",
-    source=hybrid.SOURCE,
-    statement=f"The chain of thought has O(n log n) tokens: at most {LONGEST}·n·log2 n for n ≥ 64 in what was measured,"
+@ISTREE_HYBRID.judges(
+    "length",
+    f"The chain of thought has O(n log n) tokens: at most {LONGEST}·n·log2 n for n ≥ 64 in what was measured,"
     " and never more than (8·bits(3n) + 14)(n − 1) + 4.",
 )
 def test_length(check: Check) -> None:
@@ -208,7 +204,7 @@ class Printed:
         """What is claimed."""
         finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
         more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
-        return Claim.about("5.7", "istree", finding.id, finding.source, text, **more)
+        return ISTREE_HYBRID.claim(finding.id, text, source=finding.source, **more)
 
 
 PRINTED = (
@@ -265,12 +261,10 @@ def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
 # What the print leaves open, filled in otherwise
 
 
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="nearest-one-key",
+@ISTREE_HYBRID.judges(
+    "nearest-one-key",
+    "Where each edge has one key, three tokens behind the one before, no two edges are equally near to pos + 2^i.",
     source=hybrid.NEAREST_TIE.source,
-    statement="Where each edge has one key, three tokens behind the one before, no two edges are equally near to pos + 2^i.",
 )
 def test_one_key(check: Check) -> None:
     def no_tie(n: int) -> Counterexample | None:
@@ -302,12 +296,10 @@ def with_close(n: int) -> Wired:
     return wired_of("istree", hybrid.SOURCE, (), frozenset(), n, embedding, blocks, arithmetic, hybrid.HYBRID.length(n))
 
 
-@claim(
-    theorem="5.7",
-    task="istree",
-    aspect="parent-records",
+@ISTREE_HYBRID.judges(
+    "parent-records",
+    f"{hybrid.STATEMENT} MatchClose finds the father, among the records of vertices that were just reached.",
     source=hybrid.PARENT.source,
-    statement=f"{hybrid.STATEMENT} MatchClose finds the father, among the records of vertices that were just reached.",
 )
 def test_parent_by_records(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:

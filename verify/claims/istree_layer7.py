@@ -13,9 +13,10 @@ from constructions.istree.blocks import LAYER_7
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
+from verify.claims.models import ISTREE
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, Verdict
 from verify.framework.seen import Predicate
 from verify.inputs.strategies import graphs
 from verify.oracles.next_heads import Record, read, walked
@@ -108,12 +109,10 @@ def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -
     return seen
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect=LAYER_7.id,
+@ISTREE.judges(
+    LAYER_7.id,
+    f"{SENTENCE} i8 and i9 both hold the count of the edge just walked. Either end of an edge stands first.",
     source=SOURCE,
-    statement=f"{SENTENCE} i8 and i9 both hold the count of the edge just walked. Either end of an edge stands first.",
     finding=LAYER_7.id,
     expected=Verdict.REFUTED,
     kind=Kind.OPEN,
@@ -198,13 +197,11 @@ def by_ideal_heads(check: Check, view: Callable[[Graph, int], tuple[Record, ...]
     )
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="layer-7-apart",
-    source=SOURCE,
-    statement=f"{SENTENCE} i8 is what item 5's first head found, i9 what its second head found, 0 if it found nothing. Either end"
+@ISTREE.judges(
+    "layer-7-apart",
+    f"{SENTENCE} i8 is what item 5's first head found, i9 what its second head found, 0 if it found nothing. Either end"
     " of an edge stands first.",
+    source=SOURCE,
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.OPEN,
@@ -226,13 +223,11 @@ def test_layer_7_apart(check: Check) -> None:
     by_ideal_heads(check, apart)
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="layer-7-side",
-    source=SOURCE,
-    statement="With one register more than the print names, which of item 5's two heads found the edge just walked, stars that look"
+@ISTREE.judges(
+    "layer-7-side",
+    "With one register more than the print names, which of item 5's two heads found the edge just walked, stars that look"
     " alike to the feed-forward go on to the same vertex, in exact arithmetic: the two printed heads tell it enough.",
+    source=SOURCE,
 )
 def test_layer_7_side(check: Check) -> None:
     by_ideal_heads(check, with_side)
@@ -277,14 +272,12 @@ def every_ordered_star(n: int) -> Iterator[Graph]:
             yield ordered(Graph(n, tuple((centre, v) for v in leaves)))
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect=ORDERED_ID,
-    source=SOURCE,
-    statement="With item 7's two MatchNext heads, over first and over second endpoints, and each edge written smaller end first, a"
+@ISTREE.judges(
+    ORDERED_ID,
+    "With item 7's two MatchNext heads, over first and over second endpoints, and each edge written smaller end first, a"
     " Transformer decides by Algorithm 1's chain of thought whether a graph is a tree. What is chosen between the two heads takes 8"
     " blocks more than the print's 9, all without attention.",
+    source=SOURCE,
     finding=LAYER_7.id,
 )
 def test_layer_7_ordered(check: Check) -> None:

@@ -17,11 +17,12 @@ from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims import istree_hybrid, istree_rag
+from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_LEAN, ISTREE_RAG, Told
 from verify.dossiers.dossier import LEAST as LEAST_CERTIFIED
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Variant, claims, judges
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, grown, numbers_of, span_of
 from verify.runs.istree_walks import (
@@ -58,30 +59,22 @@ class Model:
     ahead: judges many graphs of one size at once, on a device.
     """
 
-    theorem: str
-    name: str
-    source: str
+    told: Told
     says: str
     ahead: Callable[[Model, str], Judged]
     small: Sequence[Small]
     layout: TokenLayout = PAPER
-    variant: Variant = "repaired"
 
     def build(self, n: int) -> Wired:
         """The wired model, built once for each size."""
-        return built(self.name, self.layout.name, self.variant, n)
-
-    def about(self, aspect: str, statement: str) -> Claim:
-        """A claim about it."""
-        aspect = f"lean-{aspect}" if self.variant == "lean" else aspect
-        return Claim.about(self.theorem, "istree", aspect, self.source, statement, variant=self.variant)
+        return built(self.told.model, self.layout.name, self.told.variant, n)
 
     def claim(self, aspect: str, statement: str) -> Claim:
         """A claim about its runs; the Transformers' name the layout."""
-        if self.name != "transformer":
-            return self.about(aspect, f"{self.says} {statement}")
-        said = f"{self.says}; layout" if self.variant == "lean" else f"{statement} Token layout"
-        return self.about(f"{aspect}-{self.layout.name}", f"{said} {self.layout.name}.")
+        if self.told.model != "transformer":
+            return self.told.claim(aspect, f"{self.says} {statement}")
+        said = f"{self.says}; layout" if self.told is ISTREE_LEAN else f"{statement} Token layout"
+        return self.told.claim(f"{aspect}-{self.layout.name}", f"{said} {self.layout.name}.")
 
 
 def as_algorithm_1(model: Model, device: str) -> Judged:
@@ -93,13 +86,11 @@ def as_algorithm_1(model: Model, device: str) -> Judged:
         expected = " ".join(model.build(graph.n).vocabulary[token] for token in expected_answer(graph, model.layout))
         return Counterexample(expected=expected, first_other_token=first)
 
-    return first_others(model.name, model.layout, model.build, device, 4096, other)
+    return first_others(model.told.model, model.layout, model.build, device, 4096, other)
 
 
 REPAIRED = Model(
-    "4.7",
-    "transformer",
-    transformer.SOURCE,
+    ISTREE,
     "",
     as_algorithm_1,
     (
@@ -110,9 +101,7 @@ REPAIRED = Model(
     ),
 )
 LEAN = Model(
-    "4.7",
-    "transformer",
-    lean.SOURCE,
+    ISTREE_LEAN,
     "Five blocks decide by the same chain of thought whether a graph is a tree",
     as_algorithm_1,
     (
@@ -120,13 +109,10 @@ LEAN = Model(
         Small(f"every graph on 4 vertices with up to 4 edges {ORDERS} (dense)", (4,), edges={4: range(5)}),
         Small("every graph on 5 vertices, labelled (dense)", (5,), "labelled"),
     ),
-    variant="lean",
 )
 TRANSFORMERS = (REPAIRED, replace(REPAIRED, layout=EOS), LEAN, replace(LEAN, layout=EOS))
 RAG = Model(
-    "5.3",
-    "rag",
-    rag.SOURCE,
+    ISTREE_RAG,
     rag.STATEMENT,
     lambda model, device: istree_rag.verdicts(device),
     (
@@ -137,9 +123,7 @@ RAG = Model(
     ),
 )
 HYBRID = Model(
-    "5.7",
-    "hybrid",
-    hybrid.SOURCE,
+    ISTREE_HYBRID,
     hybrid.STATEMENT,
     lambda model, device: istree_hybrid.verdicts(device),
     (
@@ -169,14 +153,14 @@ def test_every_small_graph(check: Check, model: Model) -> None:
 
 def scale_of(model: Model) -> Claim:
     """What is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
-    if model.variant == "repaired":
+    if model.told is ISTREE:
         return model.claim("scale", "At large sizes.")
-    return model.about("scale", f"{model.says}, at large sizes.")
+    return model.told.claim("scale", f"{model.says}, at large sizes.")
 
 
 @claims("model", TRANSFORMERS[:3], scale_of)
 def test_at_scale(check: Check, model: Model) -> None:
-    layout, is_lean = model.layout, model.variant == "lean"
+    layout, is_lean = model.layout, model.told is ISTREE_LEAN
 
     def by_index(large: Large) -> Counterexample | None:
         """Whether the indexed engine gives Algorithm 1's answer, every softmax column certified; or dense, of the larger model."""
@@ -238,7 +222,7 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
     sizes = check.certified_sizes(sizes, lambda n: case.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        wired = built(model.name, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
+        wired = built(model.told.model, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
         return case.judged(wired, graph, engine)
 
     random_graphs(check, sizes, right, examples=case.examples[not fused])
@@ -251,7 +235,7 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
 class Size:
     """How large a model is. fits: whether it may have as many blocks as this, and each of them so many heads."""
 
-    model: Model
+    told: Told
     statement: str
     of_class: str
     fits: Callable[[Sequence[int]], bool]
@@ -271,7 +255,7 @@ class Measured:
 OF_LAYOUTS: Sequence[Layout] = tuple(layout.name for layout in LAYOUTS.values())
 SIZES = (
     Size(
-        REPAIRED,
+        ISTREE,
         "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
         TRANSFORMER,
         lambda heads: len(heads) == 9 and max(heads) <= 2,
@@ -280,21 +264,21 @@ SIZES = (
         "matrices of both layouts",
     ),
     Size(
-        LEAN,
+        ISTREE_LEAN,
         "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
         TRANSFORMER,
         lambda heads: len(heads) == 5 and max(heads) <= 5,
         0,
     ),
     Size(
-        RAG,
+        ISTREE_RAG,
         "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
         LINEAR_RNN,
         lambda heads: len(heads) == 2,
         90,
     ),
     Size(
-        HYBRID,
+        ISTREE_HYBRID,
         "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
         " with 3 heads, and no matrix but the vocabulary grows with n.",
         HYBRID_RNN,
@@ -304,17 +288,17 @@ SIZES = (
 )
 
 
-@claims("size", SIZES, lambda size: size.model.about("size", size.statement))
+@claims("size", SIZES, lambda size: size.told.claim("size", size.statement))
 def test_constant_size(check: Check, size: Size) -> None:
     def as_small(case: Measured) -> Counterexample | None:
-        large, small = (built(size.model.name, case.layout, size.model.variant, n) for n in (case.n, LADDER[0]))
+        large, small = (built(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
         heads = [len(block.heads) for block in large.model.blocks]
         measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
         told = (size.of_class in measures.classes, size.fits(heads), measures.state_numbers)
         if told != (True, True, size.state_numbers):
             return Counterexample(classes=measures.classes, heads=heads, state_numbers=measures.state_numbers)
         more = len(large.vocabulary) - len(small.vocabulary)
-        if size.model is not HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
+        if size.told is not ISTREE_HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
             return Counterexample(words=more)
         return grown(large, small)
 
@@ -332,28 +316,26 @@ BITS = (
 )
 
 
-@claims("model", (REPAIRED, HYBRID), lambda model: model.about("precision", BITS))
-def test_logarithmic_precision(check: Check, model: Model) -> None:
-    least = transformer.TRANSFORMER.least_precision if model is REPAIRED else hybrid.HYBRID.least_precision
+@claims("told", (ISTREE, ISTREE_HYBRID), lambda told: told.claim("precision", BITS))
+def test_logarithmic_precision(check: Check, told: Told) -> None:
+    least = transformer.TRANSFORMER.least_precision if told is ISTREE else hybrid.HYBRID.least_precision
     bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
 
     def within(bits: int) -> Counterexample | None:
         return first_above_bounds(least, bounds, bits)
 
     check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
-    if model is REPAIRED and check.p_bits is None:
+    if told is ISTREE and check.p_bits is None:
         text = "so many bits suffice: every simple graph, any chain of thought"
         check.certified(
             [find_subject("istree", LEAST_CERTIFIED)], range=f"{text}; n = {LEAST_CERTIFIED}", precision=PRECISION
         )
 
 
-@judges(
-    LEAN.about(
-        "precision",
-        "The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
-        "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
-    )
+@ISTREE_LEAN.judges(
+    "precision",
+    "The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
+    "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
 )
 def test_lean_precision(check: Check) -> None:
     def within(n: int) -> Counterexample | None:

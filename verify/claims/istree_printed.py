@@ -19,6 +19,7 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.finding import Finding
 from verify.claims.istree import STATEMENT, decode, spoken, wrong
 from verify.claims.istree_layer7 import TREES, by_algorithm_1
+from verify.claims.models import ISTREE
 from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
@@ -32,8 +33,8 @@ model = partial(built, "transformer", PAPER.name, "repaired")
 def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
     """The claim about one finding put back to print."""
     statement = f"{said or STATEMENT} As printed: {finding.printed}."
-    about = "4.7", "istree", finding.id, finding.source, statement
-    return Claim.about(*about, finding=finding.id, expected=Verdict.REFUTED, kind=kind, readings=readings)
+    more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": kind, "readings": readings}
+    return ISTREE.claim(finding.id, statement, source=finding.source, **more)
 
 
 # The output head
@@ -141,13 +142,11 @@ def test_edge_count(check: Check, engine: str) -> None:
         )
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect=PROMISED_ID,
-    source=EDGE_COUNT.source,
-    statement=f"{STATEMENT} A full chain of thought is recognised by ending at position 5n − 3 alone, where the input has"
+@ISTREE.judges(
+    PROMISED_ID,
+    f"{STATEMENT} A full chain of thought is recognised by ending at position 5n − 3 alone, where the input has"
     " n − 1 edges.",
+    source=EDGE_COUNT.source,
     finding=EDGE_COUNT.id,
 )
 def test_edge_count_promised(check: Check) -> None:
@@ -235,12 +234,10 @@ def test_score_range(check: Check, engine: str) -> None:
         random_graphs(check, sizes, right, examples=400, families=TREES, precision=precision)
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect=ROOMY_ID,
+@ISTREE.judges(
+    ROOMY_ID,
+    f"{STATEMENT} With the printed score factors, at {ROOMY}.",
     source=SCORE_RANGE.source,
-    statement=f"{STATEMENT} With the printed score factors, at {ROOMY}.",
     variant="printed",
 )
 def test_roomy(check: Check, engine: str) -> None:
@@ -261,12 +258,9 @@ def test_roomy(check: Check, engine: str) -> None:
 # All that nothing in print sets right
 
 
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="printed",
-    source=istree.SOURCE,
-    statement="The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
+@ISTREE.judges(
+    "printed",
+    "The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
     " bits enough.",
     variant="printed",
     expected=Verdict.REFUTED,

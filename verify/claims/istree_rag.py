@@ -15,6 +15,7 @@ from constructions.models.search import Search, SearchError
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.claims.models import ISTREE_RAG
 from verify.claims.readings_of_searches import as_printed
 from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.framework.batches import Batches
@@ -98,13 +99,7 @@ def right_at_scale(large: Large) -> Counterexample | None:
     return right_by_indexed(large.graph())
 
 
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="scale",
-    source=rag.SOURCE,
-    statement=f"{rag.STATEMENT} Every search is made by Python's re.",
-)
+@ISTREE_RAG.judges("scale", f"{rag.STATEMENT} Every search is made by Python's re.")
 def test_at_scale(check: Check) -> None:
     random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=20, by="indexed")
     if check.n_max < LEAST:
@@ -199,12 +194,9 @@ def within_length(large: LargeGraph) -> Counterexample | None:
     return judged(large.graph(), words, words.count("<EndSearch>"))
 
 
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="length",
-    source=rag.SOURCE,
-    statement="O(n) steps: a tree takes exactly 64n − 43 tokens, 6n − 4 searches with their results among them; no graph more.",
+@ISTREE_RAG.judges(
+    "length",
+    "O(n) steps: a tree takes exactly 64n − 43 tokens, 6n − 4 searches with their results among them; no graph more.",
 )
 def test_linear_length(check: Check) -> None:
     for n in check.sizes(LEAST, cap=10_000, ratio=10):
@@ -217,13 +209,7 @@ def test_linear_length(check: Check) -> None:
     check.argued("Induction over the turns.")
 
 
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="precision",
-    source=rag.SOURCE,
-    statement="O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.",
-)
+@ISTREE_RAG.judges("precision", "O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.")
 def test_logarithmic_precision(check: Check) -> None:
     def within(bits: int) -> Counterexample | None:
         for discipline in Discipline:

@@ -9,6 +9,7 @@ from functools import partial
 
 from verify.bits.search import emulated, first_failure
 from verify.bits.subjects import Subject, find_subject
+from verify.claims.models import ISTREE, ISTREE_LEAN, of_retrieval
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 
@@ -29,12 +30,10 @@ def claim_of(subject: Subject) -> Claim:
     gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
     statement = f"Fewer bits are too few: at {at} a hard input fails."
-    theorem = "4.7" if subject.construction == "istree" else "4.6"
-    if subject.variant == "lean":
-        return Claim.about(
-            theorem, subject.construction, "lean-least-bits", f"Theorem {theorem}", statement, variant="lean"
-        )
-    return Claim.about(theorem, subject.construction, "least-bits", f"Theorem {theorem}", statement)
+    if subject.construction != "istree":
+        return of_retrieval(subject.construction).claim("least-bits", statement)
+    told = ISTREE_LEAN if subject.variant == "lean" else ISTREE
+    return told.claim("least-bits", statement, source=f"Theorem {told.theorem}")
 
 
 def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:

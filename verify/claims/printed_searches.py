@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import Question
+from verify.claims.models import ISTREE_RAG
 from verify.claims.questions import every_question
 from verify.claims.retrieval import RETRIEVERS
 from verify.framework.check import Check
@@ -74,13 +75,11 @@ def test_behind_a_query(check: Check, task: str) -> None:
 # Algorithm 2
 
 
-@claim(
-    theorem="5.3",
-    task="istree",
-    aspect="searches",
-    source="Algorithm 2, r1 to r4",
-    statement="Algorithm 2 decides IsTree by its printed searches, with a blank on both sides of a sign, brackets that are not"
+@ISTREE_RAG.judges(
+    "searches",
+    "Algorithm 2 decides IsTree by its printed searches, with a blank on both sides of a sign, brackets that are not"
     " counted around the walked edge and around the two alternatives, and the group that took part as the result.",
+    source="Algorithm 2, r1 to r4",
     variant="printed",
 )
 def test_algorithm_2(check: Check) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
 from verify.automata.token_automaton import Label
+from verify.claims.models import ISTREE, ISTREE_LEAN, OF_RETRIEVAL, of_retrieval
 from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
-from verify.claims.standard import ALGORITHM_1, DEFINED, OF_RETRIEVAL, SEARCHES, beyond, explained
+from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, beyond, explained
 from verify.dossiers.dossier import LEAST, TRANSFORMER
 from verify.dossiers.istree.lemmas.search import MODELS as SEARCHES_OF
 from verify.dossiers.istree.lemmas.search import N, theory
@@ -21,7 +21,7 @@ from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Counterexample, claims
 from verify.oracles.counts import questions
 from verify.programs.witness import tokens_of
 from verify.runs.istree_walks import on_small_graphs
@@ -33,12 +33,8 @@ TOKENS, LONGEST = 3, 4  # of the sequences on which the definition is compared w
 @claims(
     "key",
     [key for key in MODELS if key[1] in OF_RETRIEVAL],
-    lambda key: Claim.about(
-        OF_RETRIEVAL[key[1]],
-        key[0],
-        "program",
-        f"Theorem {OF_RETRIEVAL[key[1]]}",
-        f"{key[0] if key[1] == TRANSFORMER else ', '.join(key)}: {SEARCHES if key[1] == 'rag' else DEFINED}",
+    lambda key: of_retrieval(*key).claim(
+        "program", f"{key[0] if key[1] == TRANSFORMER else ', '.join(key)}: {SEARCHES if key[1] == 'rag' else DEFINED}"
     ),
 )
 def test_program(check: Check, key: tuple[str, str]) -> None:
@@ -101,16 +97,8 @@ class Wiring:
 
 
 OF_WIRINGS = {
-    Wiring(lean=True): Claim.about(
-        "4.7", "istree", "lean-program", lean.SOURCE, f"IsTree, lean: {ALGORITHM_1}{BOTH}{FEW}.", variant="lean"
-    ),
-    Wiring(lean=False): Claim.about(
-        "4.7",
-        "istree",
-        "program",
-        transformer.SOURCE,
-        f"IsTree: {ALGORITHM_1}{BOTH}. Given the invariant of {COUNTS}.",
-    ),
+    Wiring(lean=True): ISTREE_LEAN.claim("program", f"IsTree, lean: {ALGORITHM_1}{BOTH}{FEW}."),
+    Wiring(lean=False): ISTREE.claim("program", f"IsTree: {ALGORITHM_1}{BOTH}. Given the invariant of {COUNTS}."),
 }
 
 
@@ -138,8 +126,8 @@ RANKS = (
 )
 ARGUED = f"Induction over the positions. {RANKS}"
 OF_SEARCHES = {
-    "lean": Claim.about("4.7", "istree", "lean-search", lean.SOURCE, f"IsTree, lean: {RIGHT}", variant="lean"),
-    "repaired": Claim.about("4.7", "istree", "search", transformer.SOURCE, f"IsTree: {RIGHT}"),
+    "lean": ISTREE_LEAN.claim("search", f"IsTree, lean: {RIGHT}"),
+    "repaired": ISTREE.claim("search", f"IsTree: {RIGHT}"),
 }
 
 

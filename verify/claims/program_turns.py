@@ -15,6 +15,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrie
 from verify.automata.token_automaton import State, TokenAutomaton
 from verify.certificates.building import automaton_of
 from verify.claims.found import DOCUMENTED, as_documented
+from verify.claims.models import ISTREE_RAG
 from verify.claims.program import ARGUED
 from verify.claims.standard import ALGORITHM_2, explained
 from verify.dossiers.dossier import LEAST
@@ -25,7 +26,7 @@ from verify.dossiers.istree.texts import PROMPT
 from verify.dossiers.istree.turns import Items, Vertex
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, claim
+from verify.framework.claim import Counterexample
 from verify.oracles.counts import ordered_graphs
 from verify.programs.witness import tokens_of
 from verify.runs.istree_walks import on_small_graphs
@@ -120,7 +121,7 @@ def as_searched(graph: Graph) -> Counterexample | None:
     return None if right else Counterexample(expected=answer, answered=words[-1], words=len(words) - prompt)
 
 
-@claim(theorem="5.3", task="istree", aspect="program", source=rag.SOURCE, statement=f"IsTree, rag: {ALGORITHM_2}")
+@ISTREE_RAG.judges("program", f"IsTree, rag: {ALGORITHM_2}")
 def test_step(check: Check) -> None:
     on_small_graphs(check, as_algorithm_2, "the defined steps against Algorithm 2")
     check.sizes(LEAST)
@@ -135,7 +136,7 @@ FINDS = (
 )
 
 
-@claim(theorem="5.3", task="istree", aspect="found", source=rag.SOURCE, statement=f"IsTree, rag: {FINDS}")
+@ISTREE_RAG.judges("found", f"IsTree, rag: {FINDS}")
 def test_found(check: Check) -> None:
     pairs = list(itertools.permutations(NAMES, 2))
     check.exhaustive(
@@ -170,7 +171,7 @@ RIGHT = (
 )
 
 
-@claim(theorem="5.3", task="istree", aspect="search", source=rag.SOURCE, statement=f"IsTree, rag: {RIGHT}")
+@ISTREE_RAG.judges("search", f"IsTree, rag: {RIGHT}")
 def test_ends(check: Check) -> None:
     on_small_graphs(check, as_searched, "what the searches of Algorithm 2's text find, and its end")
     text = (

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from constructions.istree import rag as istree_rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.claims.models import ISTREE_RAG
 from verify.claims.retrieval import RETRIEVERS, Case, LargeCase, every_case
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -76,7 +77,7 @@ def shuffled(n: int) -> Graph:
     return Graph(n, tuple(edges))
 
 
-@claim(theorem="5.3", task="istree", aspect="search-steps", source="Algorithm 2 and appendix A.5", statement=STATEMENT)
+@ISTREE_RAG.judges("search-steps", STATEMENT, source="Algorithm 2 and appendix A.5")
 def test_algorithm_2(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
         prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]

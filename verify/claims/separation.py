@@ -14,12 +14,14 @@ from constructions.istree.models import MODELS
 from constructions.models.search import SearchError
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_RAG, Told
 from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
 from verify.claims.retrieval import RETRIEVERS, Case, about, ask
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.oracles.recall_oracle import INTERLEAVED
-from verify.oracles.reductions import COUNTING, INDEX, ISTREE, Reduction, graph_of, ngrams, recalls
+from verify.oracles.reductions import COUNTING, INDEX, Reduction, graph_of, ngrams, recalls
+from verify.oracles.reductions import ISTREE as OF_TREES
 
 AFFORDABLE = {"reference": 12, "dense": 24, "indexed": 32}  # bits
 AFFORDABLE_TREES = {"reference": 4, "dense": 4, "indexed": 10}
@@ -91,24 +93,20 @@ def tree_model(name: str, vertices: int) -> Wired:
     return MODELS[name, "paper"].build(vertices)
 
 
-TREE_THEOREMS = {"transformer": "4.7", "rag": "5.3", "hybrid": "5.7"}
-
-
-def about_trees(name: str) -> Claim:
+def about_trees(told: Told) -> Claim:
     """What is claimed of one model of IsTree."""
-    told = MODELS[name, "paper"].construction
-    text = f"{told.statement} On the graphs of the lower bound."
-    return Claim.about(TREE_THEOREMS[name], "istree", "reduced", told.source, text)
+    statement = MODELS[told.model, "paper"].construction.statement
+    return told.claim("reduced", f"{statement} On the graphs of the lower bound.")
 
 
-@claims("name", TREE_THEOREMS, about_trees)
-def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None:
-    chosen = MODELS[name, "paper"]
+@claims("told", (ISTREE, ISTREE_RAG, ISTREE_HYBRID), about_trees)
+def test_graphs_of_the_lower_bound(check: Check, engine: str, told: Told) -> None:
+    chosen = MODELS[told.model, "paper"]
 
     def right(held: Held) -> Counterexample | None:
-        vertices, words = ISTREE.size(len(held.x)), ISTREE.words(held.x, held.k)
-        expected = ISTREE.right_answer(held.x, held.k)
-        wired = tree_model(name, vertices)
+        vertices, words = OF_TREES.size(len(held.x)), OF_TREES.words(held.x, held.k)
+        expected = OF_TREES.right_answer(held.x, held.k)
+        wired = tree_model(told.model, vertices)
         request = replace(chosen.request(wired, graph_of(vertices, words)), prompt=wired.tokens(words))
         try:
             answered = request.run(find_engine(engine)).produced[-1]
@@ -116,4 +114,4 @@ def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None
             return Counterexample(expected=expected, failed=str(error))
         return None if answered == expected else Counterexample(expected=expected, answered=answered)
 
-    solve(check, ISTREE, right, AFFORDABLE_TREES[check.engine], ALL_TREE_BITS, 5)
+    solve(check, OF_TREES, right, AFFORDABLE_TREES[check.engine], ALL_TREE_BITS, 5)

@@ -10,18 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from constructions.istree import hybrid, lean, rag, transformer
-from constructions.turing import cot
 from constructions.turing.library import find
 from precision.format import Discipline
 from verify.certificates.above import survey, unjudged
 from verify.certificates.building import precision_of
+from verify.claims.models import (
+    ISTREE,
+    ISTREE_HYBRID,
+    ISTREE_LEAN,
+    ISTREE_RAG,
+    OF_RETRIEVAL,
+    TURING_COT,
+    TURING_HYBRID,
+    TURING_RAG,
+    Told,
+    of_retrieval,
+)
 from verify.claims.run_invariants import APART, COUNTS, QUEUE, RECORDS
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, About, Subject
-from verify.dossiers.registry import find_dossiers, find_subject
+from verify.dossiers.registry import find_dossiers
 from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Json, Variant, claims
+from verify.framework.claim import Claim, Json, claims
 from verify.runs.costs import listed
 from verify.stored.above import judge_of
 
@@ -182,69 +192,50 @@ DEFINED = (
 SEARCHES = "In exact arithmetic, it writes the search that is defined, token by token, and says what was found, for every input."
 ALL_ABOVE = "For every n ≥ 2^63"
 SEQUENCES = "every sequence of up to n tokens, every query"
-OF_RETRIEVAL = {"transformer": "4.6", "rag": "5.2", "hybrid": "5.6"}
 
 
 def retrieval(task: str, model: str) -> Model:
     """A model of a retrieval task."""
-    theorem, name, is_rag = OF_RETRIEVAL[model], task if model == TRANSFORMER else f"{task}, {model}", model == "rag"
+    told, name, is_rag = of_retrieval(task, model), task if model == TRANSFORMER else f"{task}, {model}", model == "rag"
     says = f"{task}, {model}: {ALL_ABOVE}"
-
-    def about(aspect: str, statement: str) -> Claim:
-        return Claim.about(theorem, task, aspect, f"Theorem {theorem}", statement)
-
     return Model(
-        find_subject(task, LEAST, model=model),
-        about(
+        told.subject(LEAST),
+        told.claim(
             "rounding",
             f"{name}: {SOUND}" + " Any numbers in the search, any word of the prompt as its result." * is_rag,
         ),
         SEQUENCES,
         at_sizes,
-        about("above", f"{says}: {SOUND}"),
-        about("program-above", f"{says}: {SEARCHES if is_rag else DEFINED}"),
+        told.claim("above", f"{says}: {SOUND}"),
+        told.claim("program-above", f"{says}: {SEARCHES if is_rag else DEFINED}"),
         SEQUENCES + ", any word as its result" * is_rag,
     )
 
 
-def of_tree(aspect: str, statement: str, variant: Variant = "repaired") -> Claim:
-    """A claim about a Transformer for IsTree."""
-    source = lean.SOURCE if variant == "lean" else transformer.SOURCE
-    return Claim.about("4.7", "istree", aspect, source, f"IsTree: {statement}", variant=variant)
-
-
-def searching(model: str, theorem: str, source: str, sound: str, said: str, compared: str) -> Model:
+def searching(told: Told, sound: str, said: str, compared: str) -> Model:
     """A recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
-    name = f"IsTree, {model}"
-
-    def about(aspect: str, source: str, statement: str) -> Claim:
-        return Claim.about(theorem, "istree", aspect, source, statement)
-
+    name = f"IsTree, {told.model}"
     return Model(
-        find_subject("istree", LEAST, model=model),
-        about("rounding", source, f"{name}: {SOUND} {sound}"),
+        told.subject(LEAST),
+        told.claim("rounding", f"{name}: {SOUND} {sound}"),
         "every simple graph and text of that form",
         one_in_each,
-        about("above", f"Theorem {theorem}", f"{name}: {ALL_ABOVE}: {SOUND} {sound}"),
-        about("program-above", source, f"{name}: {ALL_ABOVE}: {said}"),
+        told.claim("above", f"{name}: {ALL_ABOVE}: {SOUND} {sound}", source=f"Theorem {told.theorem}"),
+        told.claim("program-above", f"{name}: {ALL_ABOVE}: {said}"),
         compared,
     )
 
 
-def machine(model: str, theorem: str, said: str) -> Model:
+def machine(told: Told, said: str) -> Model:
     """A model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
-
-    def about(aspect: str, statement: str) -> Claim:
-        return Claim.about(theorem, "turing", aspect, f"Theorem {theorem}", f"Turing machines, {model}: {statement}")
-
-    sound = f"{SOUND} For every text in the form of a run, whatever it says."
+    name, sound = f"Turing machines, {told.model}", f"{SOUND} For every text in the form of a run, whatever it says."
     return Model(
-        find_subject("turing", LEAST, model=model),
-        about("rounding", sound),
+        told.subject(LEAST),
+        told.claim("rounding", f"{name}: {sound}"),
         "every text of up to n steps of bb2 on a blank tape",
         of_two_machines,
-        about("above", f"{ALL_ABOVE}: {sound}"),
-        about("program-above", f"{ALL_ABOVE}, of bb2 on a blank tape: {said}"),
+        told.claim("above", f"{name}: {ALL_ABOVE}: {sound}"),
+        told.claim("program-above", f"{name}: {ALL_ABOVE}, of bb2 on a blank tape: {said}"),
         "any text of up to n steps of bb2 on a blank tape, whatever they say",
     )
 
@@ -278,58 +269,52 @@ SEARCH_AND_STEP = (
 MODELS = (
     *(retrieval(task, model) for task, model in RETRIEVERS if model in OF_RETRIEVAL),
     Model(
-        find_subject("istree", LEAST),
-        of_tree(
+        ISTREE.subject(LEAST),
+        ISTREE.claim(
             "rounding",
-            f"{SOUND} Given the invariant of {COUNTS}, for every graph and any vertices as chain of thought.",
+            f"IsTree: {SOUND} Given the invariant of {COUNTS}, for every graph and any vertices as chain of thought.",
         ),
         GRAPHS,
         in_both_layouts,
-        of_tree(
-            "above", f"{ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought."
+        ISTREE.claim(
+            "above",
+            f"IsTree: {ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought.",
         ),
-        of_tree(
-            "program-above", f"{ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}."
+        ISTREE.claim(
+            "program-above",
+            f"IsTree: {ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
         ),
         "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on",
         ", paper's layout",
     ),
     Model(
-        find_subject("istree", LEAST, lean=True),
-        of_tree(
-            "lean-rounding",
-            f"{SOUND} For every graph and any vertices as chain of thought; no invariant is assumed.",
-            "lean",
+        ISTREE_LEAN.subject(LEAST),
+        ISTREE_LEAN.claim(
+            "rounding",
+            f"IsTree: {SOUND} For every graph and any vertices as chain of thought; no invariant is assumed.",
         ),
         GRAPHS,
         in_both_layouts,
     ),
     searching(
-        "rag",
-        "5.3",
-        rag.SOURCE,
+        ISTREE_RAG,
         "For every simple graph and all turns behind it, with any vertices and any results of searches; under sequential "
         f"given the invariant of {RECORDS}.",
         ALGORITHM_2,
         "any edges, any turns, whatever the searches find",
     ),
     searching(
-        "hybrid",
-        "5.7",
-        hybrid.SOURCE,
+        ISTREE_HYBRID,
         f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
         FRAMES,
         "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames",
     ),
-    machine("rag", "5.4", SEARCH_AND_STEP),
-    machine("hybrid", "5.8", STEP),
+    machine(TURING_RAG, SEARCH_AND_STEP),
+    machine(TURING_HYBRID, STEP),
     Model(
-        find_subject("turing", MOST_STEPS, model="cot", cells=SPACE),
-        Claim.about(
-            "4.1",
-            "turing",
+        TURING_COT.subject(MOST_STEPS, cells=SPACE),
+        TURING_COT.claim(
             "rounding",
-            cot.SOURCE,
             f"Turing machines, cot: {SOUND} Given the invariant of {QUEUE}, for every text of configurations with one head each.",
         ),
         f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells",

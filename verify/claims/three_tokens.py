@@ -15,11 +15,12 @@ from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, parse_standard
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.three_tokens import SOURCE, Space, build, expected_sequence, prompt, table
+from constructions.turing.three_tokens import Space, build, expected_sequence, prompt, table
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.claims.models import TURING_COT
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, claim
+from verify.framework.claim import Counterexample
 from verify.inputs.turing_machines import Size, every_run, every_space, every_table, machines
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.costs import grown
@@ -55,12 +56,9 @@ def writes_the_run(case: SpaceCase) -> Counterexample | None:
     return Counterexample(dense=found.columns.dense) if found.columns.dense else None
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="three-tokens",
-    source=SOURCE,
-    statement="A Linear RNN runs a Turing machine on m cells with O(m) bits of state and three tokens for each step:"
+@TURING_COT.judges(
+    "three-tokens",
+    "A Linear RNN runs a Turing machine on m cells with O(m) bits of state and three tokens for each step:"
     f" {TOKENS}. The last two tell besides where the head is, and the last one the symbol that it comes upon. Nothing grows but"
     " the vocabulary, which lists the numbers up to 2^(m + 2) for 2 symbols and m ≥ 3. The cells left of the head begin blank.",
 )
@@ -171,12 +169,9 @@ def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
     return None
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="token-arithmetic",
-    source=SOURCE,
-    statement="Behind each step of the model of 4.1/three-tokens, its registers are b^P and b^(m − P) for the head's cell P,"
+@TURING_COT.judges(
+    "token-arithmetic",
+    "Behind each step of the model of 4.1/three-tokens, its registers are b^P and b^(m − P) for the head's cell P,"
     " Σ x_i·b^i over the cells left of it and Σ x_i·b^(m − i) over those right of it. At the least p, each register is as with 16"
     " bits more.",
 )
@@ -213,12 +208,9 @@ def cases(draw: DrawFn) -> SpaceCase:
     )
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="three-tokens-random",
-    source=SOURCE,
-    statement="The model of 4.1/three-tokens runs machines of up to 5 states and 3 symbols, under either discipline of rounding.",
+@TURING_COT.judges(
+    "three-tokens-random",
+    "The model of 4.1/three-tokens runs machines of up to 5 states and 3 symbols, under either discipline of rounding.",
 )
 def test_random_machines(check: Check, engine: str) -> None:
     for discipline in Discipline:
@@ -244,12 +236,9 @@ def test_random_machines(check: Check, engine: str) -> None:
         )
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="three-tokens-size",
-    source=SOURCE,
-    statement="The model of 4.1/three-tokens has 6 blocks, 32 numbers of state and at most 35,348 + 182·(B·k + 5k² + 4k) parameters"
+@TURING_COT.judges(
+    "three-tokens-size",
+    "The model of 4.1/three-tokens has 6 blocks, 32 numbers of state and at most 35,348 + 182·(B·k + 5k² + 4k) parameters"
     " for B states and k symbols; no matrix but the vocabulary grows with m. For 2 symbols and m ≥ 3 it lists the numbers up to"
     " 2^(m + 2), and p = 4m + 11.",
 )

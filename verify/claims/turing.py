@@ -12,9 +12,10 @@ from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from precision.format import Discipline
+from verify.claims.models import TURING_COT
 from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_run, every_space
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
@@ -51,13 +52,7 @@ def test_every_small_machine(check: Check, about: About) -> None:
         )
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="space",
-    source="Theorem 4.1",
-    statement="Where the head leaves the space the model says so, and nowhere else.",
-)
+@TURING_COT.judges("space", "Where the head leaves the space the model says so, and nowhere else.")
 def test_the_edges(check: Check) -> None:
     check.exhaustive(
         (COT.case(code, tape, 6, cells) for code, tape, cells in every_space()),

@@ -17,25 +17,25 @@ from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
 from verify.automata.token_automaton import Label
 from verify.certificates.building import automaton_of
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
+from verify.claims.models import TURING_HYBRID, TURING_RAG, Told
 from verify.claims.standard import BEYOND, SEARCH_AND_STEP, every_n
 from verify.claims.standard import STEP as SAID
 from verify.dossiers.dossier import LEAST, Subject
-from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.lemmas.machine import theory
 from verify.dossiers.turing.searches import of_tape, of_word
 from verify.dossiers.turing.steps import found
 from verify.dossiers.turing.tapes import COPY, STEP
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_run
 from verify.oracles.counts import RUNS
 from verify.runs.turing_runs import HYBRID, RAG, Case, cases, states_of, tokens_of
 
-MODELS = {"5.4": RAG, "5.8": HYBRID}
+MODELS = {TURING_RAG: RAG, TURING_HYBRID: HYBRID}
 STEPS = 10
 FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
-WORD = {"5.4": SEARCH_AND_STEP, "5.8": SAID}
+WORD = {TURING_RAG: SEARCH_AND_STEP, TURING_HYBRID: SAID}
 
 
 @cache
@@ -44,13 +44,13 @@ def due(subject: Subject, label: Label) -> Answer | None:
     return subject.dossier.definition(subject, label)
 
 
-def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
+def as_the_machine(told: Told, case: Case) -> Counterexample | None:
     """Where the defined words, each behind the ones before, or what the searches find are not those of the simulator's run."""
-    about, machine = MODELS[theorem], parse_standard(case.machine)
+    about, machine = MODELS[told], parse_standard(case.machine)
     model = about.solver_of(case)
     prompt = model.prompt(case.steps)
     words = [*prompt, *model.expected(case.steps)]
-    subject = find_subject("turing", case.steps, model=about.model, machine=case.machine, tape=case.tape)
+    subject = told.subject(case.steps, machine=case.machine, tape=case.tape)
     read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
     states = states_of(automaton_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
@@ -62,20 +62,14 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     return None
 
 
-def about(theorem: str, aspect: str, statement: str) -> Claim:
-    """A claim about one model."""
-    model = MODELS[theorem]
-    return Claim.about(theorem, "turing", aspect, model.listed.source, f"Turing machines, {model.model}: {statement}")
-
-
-@claims("theorem", MODELS, lambda theorem: about(theorem, "program", WORD[theorem]))
-def test_program(check: Check, theorem: str) -> None:
+@claims("told", MODELS, lambda told: told.claim("program", f"Turing machines, {told.model}: {WORD[told]}"))
+def test_program(check: Check, told: Told) -> None:
     check.sizes(STEPS)  # or skips
 
     def right(case: Case) -> Counterexample | None:
-        return as_the_machine(theorem, case)
+        return as_the_machine(told, case)
 
-    steps = "the defined words" + " and what the searches find," * (theorem == "5.4") + " against the simulator"
+    steps = "the defined words" + " and what the searches find," * (told is TURING_RAG) + " against the simulator"
     check.exhaustive(
         (Case(machine, "", STEPS) for machine in every_run(STEPS)),
         right,
@@ -92,11 +86,11 @@ def test_program(check: Check, theorem: str) -> None:
     )
 
     def subject(n: int, name: str = "bb2", tape: str = "") -> Subject:
-        return find_subject("turing", n, model=MODELS[theorem].model, machine=str(find(name).machine), tape=tape)
+        return told.subject(n, machine=str(find(name).machine), tape=tape)
 
     subjects = [subject(STEPS), subject(STEPS, "bb3"), subject(STEPS, "palindrome", "1221")]
     text = f"{STEPS} steps of bb2 and bb3 on a blank tape, of palindrome on a word of 4 symbols"
-    text += ", of which cells are copied" * (theorem == "5.4")
+    text += ", of which cells are copied" * (told is TURING_RAG)
     if check.n_max >= 10**4:
         subjects.append(subject(BEYOND, "bb5"))
         text += f"; {BEYOND:,} of bb5"
@@ -148,7 +142,7 @@ def place_as_documented(has_word: bool) -> Counterexample | None:
     return as_documented(of_word(has_word))
 
 
-@claim("5.4/found", task="turing", source=rag.SOURCE, statement=f"Turing machines, rag: {FINDS}")
+@TURING_RAG.judges("found", f"Turing machines, rag: {FINDS}")
 def test_found(check: Check) -> None:
     each = list(itertools.product(CELLS, (0, 1)))
     check.exhaustive(
@@ -189,15 +183,16 @@ RUN = (
 )
 
 
-def run_of(theorem: str) -> Claim:
+def run_of(told: Told) -> Claim:
     """What is claimed of the words of one model."""
-    found = ", if searches find what is defined" if theorem == "5.4" else ""
-    return about(theorem, "run", RUN.format(found=found, machines=", ".join(FOLLOWED)))
+    found = ", if searches find what is defined" if told is TURING_RAG else ""
+    text = RUN.format(found=found, machines=", ".join(FOLLOWED))
+    return told.claim("run", f"Turing machines, {told.model}: {text}")
 
 
-@claims("theorem", MODELS, run_of)
-def test_run(check: Check, theorem: str) -> None:
+@claims("told", MODELS, run_of)
+def test_run(check: Check, told: Told) -> None:
     for name in FOLLOWED:
         text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
-        check.follows(theory(find(name).machine, MODELS[theorem].model), range=text)
+        check.follows(theory(find(name).machine, told.model), range=text)
     check.argued("Induction over the steps.")

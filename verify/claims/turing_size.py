@@ -10,8 +10,9 @@ from constructions.turing.configurations import Code
 from constructions.turing.library import find
 from constructions.turing.simulator import simulate, simulate_fast
 from constructions.wiring.wired import Wired
+from verify.claims.models import TURING_COT
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import Size
 from verify.runs.costs import grown
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
@@ -92,12 +93,9 @@ def test_cost(check: Check, about: About) -> None:
     check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="cost",
-    source=cot.SOURCE,
-    statement="m + 1 tokens a step, and O(log n) bits for m = ⌊log2 n⌋ cells: p ≤ β·(1 + log2 n) + 3 with β = O(log(B·k)).",
+@TURING_COT.judges(
+    "cost",
+    "m + 1 tokens a step, and O(log n) bits for m = ⌊log2 n⌋ cells: p ≤ β·(1 + log2 n) + 3 with β = O(log(B·k)).",
 )
 def test_cost_in_space(check: Check) -> None:
     machine = find("bb5").machine

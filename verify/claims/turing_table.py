@@ -13,8 +13,9 @@ from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, Machine, parse_standard
 from constructions.turing.tape_models import ENTERS, STATE, WRITES, Task, table
 from constructions.wiring.affine import Affine, reg
+from verify.claims.models import TURING_COT
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_table, machines
 from verify.runs.turing_runs import COT
 
@@ -119,12 +120,9 @@ def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
     return came + cell.replace(NEVER, DIGITS[0]) if came else cell
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="cell",
-    source=cot.SOURCE,
-    statement="The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are.",
+@TURING_COT.judges(
+    "cell",
+    "The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are.",
 )
 def test_every_neighbourhood(check: Check) -> None:
     def right(name: str) -> Counterexample | None:

@@ -7,21 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from constructions.language.interpreter import Input
-from constructions.turing.cot import SOURCE
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
 from verify.automata.token_automaton import Label
 from verify.certificates.above import ALONE
 from verify.certificates.building import every_cells
+from verify.claims.models import TURING_COT
 from verify.claims.run_invariants import QUEUE
 from verify.claims.standard import PRECISION, SOUND, answered
 from verify.claims.turing_program import FOLLOWED, due
 from verify.dossiers.dossier import Subject
-from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.lemmas.turning import theory
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, claim
+from verify.framework.claim import Counterexample
 from verify.inputs.turing_machines import every_run, every_space
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
@@ -50,7 +49,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     machine = parse_standard(case.machine)
     model = COT.solver_of(case)
     prompt, written = model.prompt(case.steps), model.expected(case.steps)
-    subject = find_subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
+    subject = TURING_COT.subject(case.steps, machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
         answer = due(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
@@ -60,7 +59,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     return None
 
 
-@claim(theorem="4.1", task="turing", aspect="program", source=SOURCE, statement=PROGRAM)
+@TURING_COT.judges("program", PROGRAM)
 def test_program(check: Check) -> None:
     check.sizes(STEPS)  # or skips
     right: Callable[[Any], Counterexample | None] = as_the_machine
@@ -89,7 +88,7 @@ def test_program(check: Check) -> None:
 
     def subject(name: str, cells: int, tape: str = "") -> Subject:
         machine = str(find(name).machine)
-        return find_subject("turing", MOST_STEPS, model="cot", machine=machine, tape=tape, cells=cells)
+        return TURING_COT.subject(MOST_STEPS, machine=machine, tape=tape, cells=cells)
 
     subjects = [subject("bb2", 9), subject("bb3", 5), subject("counter", 5, "31113")]
     text = f"up to {MOST_STEPS:,} steps of bb2 on 9 cells, bb3 on 5, counter on 5"
@@ -99,34 +98,28 @@ def test_program(check: Check) -> None:
     check.explained(subjects, range=f"the program against the definition: any configurations, {text}")
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="cells-program",
-    source=SOURCE,
-    statement=f"For every number of cells m, behind up to b^m configurations, of the machine bb2: {PROGRAM}",
+@TURING_COT.judges(
+    "cells-program",
+    f"For every number of cells m, behind up to b^m configurations, of the machine bb2: {PROGRAM}",
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
-    subject = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    subject = every_cells(TURING_COT.subject(1, machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
     check.explained([subject], range=text)
     answered(check, "program", {subject: None})
     check.argued(CASES)
 
 
-@claim(
-    theorem="4.1",
-    task="turing",
-    aspect="cells-rounding",
-    source=SOURCE,
-    statement=f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {SOUND} Given the invariant of {QUEUE}.",
+@TURING_COT.judges(
+    "cells-rounding",
+    f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {SOUND} Given the invariant of {QUEUE}.",
 )
 def test_rounding_of_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
     if check.p_bits is not None:
         check.unknown("p grows with the number of cells")
-    fused = every_cells(find_subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    fused = every_cells(TURING_COT.subject(1, machine=str(find("bb2").machine)))
     subjects = [fused, replace(fused, discipline=Discipline.SEQUENTIAL)]
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; any word, {ROWS}; fused and sequential"
     check.certified(subjects, range=text, precision=PRECISION)
@@ -134,7 +127,7 @@ def test_rounding_of_every_number_of_cells(check: Check) -> None:
     check.argued(CASES)
 
 
-@claim("4.1/run", task="turing", source=SOURCE, statement=RUN)
+@TURING_COT.judges("run", RUN)
 def test_run(check: Check) -> None:
     for name in FOLLOWED:
         text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and behind the last one"

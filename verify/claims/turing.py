@@ -55,11 +55,11 @@ def test_every_small_machine(check: Check, about: About) -> None:
 @TURING_COT.judges("space", "Where the head leaves the space the model says so, and nowhere else.")
 def test_the_edges(check: Check) -> None:
     check.exhaustive(
-        (COT.case(code, tape, 6, cells) for code, tape, cells in every_space()),
+        (SpaceCase(code, tape, 6, cells) for code, tape, cells in every_space()),
         judge(COT),
         count=small_spaces(),
         range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
-        size=lambda case: case.task["cells"],
+        size=lambda case: case.cells,
         precision=COT.precision,
     )
 

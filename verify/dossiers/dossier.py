@@ -4,9 +4,9 @@ A dossier is a frozen dataclass whose fields, the model's own options, have a ha
 length of inputs, the precision, the discipline and what is as printed. n is an integer; or a symbol for every n of an interval
 (verify/algebra/interval.py); or a number that grows, for every n above some size (verify/algebra/walks.py).
 
-A model needs `least_precision`, `plan`, `wired`, `texts` and `answer`. Whatever else is here has a default. Nothing registers a
-dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need. A model whose texts and
-whose definition are a program gets its dossier from `verify.dossiers.written.by_hand` (docs/by-hand.md).
+A model needs `texts` and `answer`, and a `solver`, or else `least_precision`, `plan` and `wired`. Whatever else is here has a
+default. Nothing registers a dossier: `Subject(MyDossier("my own"), n=8)` is all that certificates, explanations and theorems need.
+A model whose texts and whose definition are a program gets its dossier from `verify.dossiers.written.by_hand` (docs/by-hand.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from constructions.language.terms import Answer, Term
+from constructions.models.model import Model
 from constructions.models.search import END_SEARCH
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
@@ -24,9 +25,11 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.rounding.model import Model, planned
+from verify.rounding.model import Model as ExactModel
+from verify.rounding.model import planned
 
 LEAST = 4  # the first n that the rules of the checker cover
+FEW = 5  # numbers that are listed where only their rows' powers are asked for
 LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at
 ENDLESS = -1
 TRANSFORMER = "transformer"
@@ -171,9 +174,14 @@ class Dossier:
         """The numbers of the vocabulary; empty if all tokens are words."""
         return [Family("", 1, subject.n)]
 
+    @property
+    def solver(self) -> Model[Any, Any]:
+        """What users build and ask, where there is one."""
+        raise NotImplementedError
+
     def least_precision(self, subject: Subject) -> int:
         """The least p for which the weights are derived, or that of the print."""
-        raise NotImplementedError
+        return self.solver.least_precision(subject.n, subject.discipline, frozenset(subject.printed))
 
     def format(self, subject: Subject) -> Format:
         """The numbers that it computes with."""
@@ -181,25 +189,21 @@ class Dossier:
 
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
         """The embedding, which need not list more than a few numbers of each family, and the blocks."""
-        raise NotImplementedError
+        return self.solver.plan(subject.n, fmt, frozenset(subject.printed), min(subject.n, FEW))
 
-    def exact_model(self, subject: Subject) -> Model:
+    def exact_model(self, subject: Subject) -> ExactModel:
         """The exact layers of the plan. Raises ValueError for a subject that makes no sense."""
         arithmetic = Arithmetic(self.format(subject), subject.discipline)
         rounded = bool(subject.printed) and self.rounds_prints
         return planned(*self.plan(subject, arithmetic.format), arithmetic, self.families(subject), rounded=rounded)
-
-    @property
-    def solver(self) -> Any:
-        """What users build and ask: a Model of constructions/models/model.py, where there is one."""
-        raise NotImplementedError
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         """The matrices that users get. listed: how many numbers of each family the embedding lists, by default all.
 
         forced: at fewer bits than the least; what does not fit is rounded. Raises ValueError where users get none.
         """
-        raise NotImplementedError
+        how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline, "forced": forced}
+        return self.solver.build(subject.n, subject.precision_bits, listed=listed, **how)
 
     # Texts
 

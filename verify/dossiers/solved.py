@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constructions.models.model import Model
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
-from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Discipline, Format
+from precision.format import Discipline
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
+from verify.dossiers.dossier import ENDLESS, FEW, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
 from verify.rounding.model import Model as ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
@@ -22,7 +20,6 @@ LONGEST = 2000  # tokens of an input with its answer
 LARGEST_RUN = 64  # n
 MOST_SCORES = 1_200_000  # of a head, in all runs: half a minute
 SHOWN = 160  # characters of what is wrong with a run
-FEW = 5  # numbers that are listed where only their rows' powers are asked for
 TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n are followed
 
 
@@ -37,24 +34,9 @@ class SolvedDossier(Dossier):
     def findings(self) -> Sequence[Finding]:
         return self.solver.construction.findings
 
-    def least_precision(self, subject: Subject) -> int:
-        return self.solver.least_precision(subject.n, subject.discipline, frozenset(subject.printed))
-
-    def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        return self.solver.plan(subject.n, fmt, frozenset(subject.printed), min(subject.n, FEW))
-
-    @property
-    def solver(self) -> Model[Any, Any]:
-        raise NotImplementedError
-
-    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
-        how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline, "forced": forced}
-        return self.solver.build(subject.n, subject.precision_bits, listed=listed, **how)
-
     def exact_model(self, subject: Subject) -> ExactModel:
-        min(
-            subject.n, FEW
-        )  # of an n that grows this is asked first: stored theorems list inequalities in the order of questions
+        # Of an n that grows this is asked first: stored theorems list inequalities in the order of questions.
+        min(subject.n, FEW)
         return super().exact_model(subject)
 
     # Which inputs

@@ -20,7 +20,6 @@ from constructions.language.prompts import drawn_prompt, every_prompt, exchanged
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
-from constructions.language.weights import Weights
 from constructions.models.search import END_SEARCH, retrieve
 from constructions.wiring.numbered import Family
 from constructions.wiring.plan import BlockPlan, Embedding
@@ -29,9 +28,8 @@ from precision.format import Format
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, FEW, Dossier, HardInput, Subject, Trial
 
-FEW = 5  # numbers that are listed where only their rows' powers are asked for
 MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
 TRIAL_N = 4
 DRAWN = 200  # prompts beside these, longer ones
@@ -95,24 +93,13 @@ class ProgramDossier(Dossier):
 
     # Weights
 
-    def _weights(self, subject: Subject) -> Weights:
-        return self.solver.weights(subject.n)
-
     def families(self, subject: Subject) -> Sequence[Family]:
         return self.solver.families(subject.n)
 
-    def least_precision(self, subject: Subject) -> int:
-        return self._weights(subject).least_precision(subject.discipline)
-
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        weights = self._weights(subject)
+        weights = self.solver.weights(subject.n)
         low, high = weights.numbers
         return weights.embedding(min(high - low + 1, FEW)), weights.plan(weights.setting(fmt))
-
-    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
-        return self.solver.build(
-            subject.n, subject.precision_bits, discipline=subject.discipline, listed=listed, forced=forced
-        )
 
     # Texts and what is due in them
 

@@ -42,22 +42,12 @@ class Case:
     tape: str
     steps: int
 
-    @property
-    def task(self) -> dict[str, Any]:
-        """What a model is wired for besides the machine."""
-        return {"steps": self.steps, "tape": self.tape}
-
 
 @dataclass(frozen=True)
 class SpaceCase(Case):
     """A run in a space of so many cells."""
 
     cells: int
-
-    @property
-    def task(self) -> dict[str, Any]:
-        """What a model is wired for besides the machine."""
-        return {**super().task, "cells": self.cells}
 
 
 @dataclass(frozen=True)

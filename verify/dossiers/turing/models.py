@@ -207,8 +207,8 @@ class OfThoughts(Turing):
         return own
 
     def task(self, subject: Subject) -> space.TaskOfAnySize:
-        of = space.TaskOfAnySize if self.all_cells else space.Task
-        return of(self.rules, subject.n, self.tape, self.cells)
+        task: space.TaskOfAnySize = (self.solver.any_task if self.all_cells else self.solver.task)(subject.n)
+        return task
 
     def read(self, document: Mapping[str, Any]) -> Self:
         own = super().read(document)

@@ -315,7 +315,7 @@ class Lean(TourModel):
     )
     block_texts = lean_words.BLOCKS
 
-    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+    def put_back(self, printed: Iterable[str]) -> Ids:
         """Raises ValueError for anything to be put back: there is no print of it."""
         if finding_ids := tuple(printed):
             raise ValueError(f"the variant lean has nothing as printed, so no finding {finding_ids[0]!r}")

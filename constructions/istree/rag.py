@@ -219,6 +219,7 @@ class Rag(IsTreeModel):
     block_texts = BLOCKS
 
     def limit(self, n: int) -> int:
+        """The most tokens after a prompt, search results included."""
         return 64 * n - 43
 
     def length(self, n: int) -> int:

@@ -87,7 +87,7 @@ class ProgramModel(Model[Prompt, str]):
         """What registers hold, besides those of every embedding."""
         return {name: f"what the program calls {name}" for name in self.program.names.values()}
 
-    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+    def put_back(self, printed: Iterable[str]) -> Ids:
         """There is nothing to put back."""
         return chosen_of((), printed)
 

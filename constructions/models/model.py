@@ -133,7 +133,7 @@ class Model(ABC, Generic[Input, Answer]):
         bits = least if precision_bits is None else precision_bits
         return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
 
-    def chosen(self, printed: Iterable[str]) -> frozenset[str]:
+    def put_back(self, printed: Iterable[str]) -> Ids:
         """The ids of the findings to put back to print. Raises ValueError for one that there is not."""
         return chosen_of(self.construction.findings, printed)
 
@@ -155,7 +155,7 @@ class Model(ABC, Generic[Input, Answer]):
         forced: take fewer bits than the least, and round what does not fit.
         Raises ValueError for an n or a finding that there is not, and for p even or too small; the message names the least p.
         """
-        finding_ids = self.chosen(printed)
+        finding_ids = self.put_back(printed)
         self.require(n)
         fmt = self.format(n, precision_bits, discipline, finding_ids, forced=forced)
         embedding, blocks = self.plan(n, fmt, finding_ids, listed)

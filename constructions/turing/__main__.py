@@ -14,7 +14,7 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.turing.base import TuringModel
-from constructions.turing.door import DEFAULT_STEPS, resolved
+from constructions.turing.door import DEFAULT_STEPS, machine_of
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, VARIANTS
@@ -160,7 +160,7 @@ def _check(args: argparse.Namespace) -> None:
 def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     """The machine and its word. Raises CommandError."""
     with cli.usage_errors():
-        machine, tape, note = resolved(str(args.machine), args.tape)
+        machine, tape, note = machine_of(str(args.machine), args.tape)
     if note:
         cli.say(note)
     return machine, tape

@@ -18,7 +18,7 @@ from precision.format import Discipline
 DEFAULT_STEPS = 1000
 
 
-def resolved(text: str, tape: str | None, *, files: bool = True) -> tuple[Machine, str, str]:
+def machine_of(text: str, tape: str | None, *, files: bool = True) -> tuple[Machine, str, str]:
     """The machine that a text means, its word, and what was renamed while it was read.
 
     text: a name of the library, whose own example is the word if there is no other; rules; or, if `files`, a file, `-` for
@@ -82,7 +82,7 @@ def _solver(
         rules, word = machine, tape or ""
         rules.word(word)
     else:
-        rules, word, _ = resolved(machine, tape, files=False)
+        rules, word, _ = machine_of(machine, tape, files=False)
     return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
 
 

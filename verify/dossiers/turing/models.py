@@ -11,7 +11,7 @@ from constructions.language.terms import Answer, Term
 from constructions.turing import configurations as space
 from constructions.turing import rag
 from constructions.turing.base import TuringModel
-from constructions.turing.door import resolved
+from constructions.turing.door import machine_of
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.models import MODELS
@@ -82,7 +82,7 @@ class Turing(SolvedDossier):
 
         Raises CommandError, ValueError.
         """
-        machine, word, _ = resolved(DEFAULT_MACHINE if text is None else text, tape)
+        machine, word, _ = machine_of(DEFAULT_MACHINE if text is None else text, tape)
         return replace(self, machine=str(machine), tape=word)
 
     # Inputs

@@ -31,21 +31,18 @@ def decode_by_reference(asked: Asked) -> Decoded:
 
     asked.model.admit(len(asked.prompt), beyond=asked.beyond)
     engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
-    sequence, produced = list(asked.prompt), list[int]()
+    sequence = list(asked.prompt)
     while engine.length < len(sequence):
         step = engine.append(sequence[engine.length])
         asked.tick(engine.length)
         if engine.length == len(sequence):
-            produced.append(step.next_token)
             sequence.append(step.next_token)
             if step.next_token in asked.stop:
                 break
-            response = asked.respond(sequence)
-            produced.extend(response)
-            sequence.extend(response)
-            if len(produced) >= asked.limit:
+            sequence.extend(asked.respond(sequence))
+            if len(sequence) - len(asked.prompt) >= asked.limit:
                 break
-    return Decoded(produced, engine.flags, "reference")
+    return Decoded(sequence[len(asked.prompt) :], engine.flags, "reference")
 
 
 def decode_by_incremental(asked: Asked) -> Decoded:

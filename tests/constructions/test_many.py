@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from dataclasses import replace
 from typing import Any
 
 import networkx
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import constructions
+from constructions.engines import find_engine
 from constructions.models import many
 
 RANDOM = random.Random(11)
@@ -53,6 +55,12 @@ def test_a_long_input_is_run_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     results = model.run_many(GRAPHS)
     assert [facts(result) for result in results] == wanted
     assert {result.engine for result in results} == {"dense", "reference"}
+
+
+def test_a_request_of_no_tokens_gets_none() -> None:
+    request = replace(constructions.load("recall", n=9).run("5 2 7 9 ? 7").run.request, limit=0)
+    (run,) = many.run_together([request])
+    assert run.tokens.tolist() == request.run(find_engine("reference")).tokens.tolist() == []
 
 
 def test_an_engine_of_ones_choice_runs_each() -> None:

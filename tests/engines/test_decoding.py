@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Asked, Respond, decode_by_reference, find_engine
@@ -73,6 +73,7 @@ def guesses(answer: Sequence[int], other: Sequence[int], place: int) -> list[lis
     place=st.integers(0, 12),
     longest=st.none() | st.integers(3, 20),
 )
+@example(prompt=[0], stop=set(), limit=6, every=1, response=[], other=[], place=0, longest=6)
 @settings(max_examples=200, deadline=None)
 def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, every, response, other, place, longest):
     respond, expected_told = responding(every, response)

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from constructions.istree.graphs import LAYOUTS
 from constructions.rows import Weight
 from precision.format import Discipline
+from tests.verify.subjects import as_model
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, constant
 from verify.algebra.symbolic import Symbolic
-from verify.certificates.building import families_of, model_of, part_of, precision_of, wired_of
+from verify.certificates.building import model_of, part_of, precision_of, wired_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
-from verify.rounding.model import Model, described, vocabulary
+from verify.rounding.model import Model, vocabulary
 
 SUBJECTS = [
     *(find_subject(name, 4) for name in RETRIEVERS),
@@ -66,8 +67,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
     """With powers, of which a few numbers are listed at n = 9, and as matrices with the rows of all numbers."""
     for n in (4, 9):
         one = replace(subject, n=n)
-        wired, plan = wired_of(one), model_of(one)
-        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one))
+        plan, matrices = model_of(one), as_model(one, wired_of(one))
         assert plan.digest == matrices.digest
         assert (plan.families, plan.specials, plan.position) == (
             matrices.families,

@@ -18,19 +18,20 @@ from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
 from tests.verify.certificates.walks import at, inputs_at, require_shown, require_unknown, walk_of, weights
+from tests.verify.subjects import as_model
 from verify import certify
 from verify.algebra.quotients import Unanswered
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, shown_again
-from verify.certificates.building import at_size, build, every_cells, families_of, in_case
+from verify.certificates.building import at_size, build, every_cells, in_case
 from verify.certificates.document import CERTIFIED, changed, judge, subject_of
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing import configurations
 from verify.dossiers.turing.configurations import turing
-from verify.rounding.model import Model, described
+from verify.rounding.model import Model
 from verify.trusted.growth import root
 
 MACHINES = [*(str(find(name).machine) for name in ("bb2", "bb5", "counter")), "1RZ1LA"]
@@ -57,8 +58,7 @@ def in_walk(machine: str, cells: int, program: Callable[[Subject], Any]) -> tupl
 def of_matrices(machine: str, cells: int) -> Model:
     """By the matrices that are run."""
     wired = cot.Cot(parse_standard(machine), cells=cells).build(1)
-    families = families_of(at_size(every(machine), cells))
-    return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+    return as_model(at_size(every(machine), cells), wired)
 
 
 @given(st.sampled_from(MACHINES), CELLS)

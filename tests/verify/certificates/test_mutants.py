@@ -14,12 +14,12 @@ from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_
 from constructions.parts.heads import match_last, match_next
 from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
-from verify.certificates.building import build, families_of
+from tests.verify.subjects import as_model
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
 from verify.certificates.mutants import CHANGES, mutant, places, weight_at, with_weight
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
-from verify.rounding.model import described
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     changes = list(itertools.product(places(wired.model), CHANGES))
     for change in changes[:: 1 if name == "index" else 4]:
         model = mutant(wired.model, *change, quantum)
-        changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
+        changed = as_model(subject, wired, model)
         if changed.digest == original:
             continue  # moved, in a row of one entry
         judged = compared(judge(changed, automaton), changed, subject)
@@ -135,8 +135,7 @@ def test_a_write_where_nothing_is_read(
     wired, (_, automaton) = RETRIEVERS[name].build(4), build(find_subject(name, 4))
     assert weight_at(wired.model, (number, array, place)) == 0
     built = dataclasses.replace(wired, model=with_weight(wired.model, (number, array, place), weight))
-    families = families_of(find_subject(name, 4))
-    judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), automaton)
+    judged = judge(as_model(find_subject(name, 4), built), automaton)
     assert judged.report is not None
     tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
     assert contradictions(built, judged.report, tokens, {len(tokens)}) == []
@@ -157,7 +156,7 @@ def test_single_changes_of_istree(data: st.DataObject) -> None:
     wired = lean.LEAN.build(4) if subject.dossier.lean else transformer.TRANSFORMER.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
-    changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
+    changed = as_model(subject, wired, model)
     judged = compared(judge(changed, build(subject)[1]), changed, subject)
     if judged.verdict != CERTIFIED:
         event(judged.verdict)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from constructions.turing.library import find
 from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
+from tests.verify.subjects import as_model
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
 from verify.automata.token_automaton import Delayed, Label
@@ -27,7 +28,6 @@ from verify.dossiers.turing.models import walk
 from verify.dossiers.turing.tapes import STEP
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check
-from verify.rounding.model import described
 from verify.rounding.queues import queue_of
 
 BB2, PALINDROME = str(find("bb2").machine), str(find("palindrome").machine)
@@ -64,8 +64,7 @@ def test_single_changes(subject: Subject) -> None:
     wired, automaton, rng = subject.dossier.solver.build(subject.n), automaton_of(subject), random.Random(0)
     for place in rng.sample(places(wired.model), 2):
         model = mutant(wired.model, place, rng.choice(CHANGES), float(wired.arithmetic.format.quantum))
-        families = families_of(subject)
-        judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), automaton)
+        judged = judge(as_model(subject, wired, model), automaton)
         if judged.report is not None:
             built = replace(wired, model=model)
             tokens = walk(automaton, wired, families_of(subject), rng)
@@ -98,9 +97,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
     """With words for a few cells, of which polynomials describe the others, and as matrices with all of them."""
     for n in (1, 2, 9):
         one = replace(subject, n=n)
-        wired = one.dossier.solver.build(n)
-        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one))
-        assert model_of(one).digest == matrices.digest
+        assert model_of(one).digest == as_model(one, one.dossier.solver.build(n)).digest
 
 
 def test_steps_between_two_numbers_of_them() -> None:

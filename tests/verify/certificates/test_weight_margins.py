@@ -8,14 +8,14 @@ import random
 import pytest
 
 from constructions.turing.library import find
+from tests.verify.subjects import as_model
 from verify import certify
-from verify.certificates.building import build, families_of
+from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import Place, mutant, named, places, with_weight
 from verify.certificates.weight_margins import OTHER_FUNCTION, Surveyor
 from verify.dossiers.registry import find_subject
-from verify.rounding.model import described
 
 INDEX = Surveyor(find_subject("index", 4))
 
@@ -51,8 +51,7 @@ def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor
     judgement = judge(own, automaton)
     for place, change in random.Random(1).sample(surveyor.changes, count):
         model = mutant(wired.model, place, change, surveyor.step)
-        families = families_of(subject)
-        changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+        changed = as_model(subject, wired, model)
         judged = held_against(judge(changed, automaton), changed, subject.construction, own, judgement)
         verdict = surveyor.verdict(model, place)
         assert verdict in (judged.verdict, OTHER_FUNCTION), (place, change)  # it ends where the other function begins

@@ -20,23 +20,21 @@ from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
-from tests.verify.programs.wrong import with_one_wrong_word
-from verify.automata.token_automaton import Label
-from verify.certificates.building import automaton_of, build, families_of, model_of, wired_of
+from tests.verify.programs.wrong import certified_changes, unnoticed, with_one_wrong_word
+from verify.automata.token_automaton import Label, TokenAutomaton
+from verify.certificates.building import automaton_of, build, model_of, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
-from verify.certificates.mutants import CHANGES, mutant, places
-from verify.dossiers.dossier import Subject
+from verify.dossiers.dossier import Json, Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
 from verify.inputs.strategies import every_input
-from verify.programs.decisions import first_mismatch
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.rounding.model import described
+from verify.rounding.model import Model
 
 N = 8
 COMPARED = [key for key in MODELS if key[1] != "rag"]
@@ -79,43 +77,29 @@ def asked(name: str) -> list[Question]:
     return random.Random(name).sample(result, min(4, len(result)))
 
 
+def answers_as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+    return compared(subject, model, automaton, extract(model, automaton))
+
+
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, model: str) -> None:
     subject = find_subject(name, N, model=model)
-    wired, automaton = wired_of(subject), automaton_of(subject)
-    every = [(place, change) for place in places(wired.model) for change in CHANGES]
-    kept = 0
-    for place, change in random.Random(f"{name} {model}").sample(every, 4):
-        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if compared(subject, weights, automaton, extract(weights, automaton))["verdict"] == CERTIFIED:
-            kept += 1
-            ideal = IdealModel(changed)
-            for question in asked(name):
-                assert not wrong_words(subject, wired, ideal, question), (place, change)
-    assert kept < 4
+    wired = wired_of(subject)
+    for change, ideal in certified_changes(subject, random.Random(f"{name} {model}"), 4, answers_as_defined):
+        for question in asked(name):
+            assert not wrong_words(subject, wired, ideal, question), change
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: TokenLayout) -> None:
     n, draw = 4, random.Random("istree lean")
     subject = find_subject("istree", n, lean=True, layout=layout.name)
-    wired, automaton = wired_of(subject), automaton_of(subject)
     graphs = [graph for graph in every_input(n, (3,)) if draw.random() < (0.02 if layout is PAPER else 0.005)]
-    every = [(place, change) for place in places(wired.model) for change in CHANGES]
-    kept = 0
-    drawn = draw.sample(every, 6 if layout is PAPER else 3)
-    for place, change in drawn:
-        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if explained(subject, weights, automaton)["verdict"] == CERTIFIED:
-            kept += 1
-            ideal = IdealModel(changed)
-            for graph in graphs:
-                prompt, answer = layout.prompt(graph), expected_answer(graph, layout)
-                _, following = ideal.run([*prompt, *answer[:-1]])
-                assert following[len(prompt) - 1 :] == answer, (place, change, graph)
-    assert kept < len(drawn)
+    for change, ideal in certified_changes(subject, draw, 6 if layout is PAPER else 3):
+        for graph in graphs:
+            prompt, answer = layout.prompt(graph), expected_answer(graph, layout)
+            _, following = ideal.run([*prompt, *answer[:-1]])
+            assert following[len(prompt) - 1 :] == answer, (change, graph)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +161,8 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     for i, state in enumerate(automaton.states):
         if (due := subject.dossier.definition(subject, state.label)) is not None:
             normal = Normalizer(program.facts.ending(i))
-            here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
-            assert first_mismatch(model, here, due, normal) is None
-            found = [
-                first_mismatch(model, here, wrong, normal) is None
-                for wrong in with_one_wrong_word(due, ("TRUE", "FALSE"))
-            ]
-            same[state.label] = sum(found)
+            others = with_one_wrong_word(due, ("TRUE", "FALSE"))
+            same[state.label] = len(unnoticed(model, program, normal, due, others))
     assert same == {
         Label("[EOS]", IN_PROMPT): 0,
         FIRST_THOUGHT: 5,

@@ -16,13 +16,11 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
 from constructions.language.interpreter import ANYTHING, Input, Spoken
 from constructions.language.terms import ZERO, Answer
-from tests.verify.programs.wrong import with_one_wrong_word
+from tests.verify.programs.wrong import certified_changes, unnoticed, with_one_wrong_word
 from verify.automata.token_automaton import Apart, Label
-from verify.certificates import mutants
 from verify.certificates.building import automaton_of, build, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
-from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
 from verify.dossiers.istree.frames import OWN, definition
 from verify.dossiers.istree.texts import FIRST_FRAME, SECOND
@@ -30,13 +28,11 @@ from verify.dossiers.istree.walks_in_frames import FAMILIES, labels, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
-from verify.programs.decisions import first_mismatch
-from verify.programs.document import explained, explanation
+from verify.programs.document import explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.forms import expanded
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
-from verify.rounding.model import described
 
 SMALL = find_subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]
@@ -146,19 +142,10 @@ def test_the_defined_words_are_those_of_larger_searches(graph: Graph) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> None:
-    wired, automaton, rng = wired_of(SMALL), automaton_of(SMALL), random.Random("frames")
-    every = [(place, change) for place in mutants.places(wired.model) for change in CHANGES]
-    kept = 0
-    for place, change in rng.sample(every, 3):
-        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SMALL))
-        if explained(SMALL, weights, automaton)["verdict"] == CERTIFIED:
-            kept += 1
-            ideal = IdealModel(changed)
-            for graph in GRAPHS:
-                prompt, right = tokens_around(graph)
-                assert ideal.run([*prompt, *right[:-1]])[1][len(prompt) - 1 :] == right, (place, change)
-    assert kept < 3
+    for change, ideal in certified_changes(SMALL, random.Random("frames"), 3):
+        for graph in GRAPHS:
+            prompt, right = tokens_around(graph)
+            assert ideal.run([*prompt, *right[:-1]])[1][len(prompt) - 1 :] == right, change
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
@@ -168,12 +155,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     for i, state in enumerate(automaton.states):
         due, normal = due_at(state.label), Normalizer(found.facts.ending(i))
         if due is not None:
-            here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
-            assert first_mismatch(model, here, due, normal) is None
-            told = [
-                first_mismatch(model, here, wrong, normal) is None
-                for wrong in with_one_wrong_word(due, ("-", ">"), (VERTEX, PLACE))
-            ]
-            if any(told):
-                same[state.label] = sum(told)
+            others = with_one_wrong_word(due, ("-", ">"), (VERTEX, PLACE))
+            if some := unnoticed(model, found, normal, due, others):
+                same[state.label] = len(some)
     assert same == {Label("<s>"): 2, replace(FIRST_FRAME, number=3): 2}

@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Atom, Equal, IsWord, Term, as_term, fraction, term
-from constructions.layers import Transformer
 from constructions.retrieval.task import Question
-from constructions.wiring.wired import Wired
 from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
+from tests.verify.subjects import as_model
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, atom, constant, is_whole
 from verify.algebra.symbolic import is_never_whole, is_sized
-from verify.certificates.building import automaton_of, families_of, model_of, part_of, wired_of
+from verify.certificates.building import automaton_of, model_of, part_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -36,7 +35,7 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
 from verify.programs.witness import tokens_of
-from verify.rounding.model import Model, described, first_difference
+from verify.rounding.model import Model, first_difference
 
 LARGEST = 16
 WIDE = (("index", "transformer"), ("recall", "transformer"))
@@ -77,10 +76,6 @@ def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
         holds = interval.document["verdict"] == CERTIFIED
         told |= dict.fromkeys(range(interval.low, interval.high + 1) if holds else [interval.low], holds)
     return told
-
-
-def as_model(subject: Subject, wired: Wired, changed: Transformer) -> Model:
-    return described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
 
 
 @pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])

@@ -25,26 +25,22 @@ from constructions.language.terms import (
     as_term,
 )
 from constructions.models.search import END_SEARCH, FAILED
-from tests.verify.programs.wrong import with_one_wrong_word
+from tests.verify.programs.wrong import certified_changes, unnoticed, with_one_wrong_word
 from verify.algebra.domains import Integer
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.building import automaton_of, build, families_of, wired_of
-from verify.certificates.document import CERTIFIED
+from verify.certificates.building import automaton_of, build, wired_of
 from verify.certificates.ideal import IdealModel
-from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
-from verify.programs.decisions import first_mismatch
-from verify.programs.document import explained
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
-from verify.rounding.model import Model, described
+from verify.rounding.model import Model
 
 N = 5
 SUBJECT = find_subject("istree", N, model="rag")
@@ -140,30 +136,19 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     for i, state in enumerate(texts.states):
         if (right := due(state.label)) is None:
             continue
-        normal = normal_at(i)
-        here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
-        assert first_mismatch(model, here, right, normal) is None
-        for wrong in with_one_wrong_word(right, (PAPER.no, PAPER.yes), exchanged=True):
-            assert first_mismatch(model, here, wrong, normal) is not None, state.label
-            refused += 1
+        others = list(with_one_wrong_word(right, (PAPER.no, PAPER.yes), exchanged=True))
+        assert unnoticed(model, found, normal_at(i), right, others) == [], state.label
+        refused += len(others)
     assert refused > len(texts.states)
 
 
 def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
     n, draw = 4, random.Random("istree rag")
     subject = find_subject("istree", n, model="rag")
-    wired, automaton = wired_of(subject), automaton_of(subject)
     graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
-    every = [(place, change) for place in places(wired.model) for change in CHANGES]
-    kept, drawn = 0, draw.sample(every, 2)
-    for place, change in drawn:
-        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
-        if explained(subject, weights, automaton)["verdict"] == CERTIFIED:
-            kept += 1
-            ideal = IdealModel(changed)
-            assert not any(wrong_words(ideal, wired.vocabulary, graph) for graph in graphs), (place, change)
-    assert kept < len(drawn)
+    vocabulary = wired_of(subject).vocabulary
+    for change, ideal in certified_changes(subject, draw, 2):
+        assert not any(wrong_words(ideal, vocabulary, graph) for graph in graphs), change
 
 
 def wrong_words(ideal: IdealModel, vocabulary: tuple[str, ...], graph: Graph) -> list[str]:

@@ -1,10 +1,24 @@
-"""Definitions that are not the task."""
+"""Definitions that are not the task, and weights that are not as they were wired."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator
 
 from constructions.language.terms import Answer, If, Say, SayNumber
+from tests.verify.subjects import as_model
+from verify.automata.token_automaton import TokenAutomaton
+from verify.certificates.building import automaton_of, wired_of
+from verify.certificates.document import CERTIFIED
+from verify.certificates.ideal import IdealModel
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.dossiers.dossier import Json, Subject
+from verify.programs.decisions import first_mismatch
+from verify.programs.document import explained
+from verify.programs.extraction import Program
+from verify.programs.normal import Normalizer
+from verify.rounding.model import Model
 
 
 def with_one_wrong_word(
@@ -30,3 +44,32 @@ def with_one_wrong_word(
                 yield SayNumber(number, families[families[0] == family])
         case Say(word):
             yield Say(words[words[0] == word])
+
+
+def unnoticed(
+    model: Model, program: Program, normal: Normalizer, due: Answer, others: Iterable[Answer]
+) -> list[Answer]:
+    """Those of the other answers that are not told from what the program says at a state; the right one is what it says there."""
+    here = {register: normal.term(value) for register, value in program.stages[-1].registers.items()}
+    assert first_mismatch(model, here, due, normal) is None
+    return [other for other in others if first_mismatch(model, here, other, normal) is None]
+
+
+def certified_changes(
+    subject: Subject,
+    draw: random.Random,
+    count: int,
+    judged: Callable[[Subject, Model, TokenAutomaton], Json] = explained,
+) -> Iterator[tuple[object, IdealModel]]:
+    """Single weights changed, which of some are certified: place and change, and the changed model in exact arithmetic.
+
+    count: of changes that are drawn, of which some are not certified.
+    """
+    wired, automaton = wired_of(subject), automaton_of(subject)
+    kept, quantum = 0, float(wired.arithmetic.format.quantum)
+    for place, change in draw.sample(list(itertools.product(places(wired.model), CHANGES)), count):
+        weights = mutant(wired.model, place, change, quantum)
+        if judged(subject, as_model(subject, wired, weights), automaton)["verdict"] == CERTIFIED:
+            kept += 1
+            yield (place, change), IdealModel(weights)
+    assert kept < count

@@ -8,17 +8,17 @@ from collections import defaultdict
 
 from constructions.layers import AttentionHead, Transformer
 from constructions.rows import HeadRows, Layer, Row, Sublayer
-from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
+from tests.verify.subjects import as_model
 from verify.algebra.polynomial import atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.building import build, families_of
+from verify.certificates.building import build
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
 from verify.rounding.checker import check
-from verify.rounding.model import Model, Numbers, described
+from verify.rounding.model import Model, Numbers
 
 N = 4
 SUBJECT = find_subject("ngram", N)
@@ -29,10 +29,6 @@ TEXTS = [
     for sequence in itertools.product("12", repeat=N)
     for query in itertools.product("12", repeat=2)
 ]
-
-
-def model_of(wired: Wired, model: Transformer) -> Model:
-    return described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SUBJECT))
 
 
 def with_last_head(head: AttentionHead) -> Transformer:
@@ -59,7 +55,7 @@ def test_what_is_compared() -> None:
     pairs = list(itertools.product(HELD, repeat=2))
     for keys, scale in itertools.product(pairs, (1.0, 0.75)):
         model = matching(keys, scale)
-        told[check(model_of(WIRED, model), AUTOMATON).ideal].append(model)
+        told[check(as_model(SUBJECT, WIRED, model), AUTOMATON).ideal].append(model)
     assert len(told) == len(pairs)  # a scale is not told
     for models in told.values():
         one, other = map(IdealModel, models)
@@ -77,7 +73,7 @@ def test_a_gram_that_is_matched_backwards() -> None:
         IdealModel(one).run(WIRED.tokens(["<s>", "1", "2", "3", "?", "2", "1"]))[1][-1] for one in (WIRED.model, model)
     )
     assert before != after
-    changed = model_of(WIRED, model)
+    changed = as_model(SUBJECT, WIRED, model)
     judged = compared(judge(changed, AUTOMATON), changed, SUBJECT)
     assert (judged.verdict, judged.where) == (REFUSED, "block 3, head 1")
 

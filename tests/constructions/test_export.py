@@ -1,15 +1,13 @@
-"""Exported weights, read as a stranger reads them: nothing of the project is imported here but its command.
+"""Exported weights, read as a stranger reads them: by what their files say, and by nothing of the project.
 
 The stranger (stranger.py) carries out the sidecar's forward rule, and must give the next tokens that its worked examples expect.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import subprocess
-import sys
 import zipfile
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,17 +17,15 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
+from constructions.exports import weights
+from constructions.parts.recurrences.running_sum import PART
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import Embedding, wire
+from precision.format import fixed_point
+from tests.constructions.commands import command
 from tests.constructions.stranger import Stranger
 
 Tensors = dict[str, np.ndarray[Any, np.dtype[Any]]]
-
-
-def dump(path: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "constructions.istree", "--dump-weights", str(path), *argv]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    return done
 
 
 def open_safetensors(path: Path) -> tuple[Tensors, dict[str, Any]]:
@@ -43,10 +39,9 @@ def open_npz(path: Path) -> tuple[Tensors, dict[str, Any]]:
         return tensors, json.loads(archive_file.read("sidecar.json"))
 
 
-def command_dump(path: Path, module: str, *argv: str) -> tuple[Tensors, dict[str, Any]]:
-    command = [sys.executable, "-m", f"constructions.{module}", "--dump-weights", str(path), *argv]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+def dumped(path: Path, module: str, *argv: str) -> tuple[Tensors, dict[str, Any]]:
+    """What a command writes there: tensors, and what says how to read them."""
+    assert command(module)(("--dump-weights", str(path), *argv)) == 0
     return open_safetensors(path) if path.suffix == ".safetensors" else open_npz(path)
 
 
@@ -69,7 +64,7 @@ def command_dump(path: Path, module: str, *argv: str) -> tuple[Tensors, dict[str
 )
 def test_a_stranger_reproduces_the_worked_examples(tmp_path: Path, module: str, argv: str, ends: set[str]) -> None:
     path = tmp_path / ("weights.npz" if "eos" in argv else "weights.safetensors")
-    tensors, sidecar = command_dump(path, module, *argv.split())
+    tensors, sidecar = dumped(path, module, *argv.split())
     stranger, actual = Stranger(tensors, sidecar), set()
     for example in sidecar["examples"]:
         ids, wanted = example["token_ids"], example["expected_next_ids"]
@@ -89,7 +84,7 @@ def test_a_stranger_reproduces_the_worked_examples(tmp_path: Path, module: str, 
     [("--n 100", {"YES", "NO"}), ("--n 2000 --model hybrid", {"NO"}), ("--n 2000 --model rag", {"NO"})],
 )
 def test_worked_examples_search_at_every_n(tmp_path: Path, argv: str, least: set[str]) -> None:
-    _, sidecar = command_dump(tmp_path / "weights.safetensors", "istree", *argv.split())
+    _, sidecar = dumped(tmp_path / "weights.safetensors", "istree", *argv.split())
     examples = sidecar["examples"]
     assert {example["expected_next"][-1] for example in examples} == least
     for example in examples:
@@ -100,7 +95,7 @@ def test_worked_examples_search_at_every_n(tmp_path: Path, argv: str, least: set
 
 def test_the_bound_travels_with_the_weights(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
-    _, sidecar = command_dump(path, "istree", "--n", "4")
+    _, sidecar = dumped(path, "istree", "--n", "4")
     with safe_open(path, framework="numpy") as file:
         assert file.metadata() == {"longest_sequence": "29"}
     assert (
@@ -108,11 +103,10 @@ def test_the_bound_travels_with_the_weights(tmp_path: Path) -> None:
     )  # every simple graph, its tour, a closing token, a verdict
 
 
-def test_names_and_shapes_are_the_contract(tmp_path: Path) -> None:
+def test_names_and_shapes_are_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "weights.safetensors"
-    done = dump(path, "--n", "6")
-    assert done.stderr == f"wrote {path} and {path.with_suffix('.json')}\n"
-    tensors, sidecar = open_safetensors(path)
+    tensors, sidecar = dumped(path, "istree", "--n", "6")
+    assert capsys.readouterr() == ("", f"wrote {path} and {path.with_suffix('.json')}\n")
     d, vocabulary, width = sidecar["d"], len(sidecar["vocabulary"]), sidecar["head_width"]
     expected = {"embed.words": (vocabulary, d), "embed.position": (d,), "unembed": (vocabulary, d)}
     for i, block in enumerate(sidecar["blocks"]):
@@ -140,8 +134,8 @@ def test_names_and_shapes_are_the_contract(tmp_path: Path) -> None:
 
 def test_the_sidecar_names_every_coordinate(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
-    dump(path, "--n", "4", "--precision", "61", "--discipline", "sequential", "--printed", "C.3,layer-7")
-    _, sidecar = open_safetensors(path)
+    argv = ("--n", "4", "--precision", "61", "--discipline", "sequential", "--printed", "C.3,layer-7")
+    _, sidecar = dumped(path, "istree", *argv)
     wanted = {"schema": 1, "construction": "istree", "variant": "repaired", "n": 4, "p": 61, "discipline": "sequential"}
     assert wanted.items() <= sidecar.items()
     assert sidecar["printed"] == ["layer-7", "C.3"]
@@ -152,30 +146,18 @@ def test_the_sidecar_names_every_coordinate(tmp_path: Path) -> None:
 
 
 def test_recurrences_are_exported() -> None:
-    command = """if True:
-        import numpy as np
-        from constructions.exports.weights import tensors
-        from constructions.parts.recurrences.running_sum import PART
-        from constructions.wiring.part import Setting
-        from constructions.wiring.wire import Embedding, wire
-        from precision.format import fixed_point
-        setting = Setting(8, 8, fixed_point(41))
-        names = PART.contract(setting).requires
-        embedding = Embedding(("x",), (dict.fromkeys(names, 1),), "position")
-        model, registers = wire(embedding, PART.plan(setting, False), embedding.words, setting.format)
-        arrays = tensors(model)
-        for letter in "AB":
-            found = [a for name, a in arrays.items() if name.endswith(f".recurrence.{letter}")]
-            assert found and all(a.shape == (model.width, model.width) and a.any() for a in found), letter
-    """
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    setting = Setting(8, 8, fixed_point(41))
+    embedding = Embedding(("x",), (dict.fromkeys(PART.contract(setting).requires, 1),), "position")
+    model, _ = wire(embedding, PART.plan(setting, False), embedding.words, setting.format)
+    for letter in "AB":
+        arrays = [array for name, array in weights.tensors(model).items() if name.endswith(f".recurrence.{letter}")]
+        assert arrays
+        assert all(array.shape == (model.width, model.width) and array.any() for array in arrays), letter
 
 
 def test_both_formats_hold_the_same(tmp_path: Path) -> None:
-    dump(tmp_path / "a.safetensors", "--n", "3")
-    dump(tmp_path / "a.npz", "--n", "3")
-    (one, left), (two, right) = open_safetensors(tmp_path / "a.safetensors"), open_npz(tmp_path / "a.npz")
+    one, left = dumped(tmp_path / "a.safetensors", "istree", "--n", "3")
+    two, right = dumped(tmp_path / "a.npz", "istree", "--n", "3")
     assert left == right
     assert one.keys() == two.keys()
     assert all(np.array_equal(one[name], two[name]) for name in one)
@@ -184,35 +166,34 @@ def test_both_formats_hold_the_same(tmp_path: Path) -> None:
 def test_torch_opens_the_file(tmp_path: Path) -> None:
     from safetensors.torch import load_file as load_torch
 
-    dump(tmp_path / "a.safetensors", "--n", "3")
+    dumped(tmp_path / "a.safetensors", "istree", "--n", "3")
     assert load_torch(tmp_path / "a.safetensors")["embed.words"].shape[0] == 9
 
 
-def test_a_run_and_a_dump_go_together(tmp_path: Path) -> None:
+def test_a_run_and_a_dump_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "w.npz"
-    command = [
-        sys.executable,
-        "-m",
-        "constructions.istree",
-        "--edges",
-        "1-2,2-3",
-        "--json",
-        "--dump-weights",
-        str(path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert json.load(io.StringIO(done.stdout))["answer"] == "YES"
-    assert open_npz(path)[1]["n"] == 3
+    _, sidecar = dumped(path, "istree", "--edges", "1-2,2-3", "--json")
+    assert json.loads(capsys.readouterr().out)["answer"] == "YES"
+    assert sidecar["n"] == 3
 
 
-def readable(*argv: str) -> str:
-    command = [sys.executable, "-m", "constructions.istree", "--dump-weights", *argv]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+Readable = Callable[..., str]
 
 
-def test_the_readable_dump_names_everything() -> None:
+@pytest.fixture
+def readable(capsys: pytest.CaptureFixture[str]) -> Readable:
+    """What the command prints for people who want to read weights."""
+
+    def text(*argv: str) -> str:
+        assert command("istree")(("--dump-weights", *argv)) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        return said.out
+
+    return text
+
+
+def test_the_readable_dump_names_everything(readable: Readable) -> None:
     text = readable("--n", "16")
     sidecar = json.loads(readable("--n", "16", "--json"))
     for name in sidecar["registers"]:
@@ -232,7 +213,7 @@ def test_the_readable_dump_names_everything() -> None:
         assert constant["derivation"] in text
 
 
-def test_a_dump_says_how_many_blocks_are_as_printed() -> None:
+def test_a_dump_says_how_many_blocks_are_as_printed(readable: Readable) -> None:
     text = readable("--n", "4", "--printed", "layer-7")
     assert "That is the repaired model. This one, as printed, has 17 blocks.\n" in text
     assert "as printed, has" not in readable("--n", "4", "--printed", "tied-head")
@@ -240,8 +221,7 @@ def test_a_dump_says_how_many_blocks_are_as_printed() -> None:
 
 def test_the_named_constants_are_those_of_the_weights(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
-    dump(path, "--n", "16")
-    tensors, sidecar = open_safetensors(path)
+    tensors, sidecar = dumped(path, "istree", "--n", "16")
     constants = {item["symbol"]: float(Fraction(item["value"])) for item in sidecar["constants"]}
     first, one = sidecar["registers"]["first"], sidecar["registers"]["one"]
     heads = {h["name"]: (i, j) for i, b in enumerate(sidecar["blocks"]) for j, h in enumerate(b["heads"])}
@@ -264,7 +244,7 @@ def test_the_named_constants_are_those_of_the_weights(tmp_path: Path) -> None:
 def test_a_turing_machine_of_many_steps_is_dumped(model: str, tmp_path: Path) -> None:
     """A worked example has fewer words than there are steps; the model is wired for all of these all the same."""
     argv = f"--machine bb2 --model {model} --steps 300".split()
-    _, sidecar = command_dump(tmp_path / "weights.safetensors", "turing", *argv)
+    _, sidecar = dumped(tmp_path / "weights.safetensors", "turing", *argv)
     (example,) = sidecar["examples"]
     assert sidecar["n"] == 300
     assert example["expected_next"][-1] == "HALT"

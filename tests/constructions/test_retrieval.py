@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -309,12 +310,21 @@ def test_a_sequence_from_elsewhere(
 
 
 @each_model
-def test_the_module_is_a_command(retriever: Retriever) -> None:
-    command = [sys.executable, "-m", f"constructions.{retriever.task.name}", retriever.task.example]
-    command += ["--trace", "--model", retriever.model]
+def test_the_example_is_answered_and_traced(retriever: Retriever, capsys: pytest.CaptureFixture[str]) -> None:
+    task = retriever.task
+    assert main(MODELS[task.name], (task.example, "--trace", "--model", retriever.model)) == 0
+    said = capsys.readouterr()
+    assert said.err == "engine: reference\n"
+    assert said.out.splitlines()[-1] == task.answer(task.parse(task.example))
+
+
+@pytest.mark.parametrize("module", [index, recall, ngram, counting])
+def test_the_module_is_a_command(module: Any) -> None:
+    task = module.TASK
+    command = [sys.executable, "-m", f"constructions.{task.name}", task.example]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "engine: reference\n")
-    assert done.stdout.splitlines()[-1] == retriever.task.answer(retriever.task.parse(retriever.task.example))
+    assert done.stdout == f"{task.answer(task.parse(task.example))}\n"
 
 
 @each_model

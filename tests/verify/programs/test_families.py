@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
@@ -32,6 +31,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs.decisions import _contradicts, _with
 from verify.programs.facts import Facts
@@ -58,16 +58,7 @@ TOKENS = [*NUMBERS, *map(as_term, (IsNumber("a"), IsNumber("b"), IsWord("x"), Is
 @cache
 def texts() -> list[tuple[Input, int]]:
     """Each with the state of its last token."""
-    return [(Input(tokens, frozenset(FAMILIES)), i) for tokens, i in _texts([("<s>", 0)], 0)]
-
-
-def _texts(tokens: list[tuple[str, int]], last: int) -> Iterator[tuple[list[tuple[str, int]], int]]:
-    yield tokens, last
-    for i, state in enumerate(AUTOMATON.states):
-        if last in state.after and len(tokens) < LONGEST and len(tokens) + 1 >= AUTOMATON.range(state.low)[0]:
-            low, high = (AUTOMATON.range(end)[0] for end in state.numbers)
-            for number in (0,) if state.word else range(low, high + 1):
-                yield from _texts([*tokens, (state.word or state.family, number)], i)
+    return [(Input(tokens, frozenset(FAMILIES)), states[-1]) for states, tokens in every_text(AUTOMATON)]
 
 
 def back(value: Term, steps: int) -> Term:

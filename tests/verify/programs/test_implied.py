@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
-from constructions.language.interpreter import Input, Spoken
+from constructions.language.interpreter import Input
 from constructions.language.terms import (
     ONE,
     POSITION,
@@ -33,6 +33,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs import implied
 from verify.programs.facts import Facts
@@ -64,18 +65,7 @@ def read(value: Term | Atom, steps: int) -> Read:
 @cache
 def runs() -> Sequence[Input]:
     """Every text up to each of its positions."""
-
-    def behind(tokens: tuple[Spoken, ...], state: int) -> Iterator[Input]:
-        here = AUTOMATON.states[state]
-        low, high = here.numbers
-        for token in [(here.word, 0)] if here.word else [(here.family, v) for v in range(low, high + 1)]:
-            longer = (*tokens, token)
-            yield Input(longer, NUMBERS)
-            for i, one in enumerate(AUTOMATON.states):
-                if state in one.after and one.low <= len(longer) + 1 <= one.high:
-                    yield from behind(longer, i)
-
-    return list(behind((), 0))
+    return [Input(tuple(tokens), NUMBERS) for _, tokens in every_text(AUTOMATON)]
 
 
 @cache

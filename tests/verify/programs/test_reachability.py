@@ -22,6 +22,7 @@ from constructions.language.terms import (
     Term,
     as_term,
 )
+from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT, istree
 from verify.programs import matches
@@ -54,19 +55,7 @@ MATCHINGS = [
 @cache
 def texts() -> list[tuple[list[int], list[Spoken]]]:
     """Each with the state of each token."""
-    result = []
-
-    def grow(states: list[int], tokens: list[Spoken]) -> None:
-        result.append((states, tokens))
-        for i, state in enumerate(AUTOMATON.states):
-            ends = AUTOMATON.positions(state)
-            if len(states) < LONGEST and states[-1] in state.after and ends.low <= len(states) + 1 <= ends.high:
-                numbers: list[Spoken] = [(state.word, 0)] if state.word else [("", 1), ("", 2)]
-                for token in numbers:
-                    grow([*states, i], [*tokens, token])
-
-    grow([0], [(AUTOMATON.states[0].word, 0)])
-    return result
+    return list(every_text(AUTOMATON, LONGEST))
 
 
 def ends(state: int) -> Iterator[tuple[Input, list[int]]]:
@@ -108,7 +97,7 @@ def test_where_a_match_is_seen_to_be(last: bool) -> None:
             told["first"] += any(first)
             for run, states in ends(state):
                 k = len(states)
-                actual = [j for j in range(2, k + 1) if run._matches(matching, j, k)]
+                actual = run._matches(matching, k)
                 (chosen,) = run.chosen(where, k)
                 assert not any(always) or actual
                 assert not any(earlier) or actual[0] < k

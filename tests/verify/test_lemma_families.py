@@ -49,15 +49,40 @@ UNEQUAL = {**PAIRS, "key 3": column(0, 1, 1, 1, 1), "query 3": column(2, 2, 2, 2
         ("C.15", (2,), PAIRS, [5, 4, 3, 4, 5]),
         ("C.16", (2,), PAIRS, [5, 4, 3, 2, 5]),
         ("C.17", (2,), {**PAIRS, "wanted": column(1, 1, 1, 4, 4)}, [5, 4, 3, 2, 5]),
+        ("C.17", (2,), {**PAIRS, "wanted": column(1, 1, 1, 3, 4)}, [5, 4, 3, None, 5]),
         ("C.18", (2, 1), COUNTED, [5, 4, 3, 4, 5]),
         ("C.4", (2, 2, 7, 0, -3, 5), {"digit 1": column(0, 1), "digit 2": column(1, 1), "out": column(0, 0)}, [-3, 5]),
         ("C.23", (3, 0, -2), {"x": column(0, 0, 0, 0), "out": column(0, 0, 0, 0)}, [3, 0, -2, 0]),
     ],
 )
-def test_oracles_and_weights_by_hand(lemma: str, parameter: tuple[int, ...], columns: Columns, out: list[int]) -> None:
+def test_oracles_and_weights_by_hand(
+    lemma: str, parameter: tuple[int, ...], columns: Columns, out: list[int | None]
+) -> None:
+    are_right(lemma, parameter, columns, {"out": out})
+
+
+@pytest.mark.parametrize(
+    ("lemma", "columns", "written"),
+    [
+        (
+            "C.20",
+            {"x": column(1, 2, 3), "y": column(4, 5, 0)},
+            {"x-0": [1, 2, 3], "x-1": [0, 1, 2], "y-0": [4, 5, 0], "y-1": [0, 4, 5]},
+        ),
+        ("C.22", {"x": column(1, 2, 3)}, {"x at 1": [1, 1, 1], "x at 2": [0, 2, 2]}),
+    ],
+)
+def test_what_two_inputs_leave_behind_by_hand(
+    lemma: str, columns: Columns, written: dict[str, list[int | None]]
+) -> None:
+    are_right(lemma, (2,), columns, written)
+
+
+def are_right(lemma: str, parameter: tuple[int, ...], columns: Columns, written: dict[str, list[int | None]]) -> None:
+    """The oracle says what is written, and the weights write it."""
     part = part_of(lemma, parameter)
     trial = trial_of(part, 5, columns)
-    assert part.oracle(trial.setting, trial.columns)["out"] == out
+    assert part.oracle(trial.setting, trial.columns) == written
     assert judged(Case(lemma, parameter, trial), "reference", Discipline.FUSED) is None
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.reference import ReferenceEngine
+from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
@@ -44,19 +45,53 @@ class Case(NamedTuple):
     tokens: Sequence[int]
 
 
-class Trace(NamedTuple):
-    """What a run leaves behind: registers, in quanta, by sublayer, register and position; and the argmax at each position."""
+Registers = list[list[list[int]]]
+"""In quanta, by sublayer, register and position."""
 
-    registers: list[list[list[int]]]
+
+class Trace(NamedTuple):
+    """What a run leaves behind.
+
+    registers: after the last sublayer alone, if an engine shows no others. next_tokens: the argmax at each position. logits: in
+    quanta, by position and token. logits and flags are None where an engine shows none.
+    """
+
+    registers: Registers
     next_tokens: list[int]
+    logits: list[list[int]] | None = None
+    flags: Flags | None = None
+
+    def until(self, length: int) -> Trace:
+        """That of the first tokens, as models are causal; without flags."""
+        registers = [[column[:length] for column in columns] for columns in self.registers]
+        return Trace(registers, self.next_tokens[:length], self.logits and self.logits[:length])
 
 
 def reference_trace(case: Case) -> Trace:
+    """What is right."""
     engine = ReferenceEngine(case.model, case.arithmetic)
     steps = [engine.append(token) for token in case.tokens]
-    sublayers = range(2 * len(case.model.blocks) + 1)
-    registers = [[list(row) for row in zip(*(step.registers[s] for step in steps), strict=True)] for s in sublayers]
-    return Trace(registers, [step.next_token for step in steps])
+    registers = [
+        [[step.registers[sublayer][register] for step in steps] for register in range(case.model.width)]
+        for sublayer in range(2 * len(case.model.blocks) + 1)
+    ]
+    return Trace(registers, [step.next_token for step in steps], [list(step.logits) for step in steps], engine.flags)
+
+
+def difference(actual: Trace, expected: Trace) -> str:
+    """Where a run first differs from the right one, in what both show; empty if it does not."""
+    first = len(expected.registers) - len(actual.registers)
+    if len(actual.registers) not in (1, len(expected.registers)):
+        return f"{len(actual.registers)} sublayers, not {len(expected.registers)}"
+    for sublayer, (ours, theirs) in enumerate(zip(actual.registers, expected.registers[first:], strict=True), first):
+        for register, (column, right) in enumerate(zip(ours, theirs, strict=True)):
+            if column != right:
+                return f"sublayer {sublayer}, register {register}: {column}, not {right}"
+    for name in ("next_tokens", "logits", "flags"):
+        value, right = getattr(actual, name), getattr(expected, name)
+        if value != right and value is not None and right is not None:
+            return f"{name}: {value}, not {right}"
+    return ""
 
 
 # Models
@@ -193,10 +228,8 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
     return Case(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])
 
 
-def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
-    """Small random integers or dyadic fractions as weights, a third of them zero."""
-    width, vocabulary = rng.randint(1, 5), rng.randint(1, 4)
-    scale, dyadic = rng.choice((1, 3, 40)), rng.random() < 0.5
+def any_model(rng: random.Random, width: int, vocabulary: int, scale: int, dyadic: bool) -> Transformer:
+    """Integers up to `scale` as weights, or dyadic fractions, a third of them zero: near-ties, saturation, digits of every size."""
 
     def weight() -> float:
         value = float(rng.randint(-scale, scale)) if rng.random() < 0.67 else 0.0
@@ -215,9 +248,38 @@ def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipl
         )
 
     blocks = [Block(tuple(head() for _ in range(rng.randint(0, 2))), feed_forward(rng.randint(0, 3))) for _ in range(2)]
-    model = Transformer(draw(vocabulary, width), draw(width), tuple(blocks), draw(vocabulary, width))
+    return Transformer(draw(vocabulary, width), draw(width), tuple(blocks), draw(vocabulary, width))
+
+
+def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
+    """Any small model, and any tokens."""
+    width, vocabulary = rng.randint(1, 5), rng.randint(1, 4)
+    model = any_model(rng, width, vocabulary, rng.choice((1, 3, 40)), rng.random() < 0.5)
     tokens = [rng.randrange(vocabulary) for _ in range(rng.randint(1, 12))]
     return Case(model, Arithmetic(fmt, discipline, rounding), tokens)
+
+
+def no_units(width: int) -> FeedForward:
+    """A feed-forward sublayer that changes nothing."""
+    none = np.zeros((0, width))
+    return FeedForward(none, np.zeros(0), none, np.zeros(0), np.zeros((width, 0)), np.zeros(width))
+
+
+def recurrent(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
+    """A recurrence before the blocks of `unstructured`."""
+    case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline)
+    width = case.model.width
+
+    def matrix() -> Matrix:
+        return np.array([[rng.choice((0.0, 0.0, 1.0, -1.0, 0.5)) for _ in range(width)] for _ in range(width)])
+
+    first = Block((), no_units(width), Recurrence(matrix(), matrix()))
+    return case._replace(model=replace(case.model, blocks=(first, *case.model.blocks)))
+
+
+def fused(case: Case) -> Case:
+    """The same under `fused`."""
+    return case._replace(arithmetic=replace(case.arithmetic, discipline=Discipline.FUSED))
 
 
 def searching(

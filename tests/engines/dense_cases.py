@@ -2,79 +2,110 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from constructions.engines import dense
-from constructions.engines.reference import ReferenceEngine, Step
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from constructions.engines.reference import Flags
+from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from precision.format import FLOAT_FORMATS, Arithmetic, Rounding, fixed_point
+from tests.engines.cases import Case, Trace, any_model, difference, no_units, reference_trace
 
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-VOCABULARY = 4
+WIDTH, VOCABULARY = 5, 4  # of random models
 FORMATS = (*(fixed_point(p) for p in (5, 9, 17, 33, 53, 65, 129, 255)), *FLOAT_FORMATS)
 ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
 
 
-def reference_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> list[Step]:
-    engine = ReferenceEngine(model, arithmetic)
-    return [engine.append(token) for token in tokens]
+def assert_same(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    sequences: Sequence[Sequence[int]],
+    tile: int = 64,
+    *,
+    registers: bool = True,
+    flags: bool = True,
+) -> list[Flags | None]:
+    """Every register of every position after every sublayer, every logit and next token, and all flags; returns the flags.
+
+    registers: whether to compare what is no flag. flags: whether to compare flags, which takes another run.
+    """
+    expected = [reference_trace(Case(model, arithmetic, tokens)) for tokens in sequences]
+    compare(model, arithmetic, sequences, expected, tile, registers=registers, flags=flags)
+    return [trace.flags for trace in expected]
 
 
-def assert_same(model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64) -> None:
-    """Every register of every position after every sublayer, every logit and every next token, on each device there is."""
-    expected = [reference_steps(model, arithmetic, tokens) for tokens in sequences]
+def compare(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    sequences: Sequence[Sequence[int]],
+    expected: Sequence[Trace],
+    tile: int,
+    *,
+    registers: bool = True,
+    flags: bool = True,
+) -> None:
+    """As `assert_same` does, with what is right, on each device there is."""
     for device in DEVICES:
-        outcome = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
-        assert_ran(model, outcome, expected)
+        if registers:
+            run = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
+            for actual, right in zip(traces(run), expected, strict=True):
+                assert difference(actual, right) == ""
+        if flags:
+            run = dense.run(model, arithmetic, sequences, device=device, tile=tile, flags=True)
+            assert run.flags is not None
+            for ours, following, right in zip(run.flags, run.next_tokens, expected, strict=True):
+                assert following.tolist() == right.next_tokens  # which are found another way where no logits are kept
+                if right.flags is not None:
+                    assert ours.counts.items() ^ right.flags.counts.items() == set()  # easily read
+                    assert ours == right.flags
 
 
-def assert_ran(model: Transformer, outcome: dense.DenseRun, expected: Sequence[Sequence[Step]]) -> None:
-    """The run is these steps, sequence by sequence."""
-    assert outcome.registers is not None
-    assert outcome.logits is not None
-    for number, steps in enumerate(expected):
-        assert outcome.logits[number].tolist() == [list(step.logits) for step in steps]
-        assert outcome.next_tokens[number].tolist() == [step.next_token for step in steps]
-        sublayers = outcome.registers[number]
-        assert len(sublayers) == 2 * len(model.blocks) + 1
-        for sublayer, table in enumerate(sublayers):
-            at_sublayer = [list(step.registers[sublayer]) for step in steps]
-            assert table.tolist() == at_sublayer, f"sequence {number}, sublayer {sublayer}"
+def traces(run: dense.DenseRun) -> list[Trace]:
+    """That of each sequence, where registers were kept."""
+    assert run.registers is not None
+    assert run.logits is not None
+    return [
+        Trace([table.T.tolist() for table in tables], next_tokens.tolist(), logits.tolist())
+        for tables, next_tokens, logits in zip(run.registers, run.next_tokens, run.logits, strict=True)
+    ]
 
 
-def weights(rng: np.random.Generator, shape: tuple[int, ...], scale: int, dyadic: bool) -> Matrix:
-    """Small integers or dyadic fractions, four in ten of them zero."""
-    numbers = rng.integers(-scale, scale + 1, size=shape).astype(np.float64)
-    if dyadic:
-        numbers *= 2.0 ** rng.integers(-6, 3, size=shape)
-    numbers *= rng.random(shape) < 0.6
-    return numbers
+def random_model(rng: np.random.Generator, scale: int, dyadic: bool, vocabulary: int = VOCABULARY) -> Transformer:
+    """No structure."""
+    return any_model(random.Random(int(rng.integers(1 << 32))), WIDTH, vocabulary, scale, dyadic)
 
 
-def random_model(rng: np.random.Generator, scale: int, dyadic: bool, width: int = 5) -> Transformer:
-    """No structure: up to two heads and three units a block, near-ties, saturation, fractions of every size."""
+def linear(carry: object, feed: object, words: object) -> Transformer:
+    """One Linear RNN block."""
+    table = np.array(words, dtype=np.float64)
+    recurrence = Recurrence(np.array(carry, dtype=np.float64), np.array(feed, dtype=np.float64))
+    width = table.shape[1]
+    return Transformer(table, np.zeros(width), (Block((), no_units(width), recurrence),), table)
 
-    def draw(*shape: int) -> Matrix:
-        return weights(rng, shape, scale, dyadic)
 
-    def head() -> AttentionHead:
-        score_width, value_width = int(rng.integers(0, 4)), int(rng.integers(1, 3))
-        return AttentionHead(
-            draw(score_width, width), draw(score_width, width), draw(value_width, width), draw(width, value_width)
-        )
-
+def random_linear_model(rng: np.random.Generator, scale: int, dyadic: bool) -> Transformer:
+    """The blocks of a random model, some with a recurrence for their heads; rows that shift, sum, decay, rotate or grow."""
+    model = random_model(rng, scale, dyadic)
     blocks = []
-    for _ in range(2):
-        heads = tuple(head() for _ in range(int(rng.integers(0, 3))))
-        units = int(rng.integers(0, 4))
-        ffn = FeedForward(
-            draw(units, width), draw(units), draw(units, width), draw(units), draw(width, units), draw(width)
-        )
-        blocks.append(Block(heads, ffn))
-    return Transformer(draw(VOCABULARY, width), draw(width), tuple(blocks), draw(VOCABULARY, width))
+    for block in model.blocks:
+        if rng.random() < 0.8:
+            carry: Matrix = rng.choice((0.0, 0.0, 0.0, 0.0, 1.0, 1.0, -1.0, 0.5, 2.0, 0.375), size=(WIDTH, WIDTH))
+            for register in range(WIDTH):
+                kind = rng.integers(0, 4)
+                if kind < 2:
+                    carry[register] = 0.0
+                if kind == 1:
+                    carry[register, register] = 1.0
+                if kind == 2:
+                    carry[register, register:] = 0.0
+            feed = random_model(rng, scale, dyadic, WIDTH).words * (rng.random((WIDTH, 1)) < 0.7)
+            block = Block((), block.feed_forward, Recurrence(carry, feed))
+        blocks.append(block)
+    return Transformer(model.words, model.position, tuple(blocks), model.unembed)
 
 
 def random_sequences(rng: np.random.Generator, count: int = 3, longest: int = 12) -> list[list[int]]:
@@ -84,10 +115,9 @@ def random_sequences(rng: np.random.Generator, count: int = 3, longest: int = 12
 def one_head(query: Matrix, key: Matrix) -> Transformer:
     """Scores from the given weights; reads register 0 into register 2. Register 0: word; 1: position."""
     value, out = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0], [0.0], [1.0]])
-    empty = FeedForward(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0), np.zeros((3, 0)), np.zeros(3))
     words = np.array([[float(i), 0.0, 0.0] for i in range(VOCABULARY)])
     head = AttentionHead(np.asarray(query, dtype=float), np.asarray(key, dtype=float), value, out)
-    return Transformer(words, np.array([0.0, 1.0, 0.0]), (Block((head,), empty),), np.eye(VOCABULARY, 3))
+    return Transformer(words, np.array([0.0, 1.0, 0.0]), (Block((head,), no_units(3)),), np.eye(VOCABULARY, 3))
 
 
 TOKENS = [[3, 1, 1, 2, 0, 1, 3, 3, 2, 0, 0, 1, 2, 2, 3, 1], [1, 2], [0] * 9, [1] * 20]

@@ -15,7 +15,7 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.turing import hybrid
 from constructions.turing.library import find
 from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.cases import match_like, unstructured
+from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
 from tests.engines.test_decoding import guesses, responding
 
 MODEL = transformer.TRANSFORMER.build(20).model
@@ -97,13 +97,13 @@ def test_the_result_names_the_engine_that_decoded():
     behind=st.sampled_from(("reference", "indexed", "incremental")),
 )
 @settings(max_examples=40, deadline=None)
-def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, place, behind):
+def test_behind_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, behind):
+    """`indexed` by itself, and `auto`, behind whose wrong guess any engine goes on."""
     if rng.random() < 0.3:
         case = match_like(rng, longest=5)
     else:
-        # `incremental` is not compiled here: the reference engine goes on, which is the same to its caller.
-        arithmetic = (fixed_point(rng.choice((7, 17, 65))), Rounding.NEAREST_EVEN, Discipline.SEQUENTIAL)
-        case = unstructured(rng, fmt=arithmetic[0], rounding=arithmetic[1], discipline=arithmetic[2])
+        fmt, rounding = rng.choice(FIXED), rng.choice(ROUNDINGS)
+        case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=rng.choice(tuple(Discipline)))
     size = len(case.model.words)
     stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
     respond, expected_told = responding(every, words)
@@ -111,12 +111,13 @@ def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, pl
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) >= size:
             continue
-        respond, told = responding(every, words)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
-            actual = find_engine("auto")(
-                Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
-            )
-        assert actual.produced == answer
-        assert told == expected_told
-        assert actual.engine in ("indexed", behind)
+        for name, engines in (("indexed", {"indexed"}), ("auto", {"indexed", behind})):
+            respond, told = responding(every, words)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
+                actual = find_engine(name)(
+                    Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
+                )
+            assert actual.produced == answer
+            assert told == expected_told
+            assert actual.engine in engines

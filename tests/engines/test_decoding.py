@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, Respond, decode_by_reference, find_engine
+from constructions.engines import Asked, Respond
 from constructions.engines.decoding import decode_with_guess
 from constructions.layers import Transformer
-from precision.format import Arithmetic, Discipline
-from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
+from precision.format import Arithmetic
+from tests.engines.cases import FIXED
 
 VOCABULARY = 4
 tokens = st.lists(st.integers(0, VOCABULARY - 1), max_size=9)
@@ -106,31 +106,3 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
         if guess[: len(answer)] == answer and len(answer) <= limit and readable:
             assert runs == 1
         assert runs <= len(told) + 1
-
-
-@given(
-    rng=st.randoms(use_true_random=False),
-    limit=st.integers(0, 8),
-    every=st.integers(1, 3),
-    response=st.booleans(),
-    place=st.integers(0, 8),
-)
-@settings(max_examples=40, deadline=None)
-def test_indexed_decodes_what_the_reference_does(rng, limit, every, response, place):
-    if rng.random() < 0.3:
-        case = match_like(rng, longest=5)
-    else:
-        fmt, rounding = rng.choice(FIXED), rng.choice(ROUNDINGS)
-        case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=rng.choice(tuple(Discipline)))
-    size = len(case.model.words)
-    stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
-    respond, expected_told = responding(every, words)
-    answer = decode_by_reference(Asked(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond)).produced
-    for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
-        if max(guess, default=0) < size:
-            respond, told = responding(every, words)
-            actual = find_engine("indexed")(
-                Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
-            )
-            assert actual.produced == answer
-            assert told == expected_told

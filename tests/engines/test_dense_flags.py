@@ -1,10 +1,10 @@
-"""Flags of the dense engine against those of the reference engine: the same sites, counts and first positions."""
+"""Flags of the dense engine: of columns, at every site, of scores and recurrences; sites, counts and first positions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +16,6 @@ from constructions.engines import dense
 from constructions.engines.dense import score_flags as dense_score_flags
 from constructions.engines.dense.column import Numbers
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.layers import Transformer
 from precision.format import (
     BF16,
@@ -32,38 +31,18 @@ from precision.format import (
 )
 from precision.rounding import round_shifted
 from tests.engines.dense_cases import (
-    DEVICES,
     FORMATS,
     ROUNDINGS,
     TOKENS,
+    assert_same,
+    linear,
     one_head,
+    random_linear_model,
     random_model,
     random_sequences,
 )
-from tests.engines.test_dense_recurrence import linear, random_linear_model
 
-
-def reference_flags(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Flags:
-    engine = ReferenceEngine(model, arithmetic)
-    for token in tokens:
-        engine.append(token)
-    return engine.flags
-
-
-def assert_same_flags(
-    model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64
-) -> list[Flags]:
-    """For every sequence of the batch, on each device there is; returns the flags."""
-    expected = [reference_flags(model, arithmetic, tokens) for tokens in sequences]
-    for device in DEVICES:
-        actual = dense.run(model, arithmetic, sequences, device=device, tile=tile, flags=True).flags
-        assert actual is not None
-        for ours, theirs in zip(actual, expected, strict=True):
-            assert set(ours.counts.items()) ^ set(theirs.counts.items()) == set()  # a difference alone is easily read
-            assert set(ours.first_position.items()) ^ set(theirs.first_position.items()) == set()
-            assert ours == theirs
-    return expected
-
+same_flags = partial(assert_same, registers=False)
 
 # Columns
 
@@ -116,36 +95,6 @@ def test_columns_are_flagged_by_the_definition(data, fmt: Format, rounding: Roun
 # Models without structure
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: str(fmt.name))
-@pytest.mark.parametrize("discipline", Discipline)
-def test_random_models_have_the_same_flags(fmt, discipline):
-    for seed in range(6):
-        rng = np.random.default_rng([seed, fmt.significand_bits, 11])
-        make = random_linear_model if seed % 3 == 0 else random_model
-        model = make(rng, int(rng.choice((1, 2, 5, 40))), seed % 2 == 0)
-        arithmetic = Arithmetic(fmt, discipline, ROUNDINGS[seed % 3] if seed >= 4 else Rounding.NEAREST_EVEN)
-        assert_same_flags(model, arithmetic, random_sequences(rng), tile=int(rng.choice((1, 3, 8, 64))))
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    recurrent=st.booleans(),
-    fmt=st.sampled_from(FORMATS),
-    discipline=st.sampled_from(Discipline),
-    rounding=st.sampled_from(ROUNDINGS),
-    scale=st.integers(1, 100),
-    dyadic=st.booleans(),
-    tile=st.integers(1, 16),
-)
-def test_random_models_have_the_same_flags_under_any_arithmetic(
-    seed, recurrent, fmt, discipline, rounding, scale, dyadic, tile
-):
-    rng = np.random.default_rng(seed)
-    model = (random_linear_model if recurrent else random_model)(rng, scale, dyadic)
-    assert_same_flags(model, Arithmetic(fmt, discipline, rounding), random_sequences(rng, longest=8), tile)
-
-
 ROUNDED = (
     *("embedding", "attn.query", "attn.key", "attn.value", "attn.score", "attn.sum", "attn.out", "attn.residual"),
     *("state", "recurrence.residual", "ffn.gate", "ffn.up", "ffn.product", "ffn.down", "ffn.residual", "logit"),
@@ -165,7 +114,7 @@ def test_every_kind_of_flag_occurs_at_every_site_and_is_the_same(discipline):
         make = random_linear_model if seed % 3 == 0 else random_model
         model = make(rng, int(rng.choice((2, 5, 40))), True)
         arithmetic = Arithmetic((fixed_point(9), FP8_E4M3, fixed_point(5))[seed // 3 % 3], discipline)
-        for flags in assert_same_flags(model, arithmetic, random_sequences(rng)):
+        for flags in same_flags(model, arithmetic, random_sequences(rng)):
             seen |= {(site.kind, re.sub(r"\.\d+|\[\d+\]", "", site.site)) for site in flags.counts}
     wanted = {(kind, place) for kind in ("saturation", "rounding tie") for place in ROUNDED}
     wanted |= {("weight rounded", place) for place in LOADED} | {("logit tie", "logit")}
@@ -183,7 +132,7 @@ def test_equal_rows_are_each_flagged():
     )
     model = replace(model, blocks=(replace(model.blocks[0], feed_forward=same),), unembed=model.unembed[[0, 1, 0, 1]])
     for discipline in Discipline:
-        (flags,) = assert_same_flags(model, Arithmetic(fixed_point(7), discipline), [[0, 1, 2, 3] * 3])
+        (flags,) = same_flags(model, Arithmetic(fixed_point(7), discipline), [[0, 1, 2, 3] * 3])
         assert {f"ffn.up[{i}]" for i in range(3)} <= {site.site for site in flags.counts}
 
 
@@ -209,7 +158,7 @@ def test_equal_rows_are_each_flagged():
 )
 def test_flags_of_scores_are_the_same(fmt, discipline, query, key):
     for tile in (2, 64):
-        assert_same_flags(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
+        same_flags(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
 
 
 def around_the_largest_score(fmt: Format) -> Transformer:
@@ -226,7 +175,7 @@ def around_the_largest_score(fmt: Format) -> Transformer:
 def test_scores_around_the_largest_element_have_the_same_flags(fmt, discipline):
     model = around_the_largest_score(fmt)
     for rounding in ROUNDINGS:
-        assert_same_flags(model, Arithmetic(fmt, discipline, rounding), [[0, 3, 5, 6, 2, 4, 1, 3] * 2, [4] * 3])
+        same_flags(model, Arithmetic(fmt, discipline, rounding), [[0, 3, 5, 6, 2, 4, 1, 3] * 2, [4] * 3])
 
 
 def test_every_way_of_telling_the_flags_of_scores_occurs(monkeypatch):
@@ -254,8 +203,8 @@ def test_every_way_of_telling_the_flags_of_scores_occurs(monkeypatch):
 
 def test_scores_of_a_size_that_float64_cannot_bear_have_the_same_flags():
     model = one_head([[0, 2.0**400, 0]], [[2.0**400, 0, 0]])
-    assert_same_flags(model, Arithmetic(FP64), TOKENS)
-    assert_same_flags(model, Arithmetic(fixed_point(255), Discipline.SEQUENTIAL), TOKENS)
+    same_flags(model, Arithmetic(FP64), TOKENS)
+    same_flags(model, Arithmetic(fixed_point(255), Discipline.SEQUENTIAL), TOKENS)
 
 
 # Recurrences
@@ -276,4 +225,4 @@ def test_scores_of_a_size_that_float64_cannot_bear_have_the_same_flags():
 def test_flags_of_recurrences_are_the_same(discipline, carry, feed, words):
     texts = [[0, 1, 2, 3] * 5, [2, 2, 1], [], [1] * 6 + [0] * 6, [3], [0] * 24, [2, 1, 0, 3, 3] * 2]
     for fmt in (fixed_point(9), fixed_point(17), FP8_E4M3, BF16):
-        assert_same_flags(linear(carry, feed, words), Arithmetic(fmt, discipline), texts)
+        same_flags(linear(carry, feed, words), Arithmetic(fmt, discipline), texts)

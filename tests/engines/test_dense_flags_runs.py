@@ -1,12 +1,10 @@
-"""Flags of whole runs by the dense engine: of constructions, batches, decoding and the command line."""
+"""Flags of whole runs by the dense engine: of batches, decoding and the command line."""
 
 from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,59 +19,21 @@ from constructions.engines.reference import FlagSite
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
-from constructions.models.registry import find_constructions
 from precision.format import (
     BF16,
-    FP8_E4M3,
-    FP16,
     Arithmetic,
     Discipline,
     fixed_point,
 )
-from tests.engines.cases import graph_tokens, random_graph
+from tests.engines.cases import graph_tokens
 from tests.engines.dense_cases import (
     VOCABULARY,
     one_head,
+    random_linear_model,
     random_model,
     random_sequences,
 )
-from tests.engines.test_dense_flags import assert_same_flags
-from tests.engines.test_dense_recurrence import random_linear_model
-
-# Constructions
-
-
-@pytest.mark.parametrize("discipline", Discipline)
-def test_istree_has_the_same_flags_repaired_and_with_every_printed_finding(discipline):
-    rng, kinds = random.Random(1), set()
-    for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-        wired = TRANSFORMER.build(5, printed=printed, discipline=discipline)
-        sequences = [graph_tokens(random_graph(5, rng), "paper") for _ in range(2)]
-        for flags in assert_same_flags(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64))):
-            kinds |= {site.kind for site in flags.counts}
-    assert "saturation" in kinds
-
-
-@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), FP16, FP8_E4M3], ids=lambda fmt: str(fmt.name))
-def test_istree_has_the_same_flags_under_formats_it_was_not_made_for(fmt):
-    wired = TRANSFORMER.build(4)
-    for discipline in Discipline:
-        assert_same_flags(
-            wired.model, Arithmetic(fmt, discipline), [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
-        )
-
-
-def test_constructions_have_the_same_flags():
-    recurrent = 0
-    for model in find_constructions():
-        for printed in ((), tuple(finding.id for finding in model.construction.findings)):
-            wired = model.build(3, printed=printed)
-            words = len(wired.model.words)
-            texts = [[(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4))]
-            assert_same_flags(replace(wired.model, longest=None), wired.arithmetic, texts)
-            recurrent += any(block.recurrence is not None for block in wired.model.blocks)
-    assert recurrent >= 8
-
+from tests.engines.test_dense_flags import same_flags
 
 # Batches
 
@@ -83,7 +43,7 @@ def test_flags_depend_on_neither_batch_nor_tile_nor_portion(monkeypatch):
     for model in (random_model(rng, 5, True), random_linear_model(rng, 5, True)):
         arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
         texts = [*random_sequences(rng, 7, 30), [], [1], [1]]
-        expected = assert_same_flags(model, arithmetic, texts)
+        expected = same_flags(model, arithmetic, texts)
         monkeypatch.setitem(dense_engine._TOKENS, "cpu", 10)
         for tile, order in ((64, [4, 1, 0]), (5, [2]), (1024, [3, 3, 4, 0, 7, 9, 1, 2])):
             actual = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
@@ -113,7 +73,7 @@ def test_scores_that_are_zero_are_exact(keys, discipline):
     queries = [[0.5, 0, 0], [0, 0, 2]][: len(keys)]
     model = one_head(queries, keys)
     arithmetic = Arithmetic(fixed_point(17), discipline)
-    assert_same_flags(model, arithmetic, random_sequences(np.random.default_rng(2), 7))
+    same_flags(model, arithmetic, random_sequences(np.random.default_rng(2), 7))
     operators = Operators(arithmetic, torch.device("cpu"))
     zero, half = operators.numbers.zero(3), operators.numbers.constant(1 << 7, 3)
     assert operators.dot_exactness([(zero, zero)]) == (True, True)
@@ -127,7 +87,7 @@ def test_long_sequences_have_the_same_flags():
     model = one_head([[0.0, 1, 0], [0.5, 0, 0]], [[-8.0, 0, 0], [16, 2.0**-8, 0]])
     rng = random.Random(0)
     texts = [[rng.randrange(VOCABULARY) for _ in range(length)] for length in (260, 290)]
-    (flags, _) = assert_same_flags(model, Arithmetic(fixed_point(17)), texts, tile=32)
+    (flags, _) = same_flags(model, Arithmetic(fixed_point(17)), texts, tile=32)
     assert FlagSite("rounding tie", 1, "attn.0.score") in flags.counts
     assert FlagSite("saturation", 1, "attn.0.score") in flags.counts
 
@@ -195,26 +155,6 @@ def test_the_command_line_shows_the_same_flags(printed, capsys):
         shown.append(json.loads(capsys.readouterr().out)["flags"])
     assert shown[0]
     assert shown[1] == shown[0]
-
-
-# Cost
-
-
-@pytest.mark.benchmark
-@pytest.mark.parametrize(("n", "discipline"), [(100, Discipline.FUSED), (100, Discipline.SEQUENTIAL)])
-def test_cost_of_flags(n, discipline, capsys):
-    wired = TRANSFORMER.build(n, discipline=discipline)
-    tokens = graph_tokens(random_graph(n, random.Random(0)), "paper")
-    seconds = []
-    for flags in (False, True):
-        start = time.process_time()
-        dense.run(wired.model, wired.arithmetic, [tokens], flags=flags)
-        seconds.append(time.process_time() - start)
-    with capsys.disabled():
-        print(
-            f"\nIsTree n = {n}, {discipline.value}, {len(tokens)} tokens: {seconds[0]:.2f} s of processor time, "
-            f"{seconds[1]:.2f} s with flags"
-        )
 
 
 # CUDA

@@ -14,8 +14,9 @@ from constructions.engines.indexed.forgetting import Dropped
 from constructions.engines.indexed.head import KeysForgotten
 from constructions.wiring.affine import reg
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.cases import in_order, reference_trace, searching
-from tests.engines.test_streaming import chunked_trace, fickle, latest_of
+from tests.engines.agreement import chunked
+from tests.engines.cases import difference, in_order, reference_trace, searching
+from tests.engines.test_streaming import fickle, latest_of
 
 
 def test_what_losers_of_earlier_chunks_leak_adds_up():
@@ -23,15 +24,15 @@ def test_what_losers_of_earlier_chunks_leak_adds_up():
     rows = [{"high": -1, "payload": 0}, {"high": 1, "payload": 1}]
     arithmetic = Arithmetic(fixed_point(7))
     case = searching(arithmetic, rows, [(reg("high"), Fraction(9, 4))], [*[0] * 59, 1], "payload")
-    assert chunked_trace(case, [59], forget=False)[0] == reference_trace(case)
+    assert difference(chunked(case, [59], forget=False)[0], reference_trace(case)) == ""
 
 
 def test_winners_beside_dropped_keys_alone_weigh_just_less_than_their_share():
     rows = [{"x": 1, "x_squared": 1, "payload": 1}, {"x": 2, "x_squared": 4, "payload": 1}]
     arithmetic = Arithmetic(fixed_point(33), Discipline.FUSED, Rounding.TOWARD_ZERO)
     case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], [0, 1, 1, 1], "payload")
-    actual, columns, state = chunked_trace(case, [2], forget=True)
-    assert actual == reference_trace(case)
+    actual, columns, state = chunked(case, [2], forget=True)
+    assert difference(actual, reference_trace(case)) == ""
     assert columns.dense == 0
     assert state.heads[0][0].kept == 3
 
@@ -57,7 +58,7 @@ def test_what_is_dropped_counts_for_the_reach():
     rows = [{"x": x, "x_squared": x * x} for x in range(-9, 1)]
     arithmetic = Arithmetic(fixed_point(33), Discipline.SEQUENTIAL)
     case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], range(10))
-    memories = [chunked_trace(case, [4, 7], forget=forget)[2].heads[0][0] for forget in (False, True)]
+    memories = [chunked(case, [4, 7], forget=forget)[2].heads[0][0] for forget in (False, True)]
     assert [memory.kept for memory in memories] == [10, 1]
     assert memories[0].ranges == memories[1].ranges == ((0, 81), (-9, 0))
 

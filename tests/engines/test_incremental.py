@@ -1,84 +1,38 @@
-"""Incremental decoding against the reference engine, register by register, token by token; and its certificate's parts."""
+"""Incremental decoding: what its certificate rests on, one thing after the other; large graphs; decoding; refusals."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from constructions.engines import Asked, Decoded, decode_by_reference, find_engine
-from constructions.engines.incremental import Columns, IncrementalDecoder, compiled_machine, is_compiled
-from constructions.engines.reference import ReferenceEngine
+from constructions.engines.incremental import IncrementalDecoder, compiled_machine, is_compiled
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
-from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from constructions.wiring.affine import Number, reg
 from precision.format import FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
+from tests.engines import agreement
 from tests.engines.cases import (
-    CRAFTED,
-    FIXED,
-    NARROW,
     ROUNDINGS,
     Case,
+    fused,
     graph_tokens,
-    in_order,
     match_like,
     random_graph,
     searching,
-    unstructured,
 )
+from verify.inputs.large_graphs import LargeGraph
 
 CORPUS_SIZE = 120
-
-
-def assert_same(case: Case) -> Columns:
-    """Every register after every sublayer, and every next token; returns how columns were decided."""
-    reference = ReferenceEngine(case.model, case.arithmetic)
-    seen: list[tuple[int, str, list[int]]] = []
-    decoder = IncrementalDecoder(case.model, case.arithmetic, observe=lambda b, s, r: seen.append((b, s, list(r))))
-    sites = [(0, "embedding")]
-    for block in range(1, len(case.model.blocks) + 1):
-        sites += [(block, "attention"), (block, "feed-forward")]
-    for place, token in enumerate(case.tokens):
-        seen.clear()
-        step = reference.append(token)
-        assert decoder.append(token) == step.next_token, f"token {place}"
-        assert [entry[:2] for entry in seen] == sites
-        for (block, sublayer, ours), theirs in zip(seen, step.registers, strict=True):
-            assert ours == list(theirs), f"token {place}, block {block}, {sublayer}"
-        assert list(decoder.registers) == list(step.registers[-1])
-    heads = sum(len(block.heads) for block in case.model.blocks)
-    assert decoder.columns.certified + decoder.columns.dense == heads * len(case.tokens)
-    assert sum(decoder.columns.dense_by_head.values()) == decoder.columns.dense
-    assert decoder.length == len(case.tokens)
-    return decoder.columns
-
-
-def fused(case: Case) -> Case:
-    """The same under `fused`."""
-    arithmetic = Arithmetic(case.arithmetic.format, Discipline.FUSED, case.arithmetic.rounding)
-    return case._replace(arithmetic=arithmetic)
+assert_same = partial(agreement.assert_same, "incremental")
 
 
 # Constructions
-
-
-@pytest.mark.parametrize("layout", ["paper", "eos"])
-def test_istree_agrees_repaired_and_with_every_printed_finding(layout):
-    rng = random.Random(7)
-    for n in (1, 2, 5, 9):
-        for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = MODELS["transformer", layout].build(n, printed=printed)
-            tokens = graph_tokens(random_graph(n, rng), layout)
-            columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
-            if len(tokens) > 8:
-                assert columns.certified > 0, printed
 
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])
@@ -93,25 +47,10 @@ def test_repaired_istree_is_certified_from_the_third_token_on(layout):
     assert columns.dense_logits == 0
 
 
-@pytest.mark.parametrize("precision_bits", [9, 21, 63, 129, 255])
-def test_istree_weights_agree_under_formats_they_were_not_made_for(precision_bits):
-    wired = TRANSFORMER.build(4)
-    tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
-    for rounding in ROUNDINGS:
-        assert_same(Case(wired.model, Arithmetic(fixed_point(precision_bits), rounding=rounding), tokens))
-
-
-def tree(shape: str, n: int, rng: random.Random) -> Graph:
-    parents = {"star": lambda v: 1, "path": lambda v: v - 1, "random": lambda v: rng.randint(1, v - 1)}[shape]
-    edges = [(v, parents(v)) for v in range(2, n + 1)]
-    rng.shuffle(edges)
-    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
-
-
-@pytest.mark.parametrize("shape", ["star", "path", "random"])
+@pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
 def test_decoding_a_thousand_vertices(shape):
-    n, rng = 1000, random.Random(11)
-    wired, graph = TRANSFORMER.build(n), tree(shape, n, rng)
+    n = 1000
+    wired, graph = TRANSFORMER.build(n), LargeGraph(shape, n, 11).graph()
     answer = expected_answer(graph, PAPER)
     decoder = IncrementalDecoder(wired.model, wired.arithmetic)
     stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
@@ -121,48 +60,20 @@ def test_decoding_a_thousand_vertices(shape):
 
 
 def test_a_cycle_and_too_many_edges_are_told_apart():
-    n, rng = 300, random.Random(12)
+    n = 300
     wired = TRANSFORMER.build(n)
     stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
-    edges = list(tree("random", n, rng).edges)
-    for graph in (Graph(n, (*edges[:-1], _chord(edges))), Graph(n, (*edges, _chord(edges)))):
+    edges = LargeGraph("path", n, 12).graph().edges
+    ends = [v for v in range(1, n + 1) if sum(v in edge for edge in edges) == 1]
+    for graph in (
+        LargeGraph("tree with a cycle, and one vertex apart", n, 12).graph(),
+        Graph(n, (*edges, tuple(ends))),
+    ):
         decoder = IncrementalDecoder(wired.model, wired.arithmetic)
         assert decoder.decode(PAPER.prompt(graph), stop, 3 * n) == expected_answer(graph, PAPER)
 
 
-def _chord(edges: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    known = {frozenset(edge) for edge in edges}
-    return next((u, v) for u in range(1, 300) for v in range(u + 1, 300) if frozenset((u, v)) not in known)
-
-
 # Random models
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    rng=st.randoms(use_true_random=False),
-    fmt=st.sampled_from((*FIXED, *NARROW)),
-    rounding=st.sampled_from(ROUNDINGS),
-)
-def test_models_without_structure_agree(rng, fmt, rounding):
-    assert_same(unstructured(rng, fmt=fmt, discipline=Discipline.FUSED, rounding=rounding))
-
-
-@settings(max_examples=60, deadline=None)
-@given(rng=st.randoms(use_true_random=False))
-def test_models_that_look_for_their_nearest_key_agree(rng):
-    assert_same(fused(match_like(rng, longest=24)))
-
-
-@settings(max_examples=40, deadline=None)
-@given(rng=st.randoms(use_true_random=False))
-def test_rounded_squares_of_rising_keys_agree(rng):
-    assert_same(fused(in_order(rng)))
-
-
-@pytest.mark.parametrize("name", CRAFTED)
-def test_crafted_cases_agree(name):
-    assert_same(fused(CRAFTED[name]()))
 
 
 def test_a_corpus_takes_all_ways():
@@ -175,27 +86,6 @@ def test_a_corpus_takes_all_ways():
             dense + columns.dense,
         )
     assert min(screened, certified, dense) > 100
-
-
-def recurrent(rng: random.Random, fmt: Format) -> Case:
-    """A recurrence, then a head."""
-    case = unstructured(rng, fmt=fmt, discipline=Discipline.FUSED, rounding=Rounding.NEAREST_EVEN)
-    width = case.model.width
-
-    def matrix() -> np.ndarray:
-        return np.array([[rng.choice((0.0, 0.0, 1.0, -1.0, 0.5)) for _ in range(width)] for _ in range(width)])
-
-    empty = FeedForward(
-        np.zeros((0, width)), np.zeros(0), np.zeros((0, width)), np.zeros(0), np.zeros((width, 0)), np.zeros(width)
-    )
-    blocks = (Block((), empty, Recurrence(matrix(), matrix())), *case.model.blocks)
-    return case._replace(model=Transformer(case.model.words, case.model.position, blocks, case.model.unembed))
-
-
-def test_recurrences_agree():
-    for seed in range(60):
-        rng = random.Random(seed)
-        assert_same(recurrent(rng, rng.choice(FIXED)))
 
 
 # Hypotheses that break, one after the other
@@ -306,7 +196,7 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine():
 
 def test_a_long_prompt_goes_in_by_pieces():
     wired = TRANSFORMER.build(400)
-    prompt = PAPER.prompt(tree("random", 400, random.Random(2)))
+    prompt = PAPER.prompt(LargeGraph("random recursive tree", 400, 2).graph())
     lengths: list[int] = []
     IncrementalDecoder(wired.model, wired.arithmetic).decode(prompt, set(), 1, tick=lengths.append)
     assert lengths == [1000, len(prompt)]
@@ -324,8 +214,8 @@ def test_found_by_name():
 
 def test_growing_keeps_everything():
     """Longer than the first allocation, with ties, fed in pieces."""
-    wired, rng = TRANSFORMER.build(60), random.Random(5)
-    tokens = graph_tokens(tree("star", 60, rng), "paper")
+    wired = TRANSFORMER.build(60)
+    tokens = graph_tokens(LargeGraph("star", 60, 5).graph(), "paper")
     assert len(tokens) > 256
     assert assert_same(Case(wired.model, wired.arithmetic, tokens)).certified > 2000
 
@@ -382,15 +272,3 @@ def test_refusals_are_one_line():
             IncrementalDecoder(wired.model, arithmetic)
         with pytest.raises(ValueError, match=why):
             decode_incrementally(Asked(wired.model, arithmetic, [0], set(), 1))
-
-
-@pytest.mark.parametrize("score_width", [0, 2])
-def test_heads_without_weights(score_width):
-    empty = FeedForward(np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), np.zeros((2, 0)), np.zeros(2))
-    scores = np.zeros((score_width, 2))
-    head = AttentionHead(scores + 1, scores, np.array([[1.0, 0.0]]), np.array([[0.0], [1.0]]))
-    nothing = AttentionHead(scores, scores, np.zeros((0, 2)), np.zeros((2, 0)))
-    model = Transformer(
-        np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2))
-    )
-    assert_same(Case(model, Arithmetic(fixed_point(17)), [0, 1, 1, 0, 1]))

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.layers import Block, FeedForward, Recurrence, Transformer
+from constructions.layers import Block, Recurrence, Transformer
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.wiring.affine import Affine, Number, reg
@@ -32,6 +32,7 @@ from tests.engines.cases import (
     affine,
     exact,
     library_head,
+    no_units,
     raw_head,
     searching,
     words,
@@ -131,12 +132,6 @@ def phased(rng: random.Random, vocabulary: int, length: int) -> list[int]:
             rng.choice(some) for _ in range(length // phases if phase else length - (phases - 1) * (length // phases))
         ]
     return tokens
-
-
-def no_units(width: int) -> FeedForward:
-    return FeedForward(
-        np.zeros((0, width)), np.zeros(0), np.zeros((0, width)), np.zeros(0), np.zeros((width, 0)), np.zeros(width)
-    )
 
 
 def with_recurrences(rng: random.Random, model: Transformer) -> Transformer:

@@ -1,4 +1,4 @@
-"""The indexed engine against the reference engine, register by register."""
+"""What went wrong with the indexed engine once, what it must not compute densely, and its teacher forcing."""
 
 from __future__ import annotations
 
@@ -6,66 +6,36 @@ import random
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from constructions import index
 from constructions.engines import Asked, decode_by_reference
-from constructions.engines.indexed import Columns, first_mismatch, run
+from constructions.engines.indexed import first_mismatch, run
 from constructions.engines.indexed.column import from_floats
 from constructions.engines.indexed.squares import split_special
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
-from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.layers import Transformer
 from constructions.retrieval.task import Question
 from constructions.wiring.affine import Number, reg
-from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from precision.format import Arithmetic, Discipline, Format, Rounding, fixed_point
+from tests.engines import agreement
 from tests.engines.cases import (
-    CRAFTED,
-    FIXED,
-    FLOATS,
     NARROW,
     ROUNDINGS,
     Case,
-    Trace,
     graph_tokens,
-    in_order,
-    match_like,
     random_graph,
     reference_trace,
     searching,
-    unstructured,
 )
 
-
-def indexed_trace(case: Case) -> tuple[Trace, Columns]:
-    registers: list[list[list[int]]] = []
-    e = case.arithmetic.format.quantum_exponent
-    outcome = run(
-        case.model,
-        case.arithmetic,
-        case.tokens,
-        observe=lambda block, sublayer, columns: registers.append([column.to_quanta(e) for column in columns]),
-    )
-    return Trace(registers, outcome.next_tokens.tolist()), outcome.columns
-
-
-def assert_same(case: Case, expected: Trace | None = None) -> Columns:
-    """Every register of every position after every sublayer, and every next token; returns how columns were decided."""
-    expected = expected or reference_trace(case)
-    actual, columns = indexed_trace(case)
-    for sublayer, (ours, theirs) in enumerate(zip(actual.registers, expected.registers, strict=True)):
-        for register, (column, definition) in enumerate(zip(ours, theirs, strict=True)):
-            assert column == definition, f"sublayer {sublayer}, register {register}"
-    assert actual.next_tokens == expected.next_tokens
-    heads = sum(len(block.heads) for block in case.model.blocks)
-    assert columns.certified + columns.dense == heads * len(case.tokens)
-    return columns
+assert_same = partial(agreement.assert_same, "indexed")
 
 
 # What once went wrong, or nearly did
@@ -146,20 +116,6 @@ def test_costs_beyond_64_bits():
     assert columns.certified > 10
 
 
-@pytest.mark.parametrize("discipline", Discipline)
-def test_heads_and_vocabularies_without_weights(discipline):
-    """No coordinate at all, or key weights that are all 0: every visible key has the same score, and the first token wins."""
-    empty = FeedForward(np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), np.zeros((2, 0)), np.zeros(2))
-    for score_width in (0, 2):
-        scores = np.zeros((score_width, 2))
-        head = AttentionHead(scores + 1, scores, np.array([[1.0, 0.0]]), np.array([[0.0], [1.0]]))
-        nothing = AttentionHead(scores, scores, np.zeros((0, 2)), np.zeros((2, 0)))
-        words = np.array([[1.0, 0.0], [0.0, 0.0]])
-        model = Transformer(words, np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2)))
-        for fmt in (fixed_point(17), FP32):
-            assert_same(Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1]))
-
-
 def test_logits_that_tie_are_decided_by_the_first():
     """Rows that are equal, that saturate to equal logits, and that differ by less than their rounding."""
     fmt = fixed_point(9)
@@ -234,20 +190,6 @@ def test_equal_keys_tie_whatever_their_products_are_rounded_to():
 
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])
-@pytest.mark.parametrize("discipline", Discipline)
-def test_istree_agrees_repaired_and_with_every_printed_finding(layout, discipline):
-    rng = random.Random(1)
-    for n in (1, 2, 5):
-        for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = MODELS["transformer", layout].build(n, printed=printed, discipline=discipline)
-            tokens = graph_tokens(random_graph(n, rng), layout)
-            columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
-            if n == 5:
-                assert columns.certified > 0, printed
-                assert columns.dense > 0 or set(printed) != set(FINDING_IDS) or discipline is Discipline.FUSED
-
-
-@pytest.mark.parametrize("layout", ["paper", "eos"])
 def test_repaired_istree_needs_no_fallback(layout):
     wired = MODELS["transformer", layout].build(12)
     edges = tuple((v, v // 2) for v in range(2, 13))
@@ -255,68 +197,6 @@ def test_repaired_istree_needs_no_fallback(layout):
     columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
     assert columns.dense == 0
     assert columns.dense_logits == 0
-
-
-@pytest.mark.parametrize("fmt", [*map(fixed_point, (9, 21, 129, 255)), *FLOATS], ids=lambda fmt: str(fmt.name))
-@pytest.mark.parametrize("discipline", Discipline)
-def test_istree_weights_agree_under_formats_they_were_not_made_for(fmt, discipline):
-    wired = TRANSFORMER.build(4)
-    tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
-    columns = assert_same(Case(wired.model, Arithmetic(fmt, discipline), tokens))
-    assert columns.dense > 0 or fmt.significand_bits > 100
-    assert columns.certified == 0 or fmt.is_fixed_point
-
-
-# Random models
-
-
-@settings(max_examples=250, deadline=None)
-@given(
-    rng=st.randoms(use_true_random=False),
-    fmt=st.sampled_from((*FIXED, *NARROW, *FLOATS)),
-    discipline=st.sampled_from(Discipline),
-    rounding=st.sampled_from(ROUNDINGS),
-)
-def test_models_without_structure_agree(rng, fmt, discipline, rounding):
-    assert_same(unstructured(rng, fmt=fmt, discipline=discipline, rounding=rounding))
-
-
-@settings(max_examples=250, deadline=None)
-@given(rng=st.randoms(use_true_random=False))
-def test_models_that_look_for_their_nearest_key_agree(rng):
-    assert_same(match_like(rng, longest=16))
-
-
-class OneOfAKind(random.Random):
-    """Two heads a block, and every other choice is the first one."""
-
-    def choice(self, seq):
-        return 2 if seq == (1, 1, 2) else seq[0]
-
-    def random(self):
-        return 0.5
-
-
-def test_a_model_that_is_drawn_has_no_head_twice():
-    assert_same(match_like(OneOfAKind(0), longest=16))
-
-
-@settings(max_examples=12, deadline=None)
-@given(rng=st.randoms(use_true_random=False))
-def test_match_like_models_agree_under_float_formats(rng):
-    assert assert_same(match_like(rng, longest=10, formats=FLOATS)).certified == 0
-
-
-@settings(max_examples=100, deadline=None)
-@given(rng=st.randoms(use_true_random=False))
-def test_rounded_squares_of_rising_keys_agree(rng):
-    assert_same(in_order(rng))
-
-
-@pytest.mark.parametrize("name", CRAFTED)
-def test_crafted_cases_agree(name):
-    columns = assert_same(CRAFTED[name]())
-    assert columns.dense > 0
 
 
 # Decoding

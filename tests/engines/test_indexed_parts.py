@@ -1,4 +1,4 @@
-"""The indexed engine reads a chunk part by part: the same bits as in one part, however small they are."""
+"""The indexed engine reads a chunk part by part: careless ways are caught, and what parts consist of."""
 
 from __future__ import annotations
 
@@ -11,75 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.engines.indexed import engine as indexed_engine
-from constructions.engines.indexed import run
 from constructions.engines.indexed.chunk import Chunk
 from constructions.engines.indexed.column import Column, concatenated, of_integers, zeros
 from constructions.engines.indexed.head import Head
 from constructions.engines.indexed.mantissas import Array
 from constructions.engines.indexed.nearest import Keys
 from constructions.engines.indexed.pieces import Pieces
-from constructions.istree.transformer import TRANSFORMER
-from precision.format import Discipline
+from tests.engines.agreement import assert_same
 from tests.engines.cases import (
-    CRAFTED,
-    FIXED,
-    NARROW,
-    ROUNDINGS,
-    Case,
-    Trace,
-    graph_tokens,
     match_like,
-    random_graph,
-    reference_trace,
-    unstructured,
 )
 from tests.engines.test_streaming import a_run
-
-SIZES = (1, 7)
-
-
-def agrees(case: Case, expected: Trace, size: int, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether parts of so many positions give the reference's bits: every register after the last block, every next token."""
-    monkeypatch.setattr(indexed_engine, "PART", size)
-    e = case.arithmetic.format.quantum_exponent
-    found = run(case.model, case.arithmetic, case.tokens)
-    registers = [column.to_quanta(e) for column in found.registers]
-    return registers == expected.registers[-1] and found.next_tokens.tolist() == expected.next_tokens
-
-
-@pytest.mark.parametrize("name", CRAFTED)
-def test_crafted_cases_agree(name, monkeypatch):
-    case = CRAFTED[name]()
-    assert all(agrees(case, reference_trace(case), size, monkeypatch) for size in SIZES)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_match_like_models_agree(seed, monkeypatch):
-    case = match_like(random.Random(seed))
-    expected = reference_trace(case)
-    assert all(agrees(case, expected, size, monkeypatch) for size in SIZES)
-
-
-@pytest.mark.parametrize("discipline", Discipline)
-def test_models_without_structure_agree(discipline, monkeypatch):
-    for seed in range(4):
-        rng = random.Random(seed)
-        fmt, rounding = rng.choice((*FIXED, *NARROW)), rng.choice(ROUNDINGS)
-        case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline)
-        assert agrees(case, reference_trace(case), rng.choice(SIZES), monkeypatch)
-
-
-@pytest.mark.parametrize("discipline", Discipline)
-def test_istree_and_a_machine_need_no_more_fallbacks(discipline, monkeypatch):
-    """Also a recurrence goes on from part to part; what a head finds out about its keys is the same for all parts."""
-    wired = TRANSFORMER.build(5, discipline=discipline)
-    tree = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(5, random.Random(5)), "paper"))
-    for case in (tree, a_run(20)):
-        dense = run(case.model, case.arithmetic, case.tokens).columns.dense
-        assert agrees(case, reference_trace(case), 7, monkeypatch)
-        assert run(case.model, case.arithmetic, case.tokens).columns.dense <= dense
-
 
 # Careless parts
 
@@ -107,8 +49,9 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_careless_parts_are_caught(name, monkeypatch):
     monkeypatch.setattr(*MUTANTS[name])
-    cases = [match_like(random.Random(seed)) for seed in range(8)] + [a_run(20)]
-    assert not all(agrees(case, reference_trace(case), 7, monkeypatch) for case in cases)
+    cases = [*(match_like(random.Random(seed)) for seed in range(8)), a_run(20)]
+    with pytest.raises(AssertionError):
+        _ = [assert_same("indexed in parts", case) for case in cases]
 
 
 # What they consist of

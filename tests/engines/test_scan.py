@@ -10,42 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import indexed
-from constructions.engines.indexed.column import Column, normalised, of_integers
+from constructions.engines.indexed.column import normalised, of_integers
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.scan import states
-from constructions.engines.reference import ReferenceEngine
 from constructions.engines.weights import weight_of
-from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from constructions.rows import Recurrent, Written
 from precision.format import BF16, Arithmetic, Discipline, Format, fixed_point
+from tests.engines.agreement import assert_same
+from tests.engines.cases import Case
+from tests.engines.dense_cases import linear
 
 WIDTH, VOCABULARY = 4, 5
-NOTHING = FeedForward(
-    np.zeros((0, WIDTH)), np.zeros(0), np.zeros((0, WIDTH)), np.zeros(0), np.zeros((WIDTH, 0)), np.zeros(WIDTH)
-)
 Weighted = Mapping[int, Mapping[int, int | Fraction]]
 FORMATS = (fixed_point(9), fixed_point(33), fixed_point(129), BF16)
-
-
-def model(carry: np.ndarray, feed: np.ndarray, words: np.ndarray) -> Transformer:
-    """One Linear RNN block."""
-    return Transformer(words, np.zeros(WIDTH), (Block((), NOTHING, Recurrence(carry, feed)),), words)
-
-
-def same_bits(machine: Transformer, arithmetic: Arithmetic, tokens: list[int]) -> None:
-    """Compares every register after the recurrence, and the argmax."""
-    seen: list[list[Column]] = []
-    run = indexed.run(
-        machine, arithmetic, tokens, observe=lambda block, sublayer, registers: seen.append(list(registers))
-    )
-    quantum = arithmetic.format.quantum_exponent
-    columns = [[column.to_quanta(quantum) for column in registers] for registers in seen]
-    engine = ReferenceEngine(machine, arithmetic)
-    for k, token in enumerate(tokens):
-        step = engine.append(token)
-        assert [tuple(column[k] for column in registers) for registers in columns] == list(step.registers)
-        assert run.next_tokens[k] == step.next_token
 
 
 @st.composite
@@ -66,7 +43,7 @@ def matrices(draw: st.DrawFn, shape: tuple[int, int], values: tuple[float, ...])
 def test_any_recurrence(
     carry: np.ndarray, feed: np.ndarray, words: np.ndarray, tokens: list[int], fmt: Format, discipline: Discipline
 ) -> None:
-    same_bits(model(carry, feed, words), Arithmetic(fmt, discipline), tokens)
+    assert_same("indexed", Case(linear(carry, feed, words), Arithmetic(fmt, discipline), tokens))
 
 
 def recurrent(carry: Weighted, feed: Weighted, fmt: Format) -> Recurrent:
@@ -135,7 +112,7 @@ def test_iteration_ends_where_a_sum_saturates(discipline: Discipline, factor: in
     carry[0, 0], feed[0, 1] = factor, 1.0
     words[1, 1], words[2, 1] = word, -word
     for tokens in ([1, 0], [1, 2, 2, 2], [1, 2, 2, 0, 1], [1, 0, 2, 1, 1, 2], [1, 2] * 8, [1, 1, 2, 2, 0, 0]):
-        same_bits(model(carry, feed, words), Arithmetic(fixed_point(9), discipline), tokens)
+        assert_same("indexed", Case(linear(carry, feed, words), Arithmetic(fixed_point(9), discipline), tokens))
 
 
 @pytest.mark.parametrize("discipline", list(Discipline))
@@ -146,4 +123,6 @@ def test_what_lies_between_two_elements_is_rounded_at_each_step(
     carry, feed, words = np.zeros((WIDTH, WIDTH)), np.zeros((WIDTH, WIDTH)), np.zeros((VOCABULARY, WIDTH))
     carry[0, 0], feed[0, 1] = factor, weight
     words[:, 1] = [0.0625, -0.0625, 0.1875, 0.0, -0.125]  # quanta of R_9 are 1/16
-    same_bits(model(carry, feed, words), Arithmetic(fixed_point(9), discipline), [0, 0, 1, 1, 3, 2, 4, 1, 0])
+    assert_same(
+        "indexed", Case(linear(carry, feed, words), Arithmetic(fixed_point(9), discipline), [0, 0, 1, 1, 3, 2, 4, 1, 0])
+    )

@@ -1,4 +1,4 @@
-"""The indexed engine in chunks: the same bits as in one piece, with and without forgetting keys."""
+"""The indexed engine in chunks: which keys it may forget, and how it follows an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import indexed
-from constructions.engines.indexed import Columns, Indexed, first_mismatch
+from constructions.engines.indexed import Indexed, first_mismatch
 from constructions.engines.indexed import head as indexed_head
 from constructions.engines.indexed.column import Column, concatenated, of_integers
 from constructions.engines.indexed.forgetting import Dropped, drop
@@ -31,110 +31,19 @@ from constructions.wiring.affine import reg
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, constant, wire
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.engines.cases import (
-    CRAFTED,
-    FIXED,
-    FLOATS,
-    NARROW,
-    ROUNDINGS,
-    Case,
-    Trace,
-    graph_tokens,
-    in_order,
-    match_like,
-    random_graph,
-    reference_trace,
-    unstructured,
-)
+from tests.engines.agreement import chunked, cuts_of
+from tests.engines.cases import Case, difference, graph_tokens, random_graph, reference_trace
 
-
-def chunked_trace(case: Case, cuts: Sequence[int], *, forget: bool) -> tuple[Trace, Columns, indexed.State]:
-    """What a run over the chunks between `cuts` leaves behind."""
-    engine = Indexed(case.model, case.arithmetic)
-    e = case.arithmetic.format.quantum_exponent
-    registers: list[list[list[int]]] = []
-    following: list[int] = []
-    columns, state = Columns(), engine.start
-    for begin, end in zip([0, *cuts], [*cuts, len(case.tokens)], strict=True):
-        part: list[list[list[int]]] = []
-        state, found = engine.advance(
-            state,
-            case.tokens[begin:end],
-            observe=lambda block, sublayer, now, part=part: part.append([column.to_quanta(e) for column in now]),
-            forget=forget,
-        )
-        before = registers or [[[] for _ in rows] for rows in part]
-        registers = [
-            [old + new for old, new in zip(old_rows, new_rows, strict=True)]
-            for old_rows, new_rows in zip(before, part, strict=True)
-        ]
-        following += found.next_tokens.tolist()
-        columns.add(found.columns)
-    assert state.length == len(case.tokens)
-    return Trace(registers, following), columns, state
-
-
-def cuts_of(rng: random.Random, length: int) -> list[int]:
-    """Where to cut a sequence: at a few places, or everywhere if it is short."""
-    places = range(1, length)
-    most = rng.choice((1, 2, 3, len(places) if length <= 12 else 5))
-    return sorted(rng.sample(places, min(most, len(places))))
-
-
-def assert_same_in_chunks(case: Case, rng: random.Random, expected: Trace | None = None) -> tuple[Columns, bool]:
-    """The reference's bits with and without forgetting; how columns were decided, and whether forgetting was regretted."""
-    expected = expected or reference_trace(case)
-    cuts = cuts_of(rng, len(case.tokens))
-    actual, columns, _ = chunked_trace(case, cuts, forget=False)
-    assert actual == expected
-    heads = sum(len(block.heads) for block in case.model.blocks)
-    assert columns.certified + columns.dense == heads * len(case.tokens)
-    try:
-        assert chunked_trace(case, cuts, forget=True)[0] == expected
-    except KeysForgotten:
-        return columns, True
-    return columns, False
-
-
-# Any model
-
-
-@pytest.mark.parametrize("name", CRAFTED)
-def test_crafted_cases_agree(name):
-    for seed in range(4):
-        assert_same_in_chunks(CRAFTED[name](), random.Random(seed))
-
-
-@given(rng=st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
-def test_match_like_models_agree(rng):
-    assert_same_in_chunks(match_like(rng), rng)
-
-
-@given(
-    rng=st.randoms(use_true_random=False),
-    fmt=st.sampled_from((*FIXED[1:5], *FLOATS, *NARROW[1:])),
-    discipline=st.sampled_from(Discipline),
-    rounding=st.sampled_from(ROUNDINGS),
-)
-@settings(max_examples=60, deadline=None)
-def test_models_without_structure_agree(rng, fmt, discipline, rounding):
-    assert_same_in_chunks(unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline), rng)
-
-
-@given(rng=st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
-def test_rounded_squares_of_rising_keys_agree(rng):
-    assert_same_in_chunks(in_order(rng), rng)
+# Any cut
 
 
 @pytest.mark.parametrize("discipline", Discipline)
-def test_istree_agrees_and_hardly_needs_a_fallback(discipline):
+def test_istree_hardly_needs_a_fallback(discipline):
     rng = random.Random(discipline.value)
     for n in (2, 6):
         wired = TRANSFORMER.build(n, discipline=discipline)
         case = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
-        columns, _ = assert_same_in_chunks(case, rng)
+        _, columns, _ = chunked(case, cuts_of(rng, len(case.tokens)), forget=False)
         assert columns.dense <= 2
 
 
@@ -155,7 +64,7 @@ def test_a_column_is_not_taken_for_one_that_is_gone(tokens):
     case = rewritten(tokens)
     expected = reference_trace(case)
     for cut in range(1, len(tokens)):
-        assert chunked_trace(case, [cut], forget=False)[0] == expected
+        assert difference(chunked(case, [cut], forget=False)[0], expected) == ""
 
 
 # Forgetting
@@ -204,21 +113,21 @@ def a_run(steps: int, tape: str = "") -> Case:
 @pytest.mark.parametrize("discipline", Discipline)
 def test_a_head_that_wants_the_latest_keeps_one_key_of_each_kind(discipline):
     case, cuts = latest_of(5, 120, discipline), [40, 41, 80]
-    actual, columns, state = chunked_trace(case, cuts, forget=True)
-    assert actual == reference_trace(case)
+    actual, columns, state = chunked(case, cuts, forget=True)
+    assert difference(actual, reference_trace(case)) == ""
     assert columns.dense == 0
     memory = state.heads[1][0]
     assert memory.count == 120
     assert memory.dropped is not None
     assert memory.kept <= 7  # the kinds 0 … 5, and the special first key
-    assert chunked_trace(case, cuts, forget=False)[2].heads[1][0].kept == 120
+    assert chunked(case, cuts, forget=False)[2].heads[1][0].kept == 120
 
 
 @pytest.mark.parametrize("tape", ["", "0110"])
 def test_a_machine_remembers_its_tape_alone(tape):
     case = a_run(107, tape)
-    actual, columns, state = chunked_trace(case, list(range(50, len(case.tokens), 50)), forget=True)
-    assert actual == reference_trace(case)
+    actual, columns, state = chunked(case, list(range(50, len(case.tokens), 50)), forget=True)
+    assert difference(actual, reference_trace(case)) == ""
     assert columns.dense == 0
     assert state.heads[1][0].kept <= 14 + len(tape) + 2  # cells, the token that is no record, position 1
 
@@ -233,8 +142,8 @@ def test_a_head_that_counts_keeps_every_key():
     model, _ = wire(embedding, (before, BlockPlan((head,), ())), embedding.words, setting.format)
     rng = random.Random(5)
     case = Case(model, Arithmetic(setting.format), [0, *(rng.randrange(1, 4) for _ in range(63))])
-    actual, columns, state = chunked_trace(case, [16, 32, 48], forget=True)
-    assert actual == reference_trace(case)
+    actual, columns, state = chunked(case, [16, 32, 48], forget=True)
+    assert difference(actual, reference_trace(case)) == ""
     assert columns.dense == 0
     assert state.heads[1][0].kept == 64
 
@@ -242,9 +151,9 @@ def test_a_head_that_counts_keeps_every_key():
 def test_a_query_that_needs_a_dropped_key_says_so_and_decoding_starts_again():
     case = fickle(60)
     expected = reference_trace(case)
-    assert chunked_trace(case, [30], forget=False)[0] == expected
+    assert difference(chunked(case, [30], forget=False)[0], expected) == ""
     with pytest.raises(KeysForgotten, match=r"block 2, head 1 at position \d+ has no certificate"):
-        chunked_trace(case, [30], forget=True)
+        chunked(case, [30], forget=True)
     answer = [*expected.next_tokens[:-1]]
     fed = [case.tokens[0], *answer]
     right = reference_trace(case._replace(tokens=fed)).next_tokens
@@ -387,7 +296,7 @@ def test_careless_chunks_are_caught(name, monkeypatch):
     for case, trace in zip(cases, expected, strict=True):
         for cuts in ([1, 2, 3], [20], [17, 33]):
             try:
-                if chunked_trace(case, cuts, forget=True)[0] != trace:
+                if difference(chunked(case, cuts, forget=True)[0], trace):
                     return
             except KeysForgotten:
                 pass

@@ -1,0 +1,158 @@
+"""Every engine against the reference engine, which runs once for all of them: registers, next tokens, logits and flags."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from unittest import mock
+
+from constructions.engines import indexed
+from constructions.engines.incremental import Columns as DecoderColumns
+from constructions.engines.incremental import IncrementalDecoder, compiled_machine
+from constructions.engines.indexed import engine as indexed_engine
+from constructions.engines.indexed.head import KeysForgotten
+from tests.engines import dense_cases
+from tests.engines.cases import Case, Registers, Trace, difference, reference_trace
+
+TILES = (3, 16, 64)  # of the dense engine
+PARTS = (1, 7)  # positions of a part of a chunk
+
+Columns = indexed.Columns | DecoderColumns
+
+
+def dense_agrees(case: Case, expected: Trace) -> indexed.Columns:
+    """Beside the first half of the sequence, which a causal model reads alike, and beside none of it. Every column is dense."""
+    tokens, tile = list(case.tokens), TILES[sum(case.tokens) % len(TILES)]
+    texts = [tokens, tokens[: len(tokens) // 2], []]
+    dense_cases.compare(
+        case.model, case.arithmetic, texts, [expected, *(expected.until(len(t)) for t in texts[1:])], tile
+    )
+    return indexed.Columns(dense=sum(len(block.heads) for block in case.model.blocks) * len(tokens))
+
+
+def indexed_agrees(case: Case, expected: Trace) -> indexed.Columns:
+    """The whole sequence at once."""
+    registers: Registers = []
+    e = case.arithmetic.format.quantum_exponent
+    run = indexed.run(
+        case.model,
+        case.arithmetic,
+        case.tokens,
+        observe=lambda block, sublayer, columns: registers.append([column.to_quanta(e) for column in columns]),
+    )
+    assert difference(Trace(registers, run.next_tokens.tolist()), expected) == ""
+    return run.columns
+
+
+def parts_agree(case: Case, expected: Trace) -> indexed.Columns:
+    """Part by part; only registers after the last block, as what is observed is in one part."""
+    e = case.arithmetic.format.quantum_exponent
+    for size in PARTS:
+        with mock.patch.object(indexed_engine, "PART", size):
+            run = indexed.run(case.model, case.arithmetic, case.tokens)
+            registers = [column.to_quanta(e) for column in run.registers]
+        assert difference(Trace([registers], run.next_tokens.tolist()), expected) == ""
+    return run.columns
+
+
+def chunked(case: Case, cuts: Sequence[int], *, forget: bool) -> tuple[Trace, indexed.Columns, indexed.State]:
+    """What a run over the chunks between `cuts` leaves behind. Raises KeysForgotten if it forgot a key that it needs later."""
+    engine = indexed.Indexed(case.model, case.arithmetic)
+    e = case.arithmetic.format.quantum_exponent
+    registers: Registers = []
+    following: list[int] = []
+    columns, state = indexed.Columns(), engine.start
+    for begin, end in zip([0, *cuts], [*cuts, len(case.tokens)], strict=True):
+        part: Registers = []
+        state, run = engine.advance(
+            state,
+            case.tokens[begin:end],
+            observe=lambda block, sublayer, now, part=part: part.append([column.to_quanta(e) for column in now]),
+            forget=forget,
+        )
+        before = registers or [[[] for _ in rows] for rows in part]
+        registers = [
+            [old + new for old, new in zip(old_rows, new_rows, strict=True)]
+            for old_rows, new_rows in zip(before, part, strict=True)
+        ]
+        following += run.next_tokens.tolist()
+        columns.add(run.columns)
+    assert state.length == len(case.tokens)
+    return Trace(registers, following), columns, state
+
+
+def cuts_of(rng: random.Random, length: int) -> list[int]:
+    """Where to cut a sequence: at a few places, or everywhere if it is short."""
+    places = range(1, length)
+    most = rng.choice((1, 2, 3, len(places) if length <= 12 else 5))
+    return sorted(rng.sample(places, min(most, len(places))))
+
+
+def chunks_agree(case: Case, expected: Trace) -> indexed.Columns:
+    """In a few chunks, keeping all keys and forgetting some."""
+    cuts = cuts_of(random.Random(repr(case.tokens)), len(case.tokens))
+    actual, columns, _ = chunked(case, cuts, forget=False)
+    assert difference(actual, expected) == ""
+    try:
+        actual, _, _ = chunked(case, cuts, forget=True)
+    except KeysForgotten:
+        return columns
+    assert difference(actual, expected) == ""
+    return columns
+
+
+def incremental_agrees(case: Case, expected: Trace) -> DecoderColumns:
+    """Token by token."""
+    sites: list[tuple[int, str]] = []
+    seen: list[list[int]] = []
+
+    def observe(block: int, sublayer: str, registers: Sequence[int]) -> None:
+        sites.append((block, sublayer))
+        seen.append(list(registers))
+
+    decoder = IncrementalDecoder(case.model, case.arithmetic, observe=observe)
+    blocks = range(1, len(case.model.blocks) + 1)
+    all_sites = [(0, "embedding"), *((b, sublayer) for b in blocks for sublayer in ("attention", "feed-forward"))]
+    by_token: list[list[list[int]]] = []
+    following: list[int] = []
+    for token in case.tokens:
+        following.append(decoder.append(token))
+        assert sites == all_sites
+        assert list(decoder.registers) == seen[-1]
+        by_token.append(seen[:])
+        sites.clear()
+        seen.clear()
+    registers = [[list(row) for row in zip(*at_sublayer, strict=True)] for at_sublayer in zip(*by_token, strict=True)]
+    assert difference(Trace(registers, following), expected) == ""
+    assert sum(decoder.columns.dense_by_head.values()) == decoder.columns.dense
+    assert decoder.length == len(case.tokens)
+    return decoder.columns
+
+
+ENGINES: Mapping[str, Callable[[Case, Trace], Columns]] = {
+    "dense": dense_agrees,
+    "indexed": indexed_agrees,
+    "incremental": incremental_agrees,
+    "indexed in parts": parts_agree,
+    "indexed in chunks": chunks_agree,
+}
+QUICK = ("dense", "indexed", "incremental")
+PIECEMEAL = ("indexed in parts", "indexed in chunks")
+
+
+def assert_same(name: str, case: Case, expected: Trace | None = None) -> Columns:
+    """That an engine has the reference's bits; how it decided its columns."""
+    columns = ENGINES[name](case, expected or reference_trace(case))
+    heads = sum(len(block.heads) for block in case.model.blocks)
+    assert columns.certified + columns.dense == heads * len(case.tokens)
+    return columns
+
+
+def agree(case: Case, names: Iterable[str] = ENGINES) -> Mapping[str, Columns]:
+    """That these engines have the reference's bits; how they decided their columns.
+
+    `incremental` is left out where it is not compiled: there it is the reference engine.
+    """
+    expected = reference_trace(case)
+    possible = [name for name in names if name != "incremental" or compiled_machine(case.arithmetic) is not None]
+    return {name: assert_same(name, case, expected) for name in possible}

@@ -1,7 +1,7 @@
-"""Runs a dump by its sidecar alone, as a stranger would: each formula of its `forward` is looked up here, and carried out.
+"""Runs weights as a stranger to the project would, who has them by name and the forward rule in words.
 
-A formula that is not known word for word is an error, so the text cannot change without what it says. Numbers are Python integers
-(how many quanta), exp is mpmath's; nothing of the project is imported.
+Each formula of the rule in a dump's sidecar is looked up here. One that is not known word for word is an error, so the text cannot
+change without what it says. Numbers are Python integers (how many quanta), exp is mpmath's; nothing of the project is imported.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 Tensors = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
 Row = list[tuple[int, int]]  # (coordinate, weight) without zeros
 Vector = list[int]
+MORE_BITS = 200  # than a number has, for what is rounded to one
 
 FUSED = "each R(…) takes the exact value of what stands in it, sums over any number of terms included, and rounds once"
 SEQUENTIAL = (
@@ -50,39 +51,58 @@ ROUNDING = (
 )
 
 
-class Stranger:
-    """A dump and what its sidecar says of it."""
+def stranger_of(tensors: Tensors, sidecar: Mapping[str, Any]) -> Stranger:
+    """Runs a dump, by what its sidecar says of it."""
+    forward = dict(sidecar["forward"])
+    assert forward.pop("rounding") == ROUNDING
+    assert list(forward) == ["operators", *(step for step in SAID if step != "operators")]
+    for step, formula in forward.items():
+        assert formula in SAID[step], f"{step}: {formula} is not what this interpreter does"
+    sequential = forward["operators"] == SEQUENTIAL
+    assert sequential == ("R(l·" in forward["embedding"]) == ("max s" in forward["softmax"])
+    bits, top = -sidecar["format"]["quantum_exponent"], int(sidecar["format"]["max_quanta"])
+    stranger = Stranger(tensors, bits=bits, digits=top.bit_length(), top=top, sequential=sequential)
+    for name, tensor in tensors.items():
+        assert [value / 2**bits for value in stranger.tensors[name].ravel()] == tensor.ravel().tolist()
+    assert stranger.blocks == len(sidecar["blocks"])
+    return stranger
 
-    def __init__(self, tensors: Tensors, sidecar: Mapping[str, Any]) -> None:
-        forward = dict(sidecar["forward"])
-        assert forward.pop("rounding") == ROUNDING
-        assert list(forward) == ["operators", *(step for step in SAID if step != "operators")]
-        for step, formula in forward.items():
-            assert formula in SAID[step], f"{step}: {formula} is not what this interpreter does"
-        self.sequential = forward["operators"] == SEQUENTIAL
-        assert self.sequential == ("R(l·" in forward["embedding"]) == ("max s" in forward["softmax"])
-        self.bits = -sidecar["format"]["quantum_exponent"]
-        self.top = int(sidecar["format"]["max_quanta"])
-        self.tensors = {name: self.exact(tensor) for name, tensor in tensors.items()}
+
+class Stranger:
+    """Weights by their exported names.
+
+    bits: of a number behind the point, and digits: its binary digits from the first one on, both at most. top: the largest number,
+    in quanta. sequential: whether each product and partial sum is rounded.
+    """
+
+    def __init__(self, tensors: Tensors, *, bits: int, digits: int, top: int, sequential: bool) -> None:
+        self.bits, self.digits, self.top, self.sequential = bits, digits, top, sequential
+        self.tensors = {name: self.rounded(tensor) for name, tensor in tensors.items()}
         self.rows = {name: [self.sparse(row) for row in t] for name, t in self.tensors.items() if t.ndim == 2}
-        self.blocks = len(sidecar["blocks"])
+        self.blocks = sum(name.endswith(".ffn.W_gate") for name in tensors)
         self.heads = [sum(name.startswith(f"blocks.{i}.attn.") for name in tensors) // 4 for i in range(self.blocks)]
 
-    def exact(self, tensor: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        scaled = [int(n) * 2**self.bits // int(d) for n, d in (float(x).as_integer_ratio() for x in tensor.ravel())]
-        assert [value / 2**self.bits for value in scaled] == [float(x) for x in tensor.ravel()]
-        return np.array([*scaled, None], dtype=object)[:-1].reshape(tensor.shape)
+    def rounded(self, tensor: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        ratios = [float(x).as_integer_ratio() for x in tensor.ravel()]
+        quanta = [self.round(n << self.bits, d.bit_length() - 1) for n, d in ratios]
+        return np.array([*quanta, None], dtype=object)[:-1].reshape(tensor.shape)
 
     @staticmethod
     def sparse(row: Sequence[int]) -> Row:
         return [(j, w) for j, w in enumerate(row) if w]
 
     def round(self, value: int, shift: int = 0) -> int:
-        """value / 2^shift to the nearest integer, ties to even, at most ±top."""
-        whole, rest = value >> shift, value & ((1 << shift) - 1)
-        half = (1 << shift) >> 1
-        up = shift > 0 and (rest > half or (rest == half and whole % 2 == 1))
-        return max(-self.top, min(self.top, whole + up))
+        """value / 2^shift to the nearest element, of two the one with an even last digit, at most ±top."""
+        coarse = max(0, abs(value).bit_length() - shift - self.digits)
+        places = shift + coarse
+        whole, rest = value >> places, value & ((1 << places) - 1)
+        half = (1 << places) >> 1
+        up = places > 0 and (rest > half or (rest == half and whole % 2 == 1))
+        return max(-self.top, min(self.top, (whole + up) << coarse))
+
+    def nearest(self, quanta: mpmath.mpf) -> int:
+        """The same of a number that has any digits."""
+        return self.round(int(mpmath.floor(mpmath.ldexp(quanta, MORE_BITS))), MORE_BITS)
 
     def dot(self, pairs: Sequence[tuple[int, int]], bias: int = 0) -> int:
         """R(Σ a·b + bias)."""
@@ -103,38 +123,44 @@ class Stranger:
 
     def softmax(self, scores: Vector) -> Vector:
         best = max(scores)
-        with mpmath.workprec(4 * self.bits + 200):
+        with mpmath.workprec(4 * self.bits + MORE_BITS):
             one = mpmath.mpf(2) ** self.bits
             if not self.sequential:
                 powers = [mpmath.exp((s - best) / one) for s in scores]
                 total = mpmath.fsum(powers)
-                return [int(mpmath.nint(power / total * one)) for power in powers]
-            powers = [int(mpmath.nint(mpmath.exp(self.round(s - best) / one) * one)) for s in scores]
+                return [self.nearest(power / total * one) for power in powers]
+            powers = [self.nearest(mpmath.exp(self.round(s - best) / one) * one) for s in scores]
             sum_ = 0
             for power in powers:
                 sum_ = self.round(sum_ + power)
-            return [min(self.top, int(mpmath.nint(power * one / sum_))) for power in powers]
+            return [self.nearest(power * one / sum_) for power in powers]
 
     def next_tokens(self, tokens: Sequence[int]) -> list[int]:
         """The argmax at each position."""
+        return [vectors[-1].index(max(vectors[-1])) for vectors in self.vectors(tokens)]
+
+    def vectors(self, tokens: Sequence[int]) -> list[list[Vector]]:
+        """At each position: the residual vector behind the embedding and behind each sublayer, and the logits."""
         seen: dict[tuple[int, int], list[tuple[Vector, Vector]]] = {}
         state: dict[int, Vector] = {}
         result = []
         for place, token in enumerate(tokens, start=1):
             slope = [self.round(place * s) if self.sequential else place * s for s in self.tensors["embed.position"]]
             x = self.added(list(self.tensors["embed.words"][token]), slope)
+            vectors = [x]
             for i in range(self.blocks):
                 if self.heads[i]:
                     x = self.added(x, self.attention(i, x, seen))
                 elif f"blocks.{i}.recurrence.A" in self.rows:
                     state[i] = self.recurrence(i, state.get(i, [0] * len(x)), x)
                     x = self.added(x, state[i])
+                vectors.append(x)
                 at = f"blocks.{i}.ffn"
                 gate, up = (self.affine(f"{at}.W_{side}", x, f"{at}.b_{side}") for side in ("gate", "up"))
                 hidden = [self.round(max(g, 0) * u, self.bits) for g, u in zip(gate, up, strict=True)]
                 x = self.added(x, self.affine(f"{at}.W_down", hidden, f"{at}.b_down"))
-            logits = self.affine("unembed", x)
-            result.append(logits.index(max(logits)))
+                vectors.append(x)
+            result.append([*vectors, self.affine("unembed", x)])
         return result
 
     def attention(self, i: int, x: Vector, seen: dict[tuple[int, int], list[tuple[Vector, Vector]]]) -> Vector:

@@ -23,7 +23,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.wire import Embedding, wire
 from precision.format import fixed_point
 from tests.constructions.commands import command
-from tests.constructions.stranger import Stranger
+from tests.constructions.stranger import stranger_of
 
 Tensors = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -65,7 +65,7 @@ def dumped(path: Path, module: str, *argv: str) -> tuple[Tensors, dict[str, Any]
 def test_a_stranger_reproduces_the_worked_examples(tmp_path: Path, module: str, argv: str, ends: set[str]) -> None:
     path = tmp_path / ("weights.npz" if "eos" in argv else "weights.safetensors")
     tensors, sidecar = dumped(path, module, *argv.split())
-    stranger, actual = Stranger(tensors, sidecar), set()
+    stranger, actual = stranger_of(tensors, sidecar), set()
     for example in sidecar["examples"]:
         ids, wanted = example["token_ids"], example["expected_next_ids"]
         assert len(ids) == len(wanted) <= sidecar["longest_sequence"]

@@ -1,9 +1,11 @@
-"""The reference engine against an independent interpreter, and what it must not look at."""
+"""The reference engine against a stranger's interpreter, and what it must not look at."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,84 +14,51 @@ from hypothesis import strategies as st
 
 from constructions.engines import Asked, decode_by_reference
 from constructions.engines.reference import FlagSite, ReferenceEngine
+from constructions.exports.weights import tensors
 from constructions.istree import transformer as istree
-from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, expected_answer
-from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph
+from constructions.layers import Block, FeedForward, Transformer
 from constructions.wiring.wire import BlockPlan, Embedding, wire
-from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, fixed_point
-from tests.constructions.interpreter import Numbers, interpret
+from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, Rounding, fixed_point
+from tests.constructions.stranger import Stranger
+from tests.engines.cases import Case, graph_tokens, recurrent, unstructured
 
 FORMATS = (fixed_point(5), fixed_point(9), fixed_point(17), fixed_point(33), BF16, FP8_E4M3)
-WEIGHTS = st.sampled_from([-3.0, -2.0, -1.0, -0.5, -0.25, 0.0, 0.0, 0.25, 0.375, 0.5, 1.0, 1.5, 2.0, 5.0])
 
 
-def numbers_of(fmt: Format, discipline: Discipline) -> Numbers:
-    largest = Fraction(fmt.max_quanta) * Fraction(2) ** fmt.quantum_exponent
-    return Numbers(fmt.significand_bits, fmt.quantum_exponent, largest, discipline is Discipline.FUSED)
-
-
-@st.composite
-def models(draw: st.DrawFn) -> Transformer:
-    """Small random models: 1 or 2 blocks, 0 to 2 heads each, any shapes."""
-    width = draw(st.integers(1, 4))
-
-    def matrix(*shape: int) -> np.ndarray:
-        flat = draw(st.lists(WEIGHTS, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
-        return np.array(flat, dtype=np.float64).reshape(shape)
-
-    def head() -> AttentionHead:
-        score, value = draw(st.integers(1, 3)), draw(st.integers(1, 2))
-        return AttentionHead(matrix(score, width), matrix(score, width), matrix(value, width), matrix(width, value))
-
-    def block() -> Block:
-        units = draw(st.integers(0, 3))
-        ffn = FeedForward(
-            matrix(units, width),
-            matrix(units),
-            matrix(units, width),
-            matrix(units),
-            matrix(width, units),
-            matrix(width),
-        )
-        return Block(tuple(head() for _ in range(draw(st.integers(0, 2)))), ffn)
-
-    words = draw(st.integers(1, 3))
-    blocks = tuple(block() for _ in range(draw(st.integers(1, 2))))
-    return Transformer(matrix(words, width), matrix(width), blocks, matrix(words, width))
+def assert_agrees(case: Case) -> None:
+    """On each residual vector, all logits and the next tokens."""
+    fmt = case.arithmetic.format
+    stranger = Stranger(
+        tensors(case.model),
+        bits=-fmt.quantum_exponent,
+        digits=fmt.significand_bits,
+        top=fmt.max_quanta,
+        sequential=case.arithmetic.discipline is Discipline.SEQUENTIAL,
+    )
+    engine = ReferenceEngine(case.model, case.arithmetic)
+    for token, vectors in zip(case.tokens, stranger.vectors(case.tokens), strict=True):
+        step = engine.append(token)
+        assert [*map(list, step.registers), list(step.logits)] == vectors
+        assert step.next_token == vectors[-1].index(max(vectors[-1]))
 
 
 @settings(max_examples=80)
-@given(st.data(), models(), st.sampled_from(FORMATS), st.sampled_from(Discipline))
-def test_agrees_with_the_interpreter(
-    data: st.DataObject, model: Transformer, fmt: Format, discipline: Discipline
-) -> None:
-    tokens = data.draw(st.lists(st.integers(0, len(model.words) - 1), min_size=1, max_size=5))
-    engine = ReferenceEngine(model, Arithmetic(fmt, discipline))
-    steps = [engine.append(token) for token in tokens]
-    history = interpret(model, numbers_of(fmt, discipline), tokens)
-    quantum = Fraction(2) ** fmt.quantum_exponent
-    for position, step in enumerate(steps):
-        for sublayer, registers in enumerate(step.registers):
-            assert [quanta * quantum for quanta in registers] == history[sublayer][position]
-        logits = history[-1][position]
-        assert [quanta * quantum for quanta in step.logits] == logits
-        assert step.next_token == logits.index(max(logits))
+@given(
+    st.randoms(use_true_random=False),
+    st.sampled_from(FORMATS),
+    st.sampled_from(Discipline),
+    st.sampled_from((unstructured, recurrent)),
+)
+def test_agrees_with_the_stranger(rng: Random, fmt: Format, discipline: Discipline, draw: Callable[..., Case]) -> None:
+    assert_agrees(draw(rng, fmt=fmt, rounding=Rounding.NEAREST_EVEN, discipline=discipline))
 
 
-def test_agrees_with_the_interpreter_on_istree() -> None:
-    graph = Graph(2, ((2, 1),))
-    for layout in LAYOUTS.values():
+def test_agrees_with_the_stranger_on_istree() -> None:
+    for name, layout in LAYOUTS.items():
         for discipline in Discipline:
             wired = istree.Transformer(layout).build(2, discipline=discipline)
-            answer = expected_answer(graph, layout)
-            tokens = [*layout.prompt(graph), *answer[:-1]]
-            history = interpret(wired.model, numbers_of(wired.arithmetic.format, discipline), tokens)
-            engine = ReferenceEngine(wired.model, wired.arithmetic)
-            steps = [engine.append(token) for token in tokens]
-            quantum = wired.arithmetic.format.quantum
-            for position, step in enumerate(steps):
-                assert [q * quantum for q in step.registers[-1]] == history[-2][position]
-            assert [step.next_token for step in steps[-len(answer) :]] == answer
+            assert_agrees(Case(wired.model, wired.arithmetic, graph_tokens(Graph(2, ((2, 1),)), name)))
 
 
 def test_names_do_not_matter() -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import dense, find_engine, indexed
-from constructions.engines.indexed.column import Column
-from constructions.engines.reference import ReferenceEngine, Step
+from constructions.engines import find_engine
 from constructions.models.door import LARGEST_N
 from constructions.models.search import SearchError
 from constructions.retrieval.cli import main
@@ -105,37 +102,6 @@ def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discip
     least = replace(retriever, query_length=len(case.query)).least_precision(case.n, discipline)
     wired = replace(retriever, query_length=len(case.query)).build(case.n, least + more, discipline=discipline)
     assert answer(retriever, wired, case.question) == retriever.task.answer(case.question)
-
-
-@each_model
-@pytest.mark.parametrize("discipline", Discipline)
-def test_engines_agree_bit_for_bit(retriever: Retriever, discipline: Discipline) -> None:
-    for question in retriever.task.samples:
-        wired = replace(retriever, query_length=len(question.query)).build(12, discipline=discipline)
-        prompt = [*wired.tokens(question.words()), *written(retriever, wired, question)[:-1]]
-        engine = ReferenceEngine(wired.model, wired.arithmetic)
-        steps = [engine.append(token) for token in prompt]
-        expected = [[list(row) for row in zip(*sublayers, strict=True)] for sublayers in _by_sublayer(steps)]
-        unit = wired.arithmetic.format.quantum_exponent
-        seen: list[list[list[int]]] = []
-
-        def observe(
-            block: int, sublayer: str, columns: Sequence[Column], seen: list[list[list[int]]] = seen, unit: int = unit
-        ) -> None:
-            seen.append([column.to_quanta(unit) for column in columns])
-
-        by_index = indexed.run(wired.model, wired.arithmetic, prompt, observe=observe)
-        assert seen == expected
-        by_pairs = dense.run(wired.model, wired.arithmetic, [prompt], keep_registers=True)
-        assert by_pairs.registers is not None
-        assert [array.T.tolist() for array in by_pairs.registers[0]] == expected
-        following = [step.next_token for step in steps]
-        assert list(by_index.next_tokens) == list(by_pairs.next_tokens[0]) == following
-
-
-def _by_sublayer(steps: Sequence[Step]) -> list[list[Sequence[int]]]:
-    """Sublayer, position, register."""
-    return [[step.registers[sublayer] for step in steps] for sublayer in range(len(steps[0].registers))]
 
 
 # Sizes

@@ -11,18 +11,23 @@ import pytest
 from circuits.models import SMALL
 from circuits.simulator import Simulator
 from constructions import counting, index, ngram, recall
-from constructions.engines import find_engine
-from constructions.istree.graphs import Graph
+from constructions.engines import find_engine, indexed
+from constructions.istree.graphs import LAYOUTS, Graph
+from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS as TREES
 from constructions.models.model import Model
 from constructions.models.registry import find_constructions
 from constructions.show.run import run_model
 from constructions.turing.models import MODELS as MACHINES
+from precision.format import Discipline
+from tests.engines.agreement import QUICK, agree
+from tests.engines.cases import Case
 
+LEAN = [Lean(layout) for layout in LAYOUTS.values()]
 RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
 CASES: list[tuple[Model[Any, Any], int, Any]] = [
-    *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in TREES.values()),
-    *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in TREES.values()),
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in [*TREES.values(), *LEAN]),
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in [*TREES.values(), *LEAN]),
     *((retriever, 12, retriever.task.parse(retriever.task.example)) for retriever in RETRIEVERS),
     *((model, 7, 7) for model in MACHINES.values()),
     *((replace(MACHINES[name], cells=3), 7, 7) for name in ("cot", "hybrid")),
@@ -35,11 +40,19 @@ def fitting(solver: Model[Any, Any], given: Any) -> Model[Any, Any]:
     return replace(solver, query_length=len(given.query)) if solver in RETRIEVERS else solver  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize("engine", ["reference", "indexed"])
+@pytest.mark.parametrize(
+    ("engine", "discipline"),
+    [
+        *((engine, Discipline.FUSED) for engine in ("reference", "dense", "indexed", "incremental")),
+        ("indexed", Discipline.SEQUENTIAL),
+    ],
+)
 @pytest.mark.parametrize(("solver", "n", "given"), CASES)
-def test_a_run_holds_up_and_a_changed_one_does_not(solver: Model[Any, Any], n: int, given: Any, engine: str) -> None:
+def test_a_run_holds_up_and_a_changed_one_does_not(
+    solver: Model[Any, Any], n: int, given: Any, engine: str, discipline: Discipline
+) -> None:
     solver = fitting(solver, given)
-    request = solver.request(solver.build(n), given)
+    request = solver.request(solver.build(n, discipline=discipline), given)
     run = request.run(find_engine(engine))
     assert run.produced[:] == list(request.wired.spelled(request.guess))
     assert run.words[:] == [*run.prompt, *run.produced]
@@ -49,6 +62,35 @@ def test_a_run_holds_up_and_a_changed_one_does_not(solver: Model[Any, Any], n: i
     last[-1] = (last[-1] + 1) % len(request.wired.vocabulary)
     wrong = replace(run, tokens=last)
     assert solver.judge(given, wrong, solver.read(wrong)) != ""
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(
+    ("solver", "n", "given"),
+    [
+        *((solver, n, given) for solver, n, given in CASES[:-1] if solver not in RETRIEVERS),
+        *((retriever, 12, question) for retriever in RETRIEVERS for question in retriever.task.samples),
+    ],
+)
+def test_engines_agree_and_certify_every_column(
+    solver: Model[Any, Any], n: int, given: Any, discipline: Discipline
+) -> None:
+    solver = fitting(solver, given)
+    request = solver.request(solver.build(n, discipline=discipline), given)
+    wired = request.wired
+    tokens = [*request.prompt, *map(int, request.guess[:-1])]
+    columns = agree(Case(wired.model, wired.arithmetic, tokens), QUICK)["indexed"]
+    assert isinstance(columns, indexed.Columns)
+    assert columns.dense == 0
+    assert columns.dense_logits == 0 or not isinstance(given, Graph)
+
+
+@pytest.mark.parametrize("more", [2, 10, 40])
+@pytest.mark.parametrize(("solver", "n", "given"), CASES[:-1])
+def test_more_bits_change_nothing(solver: Model[Any, Any], n: int, given: Any, more: int) -> None:
+    solver = fitting(solver, given)
+    request = solver.request(solver.build(n, solver.least_precision(n) + more), given)
+    assert request.run(find_engine("indexed")).tokens.tolist() == list(request.guess)
 
 
 @pytest.mark.parametrize("solver", [TREES["transformer", "paper"], MACHINES["hybrid"]])

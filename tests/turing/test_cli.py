@@ -58,15 +58,6 @@ def test_a_run_that_does_not_halt(capsys: pytest.CaptureFixture[str], model: str
     assert "still running" in run(capsys, "--machine", BB2, "--model", model, "--steps", "3")[1]
 
 
-@ours
-@pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
-def test_every_engine_writes_the_same(capsys: pytest.CaptureFixture[str], model: str, engine: str) -> None:
-    argv = ("--machine", "1RB---_1LA1RZ", "--model", model, "--steps", "5", "--tape", "1")
-    code, out, _ = run(capsys, *argv, "--engine", engine)
-    assert code == 0
-    assert out == run(capsys, *argv)[1]
-
-
 @every
 def test_the_trace_is_of_the_words_that_were_written(capsys: pytest.CaptureFixture[str], model: str) -> None:
     code, out, _ = run(capsys, "--machine", BB2, "--model", model, "--steps", "10", "--trace")

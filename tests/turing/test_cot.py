@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from constructions.engines import Asked, EngineFailed, find_engine, indexed
 from constructions.engines.indexed import engine as indexed_engine
-from constructions.engines.indexed.column import Column
-from constructions.engines.reference import ReferenceEngine
 from constructions.measures import LINEAR_RNN, measure
 from constructions.turing import cot
 from constructions.turing.configurations import HALT, OUT
@@ -22,12 +20,14 @@ from constructions.turing.machine import LETTERS, parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from tests.engines.agreement import assert_same
+from tests.engines.cases import Case
 from tests.turing.machines import codes, history_of, machines_with_tapes
 
 
 @cache
-def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED, p: int | None = None) -> Wired:
-    return cot.Cot(parse_standard(code), cells=cells).build(1, precision_bits=p, discipline=discipline)
+def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED) -> Wired:
+    return cot.Cot(parse_standard(code), cells=cells).build(1, discipline=discipline)
 
 
 def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
@@ -90,18 +90,7 @@ def test_reference_and_indexed_have_the_same_bits(code: str, tape: str, more: in
     cells = max(len(tape), 1) + more
     wired = model(code, cells, discipline)
     prompt, behind = history_of(code, tape, 6, cells)
-    tokens = wired.tokens([*prompt, *behind])
-    seen: list[list[Column]] = []
-    run = indexed.run(
-        wired.model, wired.arithmetic, tokens, observe=lambda block, sublayer, registers: seen.append(list(registers))
-    )
-    quantum = wired.arithmetic.format.quantum_exponent
-    columns = [[column.to_quanta(quantum) for column in registers] for registers in seen]
-    engine = ReferenceEngine(wired.model, wired.arithmetic)
-    for k, token in enumerate(tokens):
-        step = engine.append(token)
-        assert [tuple(column[k] for column in registers) for registers in columns] == list(step.registers)
-        assert run.next_tokens[k] == step.next_token
+    assert_same("indexed", Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])))
 
 
 @pytest.mark.parametrize(("cells", "tapes"), [(1, ("",)), (2, ("", "10")), (3, ("",))])
@@ -158,15 +147,6 @@ def test_p_depends_on_the_space_alone() -> None:
     machine = find("counter").machine
     for cells in range(3, 200):
         assert cot.Cot(machine, cells=cells).least_precision(9) in (5 * (cells + 1) + 2, 5 * (cells + 1) + 3)
-
-
-@pytest.mark.parametrize("cells", [3, 4, 7, 12])
-@pytest.mark.parametrize("more", [2, 40])
-def test_more_bits_do_no_harm(cells: int, more: int) -> None:
-    code = "1RB1LB_1LA1RZ"
-    wired = model(code, cells, Discipline.FUSED, model(code, cells).arithmetic.format.significand_bits + 1 + more)
-    prompt, behind = history_of(code, "", 30, cells)
-    assert decoded(wired, prompt, "indexed", len(behind), behind) == behind
 
 
 def reads_the_nearest(wired: Wired, cells: int, base: int) -> bool:

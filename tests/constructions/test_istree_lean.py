@@ -90,3 +90,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no variant lean" in capsys.readouterr().err
     assert main(["--variant", "lean", "--n", "5", "--dump-weights"]) == 0
     assert "least p" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
+def test_the_constants_that_people_are_told_are_those_of_the_layout(layout: TokenLayout) -> None:
+    model = lean.Lean(layout)
+    fmt = model.build(20).arithmetic.format
+    told = {constant.symbol: constant.value for constant in model.constants(model.setting(20, fmt), frozenset())}
+    assert told["K"] == lean.most_places(20, layout)
+    assert lean.most_places(20, PAPER) != lean.most_places(20, EOS)

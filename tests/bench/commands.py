@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -113,9 +113,8 @@ def runs(model: str, machine: str, *, tape: str = "", cells: int | None = None, 
     options += [] if cells is None else ["--cells", str(cells)]
 
     def tokens(n: int) -> int:
-        named, wanted = find(machine).machine, {"steps": n, **task}
-        solver = TURING_MODELS[model]
-        return len(solver.prompt(named, **wanted)) + len(solver.expected(named, **wanted))
+        of_machine = replace(TURING_MODELS[model], machine=find(machine).machine, **task)
+        return len(of_machine.prompt(n)) + len(of_machine.expected(n))
 
     return Command(
         " ".join(("turing", *options, "--steps n")),

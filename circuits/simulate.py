@@ -12,7 +12,7 @@ from circuits.runs import Conversation
 from circuits.simulator import Simulator
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
@@ -45,7 +45,7 @@ findings, for --printed:
 """ + options.exit_codes("every gate and every word is that of the RNN", "one is another; stderr says which")
 
 
-def _solver(
+def _model_of(
     model: str,
     discipline: Discipline,
     *,
@@ -70,7 +70,7 @@ def _simulator(name: str, p: int | None, n: int | None, words: int | None, disci
 DOOR = Door(
     name="simulate",
     models=("transformer",),
-    solver=_solver,
+    model_of=_model_of,
     options={"rnn": None, "n": LARGEST_N, "rnn_p": LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
 )
 
@@ -128,10 +128,10 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
 
 
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
-    rnn, gates = job.solver.rnn, len(job.solver.rnn.step.circuit.gates)
+    rnn, gates = job.model.rnn, len(job.model.rnn.step.circuit.gates)
     if job.args.json:
-        has = job.solver.said(run, answer)
-        cli.write_json(run_document(run, job.solver.construction.model, has.chain_of_thought, has.answer, has.more))
+        has = job.model.said(run, answer)
+        cli.write_json(run_document(run, job.model.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         _print_gates(rnn, run)
     else:
@@ -144,7 +144,7 @@ def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Pa
     from circuits.scene import CircuitScene
     from constructions.show.page import Page
 
-    rnn = job.solver.rnn
+    rnn = job.model.rnn
     scene = CircuitScene(rnn, len(run.prompt), run.tokens.tolist())
     size = f"{len(run.prompt)} words, {len(rnn.step.circuit.gates):,} gates a step"
     return Page(f"The RNN {rnn.name}, gate by gate", " ".join(answer), size, scene.document(), scene.says)

@@ -20,7 +20,7 @@ from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
-from constructions.models.solver import Request, Run
+from constructions.models.request import Request, Run
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format

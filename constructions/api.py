@@ -26,7 +26,7 @@ from constructions.engines import Decoded, find_engine
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door, find_door, shown
 from constructions.models.model import Said
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
 from precision.format import Discipline

@@ -12,7 +12,7 @@ from constructions.language.functions import FunctionError
 from constructions.language.model import VARIANT, ProgramModel, Prompt
 from constructions.language.program import ARCHITECTURES
 from constructions.models.door import LARGEST_N
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
@@ -76,7 +76,7 @@ def _run(prog: str, model: ProgramModel, parser: Callable[[str], Parser], name: 
         parser,
         partial(_job, model),
         lambda job, run, answer, trace: show_answer(
-            job, run, job.solver.said(run, answer).chain_of_thought, answer, trace if job.args.trace else None
+            job, run, job.model.said(run, answer).chain_of_thought, answer, trace if job.args.trace else None
         ),
         _page,
         keeps=lambda args: bool(args.trace),
@@ -130,26 +130,26 @@ def _with_input(parser: Parser, variant: str) -> Parser:
     return parser
 
 
-def _job(solver: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
+def _job(model: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
     text = " ".join(args.input)
     asks = bool(args.input)
     if text == "-":
         text = cli.read_text("-", "an input")
-    options.check(args, runs=asks, needs=f"an input, such as {solver.program.examples[0]!r}")
+    options.check(args, runs=asks, needs=f"an input, such as {model.program.examples[0]!r}")
     if not asks:
-        return Job(args, solver, args.n or DEFAULT_N, None)
+        return Job(args, model, args.n or DEFAULT_N, None)
     with cli.usage_errors():
-        prompt = solver.read_input(text, None)
+        prompt = model.read_input(text, None)
     n = args.n or prompt.least_n
     if prompt.least_n > n:
         raise CommandError(f"this input needs n = {prompt.least_n:,}, and --n is {n:,}")
     if n > LARGEST_N:
         raise CommandError(f"this input needs n = {n:,}; the largest that is wired here is {LARGEST_N:,}")
-    return Job(args, solver, n, prompt)
+    return Job(args, model, n, prompt)
 
 
 def _page(job: Job[ProgramModel, Prompt], run: Run, answer: str) -> Page:
     from constructions.show.page import Page
 
-    program = job.solver.program
+    program = job.model.program
     return Page(program.statement or program.name, answer, f"n = {run.request.wired.n}")

@@ -10,8 +10,8 @@ from constructions.engines import find_engine
 from constructions.exports.program import network
 from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
+from constructions.models.request import Request
 from constructions.models.search import END_SEARCH
-from constructions.models.solver import Request
 from constructions.wiring.wired import Wired
 
 

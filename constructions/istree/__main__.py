@@ -14,7 +14,7 @@ from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, VARIANTS
 from constructions.models.door import LARGEST_N
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
@@ -104,7 +104,7 @@ def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:
 
 
 def _report(job: Job[IsTreeModel, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
-    model, (chain, verdict) = job.solver, answer
+    model, (chain, verdict) = job.model, answer
 
     def sentence(values: Mapping[str, Fraction], produced: str) -> str:
         return model.narrate(values, produced, verdict or "no verdict")
@@ -121,9 +121,9 @@ def _page(job: Job[IsTreeModel, Graph], run: Run, answer: Answer) -> Page:
         raise TypeError("there is no graph")
 
     def says(token: TokenTrace) -> str:
-        return job.solver.narrate(token.before_output, token.produced, verdict or "no verdict")
+        return job.model.narrate(token.before_output, token.produced, verdict or "no verdict")
 
-    walk = [] if job.solver.tour else walks(run.words, len(run.prompt), marks_first=not job.solver.searches)
+    walk = [] if job.model.tour else walks(run.words, len(run.prompt), marks_first=not job.model.searches)
 
     def focus(token: TokenTrace) -> Mapping[str, int]:
         return walk[token.position - 1] if walk else walk_of(token.before_output)
@@ -136,7 +136,7 @@ def _page(job: Job[IsTreeModel, Graph], run: Run, answer: Answer) -> Page:
         says,
         lambda token: walk_sentence(walk[token.position - 1]) if walk else "",
         focus,
-        job.solver.prompt_registers,
+        job.model.prompt_registers,
     )
 
 

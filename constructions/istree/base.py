@@ -24,8 +24,8 @@ from constructions.istree.graphs import (
     sequence_length,
 )
 from constructions.models.model import Domain, Model, Said
+from constructions.models.request import Request, Run
 from constructions.models.search import Search
-from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Spelled, UnknownToken, Wired
 
 EXAMPLE_N = 12  # vertices of a worked example that does not have all

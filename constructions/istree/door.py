@@ -8,7 +8,7 @@ from constructions.models.door import LARGEST_N, Door
 from precision.format import Discipline
 
 
-def _solver(
+def _model_of(
     model: str, discipline: Discipline, *, n: int | None = None, tokens: str = "paper"
 ) -> tuple[IsTreeModel, int | None]:
     if (model, tokens) not in MODELS:
@@ -20,6 +20,6 @@ def _solver(
 DOOR = Door(
     name="istree",
     models=tuple(dict.fromkeys(model for model, _ in MODELS)),
-    solver=_solver,
+    model_of=_model_of,
     options={"n": LARGEST_N, "tokens": None},
 )

@@ -22,8 +22,8 @@ from constructions.models.building import chosen_of, format_of
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import LARGEST_N, Door
 from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
+from constructions.models.request import Request, Run
 from constructions.models.search import END_SEARCH, Search
-from constructions.models.solver import Request, Run
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired

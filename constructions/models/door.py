@@ -26,14 +26,14 @@ class NoConstruction(ValueError):
 class Door:
     """One construction: how callers open its models.
 
-    models: their names, the usual one first. solver(model, discipline, **options): the model, and the n that it is to be wired
+    models: their names, the usual one first. model_of(model, discipline, **options): the model, and the n that it is to be wired
     for, None if that is left to the input. It raises ValueError, with one line, for what it cannot take. options: the keywords
     that it takes, each with the largest number that fits into memory, None where it takes a text.
     """
 
     name: str
     models: tuple[str, ...]
-    solver: Callable[..., tuple[Model[Any, Any], int | None]]
+    model_of: Callable[..., tuple[Model[Any, Any], int | None]]
     options: Mapping[str, int | None]
 
     def model(self, name: str | None) -> str:
@@ -46,13 +46,13 @@ class Door:
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
     ) -> tuple[Model[Any, Any], int | None]:
-        """The solver with these options. Raises ValueError for a model or an option that there is none of."""
+        """The model with these options, and its n or None. Raises ValueError for a model or an option that there is none of."""
         model_name = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
         for name, value in options.items():
             self.require(name, value)
-        return self.solver(model_name, discipline, **options)
+        return self.model_of(model_name, discipline, **options)
 
     def require(self, name: str, value: object) -> None:
         """Raises ValueError for a number beyond what fits into memory."""

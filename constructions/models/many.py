@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from constructions.engines import decode_together, find_engine
-from constructions.models.solver import Request, Run
+from constructions.models.request import Request, Run
 from precision.format import Rounding
 
 LONGEST = 2048  # tokens of a sequence that goes into a batch

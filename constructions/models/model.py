@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
-from constructions.models.solver import Request, Run
+from constructions.models.request import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from constructions.models.door import LARGEST_N
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
@@ -119,7 +119,7 @@ def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retri
 def _page(job: Job[Retriever, Question], run: Run, answer: str) -> Page:
     from constructions.show.page import Page
 
-    question, task = job.given, job.solver.task
+    question, task = job.given, job.model.task
     if question is None:
         raise TypeError("there is no question")
     return Page(task.statement, answer, f"n = {run.request.wired.n}, {len(question.sequence)} tokens")

@@ -15,7 +15,7 @@ def door_of(retrievers: Sequence[Retriever]) -> Door:
     """The door of one task, solved by each of these models."""
     by_model = {retriever.model: retriever for retriever in retrievers}
 
-    def solver(
+    def model_of(
         model: str, discipline: Discipline, *, n: int | None = None, query_length: int | None = None
     ) -> tuple[Retriever, int | None]:
         retriever, task = by_model[model], retrievers[0].task
@@ -26,4 +26,4 @@ def door_of(retrievers: Sequence[Retriever]) -> Door:
         return replace(retriever, query_length=query_length), n
 
     options = {"n": LARGEST_N, "query_length": LONGEST_QUERY}
-    return Door(retrievers[0].task.name, tuple(by_model), solver, options)
+    return Door(retrievers[0].task.name, tuple(by_model), model_of, options)

@@ -16,8 +16,8 @@ from fractions import Fraction
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
+from constructions.models.request import Request, Run
 from constructions.models.search import Search
-from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale, printed_room
 from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, START, YES, Question, Task

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from constructions.models.model import Model
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
-Solver = TypeVar("Solver", bound=Model[Any, Any])
+AnyModel = TypeVar("AnyModel", bound=Model[Any, Any])
 Sentence = Callable[[Mapping[str, Fraction], str], str]
 
 
 @dataclass(frozen=True)
-class Job(Generic[Solver, Input]):
+class Job(Generic[AnyModel, Input]):
     """What the arguments ask for. given: the input of a run, None if there is none. shown: one that examples are to be of."""
 
     args: argparse.Namespace
-    solver: Solver
+    model: AnyModel
     n: int
     given: Input | None
     shown: Input | None = None
 
 
 @dataclass(frozen=True)
-class Command(Generic[Solver, Input, Answer]):
+class Command(Generic[AnyModel, Input, Answer]):
     """The command of one task. What it calls may raise CommandError.
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
@@ -51,14 +51,14 @@ class Command(Generic[Solver, Input, Answer]):
 
     prog: str
     parser: Callable[[str], Parser]
-    job: Callable[[argparse.Namespace], Job[Solver, Input]]
-    report: Callable[[Job[Solver, Input], Run, Answer, Trace | None], None]
-    page: Callable[[Job[Solver, Input], Run, Answer], Page]
+    job: Callable[[argparse.Namespace], Job[AnyModel, Input]]
+    report: Callable[[Job[AnyModel, Input], Run, Answer, Trace | None], None]
+    page: Callable[[Job[AnyModel, Input], Run, Answer], Page]
     keeps: Callable[[argparse.Namespace], bool]
     signed: tuple[str, ...]
     running: str
     sizes: str = "n = {:,}"
-    unfinished: Callable[[Job[Solver, Input], Run], str] = lambda job, run: ""
+    unfinished: Callable[[Job[AnyModel, Input], Run], str] = lambda job, run: ""
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Runs the command; returns its exit code."""
@@ -68,29 +68,29 @@ class Command(Generic[Solver, Input, Answer]):
         """The same where the caller tells errors."""
         args = self.parser(self.prog).parse_args(cli.attach_negative_values(argv, self.signed))
         job = self.job(args)
-        solver, given = job.solver, job.given
+        model, given = job.model, job.given
         with cli.progress(f"wiring {self.sizes.format(job.n)}"), cli.usage_errors():
-            printed, discipline = options.findings(args, solver.construction), Discipline(args.discipline)
-            wired = solver.build(job.n, args.precision, printed=printed, discipline=discipline)
+            printed, discipline = options.findings(args, model.construction), Discipline(args.discipline)
+            wired = model.build(job.n, args.precision, printed=printed, discipline=discipline)
         shown = given if job.shown is None else job.shown
         if args.export is not None:
             from constructions.show.exporting import export
 
             kind, name = args.export
             with cli.progress(f"exporting to {name}"), cli.usage_errors("--export: "):
-                written = export(solver, wired, kind, Path(name), args.float, shown)
-            options.report_export(args, solver.construction, written, run=given is not None)
+                written = export(model, wired, kind, Path(name), args.float, shown)
+            options.report_export(args, model.construction, written, run=given is not None)
         if args.dump_weights is not None:
-            examples = worked_examples(solver.examples(wired, shown))
-            options.dump_weights(args, solver, wired, examples, solver.described(wired), run=given is not None)
+            examples = worked_examples(model.examples(wired, shown))
+            options.dump_weights(args, model, wired, examples, model.described(wired), run=given is not None)
         if given is None:
             return cli.HOLDS
         keep = self.keeps(args) or args.html is not None
         with cli.progress("preparing the run"):
-            request = solver.request(wired, given)
+            request = model.request(wired, given)
         run = run_model(request, args.engine, self.running, device=args.device)
         options.say_engine(args, run.decoded)
-        answer = solver.read(run)
+        answer = model.read(run)
         if args.html is not None:
             from constructions.show.page import check_steps
 
@@ -100,9 +100,9 @@ class Command(Generic[Solver, Input, Answer]):
             from constructions.show.page import write_page
 
             page = self.page(job, run, answer)
-            write_page(args.html, trace, page, solver.construction, blocks_of(solver, wired))
+            write_page(args.html, trace, page, model.construction, blocks_of(model, wired))
         self.report(job, run, answer, trace)
-        if complaint := solver.judge(given, run, answer):
+        if complaint := model.judge(given, run, answer):
             cli.say(f"{self.prog}: refuted: {complaint}")
             return cli.REFUTED
         if why := self.unfinished(job, run):
@@ -111,7 +111,7 @@ class Command(Generic[Solver, Input, Answer]):
 
 
 def show_answer(
-    job: Job[Solver, Input],
+    job: Job[AnyModel, Input],
     run: Run,
     chain: Sequence[str],
     answer: str | None,
@@ -121,7 +121,7 @@ def show_answer(
 ) -> None:
     """A run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
     if job.args.json:
-        document = run_document(run, job.solver.construction.model, chain, answer)
+        document = run_document(run, job.model.construction.model, chain, answer)
         if trace is not None:
             from constructions.show.trace_text import trace_document
 
@@ -132,7 +132,7 @@ def show_answer(
         from constructions.show.terminal import console
         from constructions.show.trace_text import print_trace
 
-        print_trace(trace, console(), sentence, blocks_of(job.solver, run.request.wired), prompt_registers)
+        print_trace(trace, console(), sentence, blocks_of(job.model, run.request.wired), prompt_registers)
         print()
     if chain:
         print(*chain)

@@ -15,8 +15,8 @@ from constructions.engines import (
     no_response,
 )
 from constructions.models.construction import Example
+from constructions.models.request import Request, Run
 from constructions.models.search import END_SEARCH, SearchError
-from constructions.models.solver import Request, Run
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from constructions.models.solver import Run
+from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
@@ -109,7 +109,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
 
 
 def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: Trace | None) -> None:
-    model, produced = job.solver, run.produced
+    model, produced = job.model, run.produced
     if job.args.json:
         has = model.said(run, answer)
         cli.write_json(run_document(run, job.args.model, has.chain_of_thought, has.answer, has.more))
@@ -128,15 +128,15 @@ def _page(job: Job[TuringModel, int], run: Run, answer: Configuration) -> Page:
     from constructions.show.page import Page
     from constructions.turing.scene import TapeScene
 
-    scene = TapeScene(job.solver, run.words, len(run.prompt))
+    scene = TapeScene(job.model, run.words, len(run.prompt))
     verdict = f"state {answer.state} after {answer.steps} machine step{'s' * (answer.steps != 1)}"
     return Page(
-        f"The machine {job.solver.machine}", verdict, f"wired for {job.n:,} machine steps", scene.document(), scene.says
+        f"The machine {job.model.machine}", verdict, f"wired for {job.n:,} machine steps", scene.document(), scene.says
     )
 
 
 def _unfinished(job: Job[TuringModel, int], run: Run) -> str:
-    why = job.solver.left_the_space(run.words)
+    why = job.model.left_the_space(run.words)
     return why and f"{why}; a larger one needs --cells"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from constructions.engines import Respond, no_response
 from constructions.models.model import Domain, Model, Said
-from constructions.models.solver import Request, Run, Tokens
+from constructions.models.request import Request, Run, Tokens
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, Machine
 from constructions.turing.show import outcome

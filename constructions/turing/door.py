@@ -67,7 +67,7 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _solver(
+def _model_of(
     model: str,
     discipline: Discipline,
     *,
@@ -89,6 +89,6 @@ def _solver(
 DOOR = Door(
     name="turing",
     models=("hybrid", "rag", "cot"),
-    solver=_solver,
+    model_of=_model_of,
     options={"machine": None, "tape": None, "steps": MOST_HISTORY, "cells": MOST_HISTORY},
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from constructions.engines import dense
 from constructions.layers import Block, Recurrence, Transformer
-from constructions.models.solver import Request
+from constructions.models.request import Request
 from constructions.wiring.wired import Wired
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from constructions.index import RETRIEVERS
-from constructions.models.solver import Request
+from constructions.models.request import Request
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
 from constructions.show import cli, exporting, terminal

@@ -35,9 +35,9 @@ CASES: list[tuple[Model[Any, Any], int, Any]] = [
 ]
 
 
-def fitting(solver: Model[Any, Any], given: Any) -> Model[Any, Any]:
+def fitting(model: Model[Any, Any], given: Any) -> Model[Any, Any]:
     """The retriever for queries as long as this one."""
-    return replace(solver, query_length=len(given.query)) if solver in RETRIEVERS else solver  # type: ignore[type-var]
+    return replace(model, query_length=len(given.query)) if model in RETRIEVERS else model  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize(
@@ -47,36 +47,36 @@ def fitting(solver: Model[Any, Any], given: Any) -> Model[Any, Any]:
         ("indexed", Discipline.SEQUENTIAL),
     ],
 )
-@pytest.mark.parametrize(("solver", "n", "given"), CASES)
+@pytest.mark.parametrize(("model", "n", "given"), CASES)
 def test_a_run_holds_up_and_a_changed_one_does_not(
-    solver: Model[Any, Any], n: int, given: Any, engine: str, discipline: Discipline
+    model: Model[Any, Any], n: int, given: Any, engine: str, discipline: Discipline
 ) -> None:
-    solver = fitting(solver, given)
-    request = solver.request(solver.build(n, discipline=discipline), given)
+    model = fitting(model, given)
+    request = model.request(model.build(n, discipline=discipline), given)
     run = request.run(find_engine(engine))
     assert run.produced[:] == list(request.wired.spelled(request.guess))
     assert run.words[:] == [*run.prompt, *run.produced]
-    assert solver.judge(given, run, solver.read(run)) == ""
+    assert model.judge(given, run, model.read(run)) == ""
 
     last = run.tokens.copy()
     last[-1] = (last[-1] + 1) % len(request.wired.vocabulary)
     wrong = replace(run, tokens=last)
-    assert solver.judge(given, wrong, solver.read(wrong)) != ""
+    assert model.judge(given, wrong, model.read(wrong)) != ""
 
 
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize(
-    ("solver", "n", "given"),
+    ("model", "n", "given"),
     [
-        *((solver, n, given) for solver, n, given in CASES[:-1] if solver not in RETRIEVERS),
+        *((model, n, given) for model, n, given in CASES[:-1] if model not in RETRIEVERS),
         *((retriever, 12, question) for retriever in RETRIEVERS for question in retriever.task.samples),
     ],
 )
 def test_engines_agree_and_certify_every_column(
-    solver: Model[Any, Any], n: int, given: Any, discipline: Discipline
+    model: Model[Any, Any], n: int, given: Any, discipline: Discipline
 ) -> None:
-    solver = fitting(solver, given)
-    request = solver.request(solver.build(n, discipline=discipline), given)
+    model = fitting(model, given)
+    request = model.request(model.build(n, discipline=discipline), given)
     wired = request.wired
     tokens = [*request.prompt, *map(int, request.guess[:-1])]
     columns = agree(Case(wired.model, wired.arithmetic, tokens), QUICK)["indexed"]
@@ -86,18 +86,18 @@ def test_engines_agree_and_certify_every_column(
 
 
 @pytest.mark.parametrize("more", [2, 10, 40])
-@pytest.mark.parametrize(("solver", "n", "given"), CASES[:-1])
-def test_more_bits_change_nothing(solver: Model[Any, Any], n: int, given: Any, more: int) -> None:
-    solver = fitting(solver, given)
-    request = solver.request(solver.build(n, solver.least_precision(n) + more), given)
+@pytest.mark.parametrize(("model", "n", "given"), CASES[:-1])
+def test_more_bits_change_nothing(model: Model[Any, Any], n: int, given: Any, more: int) -> None:
+    model = fitting(model, given)
+    request = model.request(model.build(n, model.least_precision(n) + more), given)
     assert request.run(find_engine("indexed")).tokens.tolist() == list(request.guess)
 
 
-@pytest.mark.parametrize("solver", [TREES["transformer", "paper"], MACHINES["hybrid"]])
-def test_a_wrong_guess_changes_no_run(solver: Model[Any, Any]) -> None:
+@pytest.mark.parametrize("model", [TREES["transformer", "paper"], MACHINES["hybrid"]])
+def test_a_wrong_guess_changes_no_run(model: Model[Any, Any]) -> None:
     """Also where the guess is followed first, and decoding goes on behind it."""
-    n, given = next((n, given) for candidate, n, given in CASES if candidate is solver)
-    request = solver.request(solver.build(n), given)
+    n, given = next((n, given) for candidate, n, given in CASES if candidate is model)
+    request = model.request(model.build(n), given)
     right = np.asarray(request.guess)
     wrong = np.concatenate([right[:-3], (right[-3:-2] + 1) % 4, right[-2:]])
     for guess in (wrong, right[:-2], right[:0], np.append(right, right[:1])):
@@ -106,5 +106,5 @@ def test_a_wrong_guess_changes_no_run(solver: Model[Any, Any]) -> None:
 
 
 def test_every_construction_is_tried() -> None:
-    solvers = {s.names for s, *_ in CASES}
-    assert solvers == {c.names for c in find_constructions()}
+    models = {s.names for s, *_ in CASES}
+    assert models == {c.names for c in find_constructions()}

@@ -18,7 +18,7 @@ asks for them, as Lemma C.8 does, we cannot see.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -228,28 +228,41 @@ def widened(n: int, pairs: int) -> int:
     return (math.isqrt(pairs - 1) + 1) * n
 
 
-def part(pairs: int) -> Part:
-    """The lemma for so many keys and queries."""
+def part_that_reads(
+    name: str, id: str, source: str, statement: str, head: Callable[..., Head], pick: Callable[..., int], pairs: int
+) -> Part:
+    """A lemma whose head reads from one position with equal keys, or from position 1 if there is none.
+
+    head: makes the head, as `match` does. pick: which of several positions, min or max.
+    """
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
-        head = match("match", pairs_of(pairs), {"out": reg("payload")}, setting, printed=printed)
-        return [BlockPlan((), prepare(pairs)), BlockPlan((head,), ())]
+        reading = head(name, pairs_of(pairs), {"out": reg("payload")}, setting, printed=printed)
+        return [BlockPlan((), prepare(pairs)), BlockPlan((reading,), ())]
 
     def oracle(setting: Setting, columns: Columns) -> Expected:
         payload = columns["payload"]
-        return {"out": [payload[min(equal_positions(columns, pairs, k), default=0)] for k in range(len(payload))]}
+        return {"out": [payload[pick(equal_positions(columns, pairs, k), default=0)] for k in range(len(payload))]}
 
     return Part(
-        id="C.15",
-        name="match",
-        source="Lemmas C.9 and C.15",
-        statement="One head reads from the first position whose keys equal the query, or from position 1 if there is none.",
+        id=id,
+        name=name,
+        source=source,
+        statement=statement,
         plan=plan,
         contract=lambda setting: match_contract(setting, pairs),
         oracle=oracle,
         least_precision=lambda n, length: match_precision(widened(n, pairs), length),
         findings=(FINDING,),
     )
+
+
+def part(pairs: int) -> Part:
+    """The lemma for so many keys and queries."""
+    statement = (
+        "One head reads from the first position whose keys equal the query, or from position 1 if there is none."
+    )
+    return part_that_reads("match", "C.15", "Lemmas C.9 and C.15", statement, match, min, pairs)
 
 
 PART = part(1)

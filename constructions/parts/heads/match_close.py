@@ -17,24 +17,18 @@ from collections.abc import Mapping, Sequence
 
 from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
-    FINDING,
     Pair,
     default_component,
-    equal_positions,
     equality_components,
     equality_needs,
-    match_contract,
-    match_precision,
     match_scale,
-    pairs_of,
-    prepare,
-    widened,
+    part_that_reads,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION
-from constructions.wiring.part import Columns, Expected, Part, Setting, split_scale
+from constructions.wiring.part import Part, Setting, split_scale
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Component, Head
+from constructions.wiring.wire import Component, Head
 
 
 def match_close(
@@ -64,26 +58,8 @@ def match_close(
 
 def part(pairs: int) -> Part:
     """The lemma for so many keys and queries."""
-
-    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
-        head = match_close("match close", pairs_of(pairs), {"out": reg("payload")}, setting, printed=printed)
-        return [BlockPlan((), prepare(pairs)), BlockPlan((head,), ())]
-
-    def oracle(setting: Setting, columns: Columns) -> Expected:
-        payload = columns["payload"]
-        return {"out": [payload[max(equal_positions(columns, pairs, k), default=0)] for k in range(len(payload))]}
-
-    return Part(
-        id="C.16",
-        name="match close",
-        source="Lemmas C.10 and C.16",
-        statement="One head reads from the last position whose keys equal the query, or from position 1 if there is none.",
-        plan=plan,
-        contract=lambda setting: match_contract(setting, pairs),
-        oracle=oracle,
-        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
-        findings=(FINDING,),
-    )
+    statement = "One head reads from the last position whose keys equal the query, or from position 1 if there is none."
+    return part_that_reads("match close", "C.16", "Lemmas C.10 and C.16", statement, match_close, max, pairs)
 
 
 PART = part(1)

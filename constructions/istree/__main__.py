@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from constructions.istree.base import Answer, IsTreeModel
 from constructions.istree.door import DOOR
+from constructions.istree.graph_files import FORMATS, hint, may_be_header, read_graph
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, VARIANTS
 from constructions.models.door import LARGEST_N
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from constructions.show.trace import TokenTrace, Trace
 
 DEFAULT_N = 8  # of a dump without a graph
+EDGES = "edges"
 EDGE_LIST = "an edge list, one `u v` a line,"
 _LONG = re.compile(r"[0-9]{10,}")
 
@@ -53,6 +55,9 @@ models:
 graphs:
   Simple and undirected, on vertices 1 … n. The order of the edges, and of the two ends of each, is part of the input.
   FILE holds one edge `u v` a line, `#` starts a comment. n is the largest vertex unless --n is given.
+  --format says what else it may be: `header` (a first line `n` or `n m`), `weighted` (`u v weight`), csv, adjacency, dimacs,
+  matrixmarket, metis; graphml and gml need networkx. A first line that may be a header is refused until --format says what it is.
+  Vertices with names get numbers, in the order of the file. An edge that a file has once for each direction is one edge.
 
 tokens:
   paper  <s> u ~ v u ~ v … chain of thought, YES or NO
@@ -76,6 +81,8 @@ def _parser(prog: str) -> Parser:
     add("stdin", nargs="?", metavar="-", help="read the graph from standard input, as --graph does from a file")
     add("--edges", metavar="EDGES", help='the graph, as "1-2,2-3"')
     add("--graph", metavar="FILE", help="the graph, as an edge list with one `u v` a line; - is standard input")
+    add("--format", choices=(EDGES, *FORMATS), help="what FILE is, see below (default: edges)")
+    add("--first", type=int, choices=(0, 1), default=1, help="the number of FILE's first vertex (default: 1)")
     add(
         "--n",
         type=cli.whole_number(1, LARGEST_N),
@@ -159,22 +166,30 @@ def _check(args: argparse.Namespace) -> None:
 
 def _graph(args: argparse.Namespace) -> Graph | None:
     path = "-" if args.stdin == "-" else args.graph
+    if path is None and (args.format or not args.first):
+        raise CommandError(f"{'--format' if args.format else '--first'} is about a file; give --graph FILE or -")
     if args.edges is not None:
         where, text = "", args.edges
     elif path is not None:
         where, text = "standard input: " if path == "-" else f"{path}: ", cli.read_text(path, EDGE_LIST)
     else:
         return None
+    if args.format in FORMATS:
+        graph = _graph_of_file(args, where, text)
+        if graph.n > LARGEST_N:
+            raise CommandError(f"{where}{graph.n} vertices are above {LARGEST_N}, the largest n that is wired here")
+        return graph
     bare = re.sub(r"#.*", "", text) if where else text
 
     def line_of(match: re.Match[str]) -> str:
         return where and f"{where}line {len(bare[: match.end()].splitlines())}: "
 
     if huge := _LONG.search(bare):
-        raise CommandError(f"{line_of(huge)}the number {huge[0][:20]}{'…' * (len(huge[0]) > 20)} is above {LARGEST_N}")
+        shown = f"{huge[0][:20]}{'…' * (len(huge[0]) > 20)}"
+        raise CommandError(f"{line_of(huge)}the number {shown} is above {LARGEST_N}{where and hint(text)}")
     with cli.usage_errors(where):
         if args.edges is None:
-            graph = parse_edge_list(text, args.n)
+            graph = _graph_of_lines(args, text)
         elif not text.strip(" ,\t\n") and args.n is None:
             raise GraphError("--edges is empty; give --n for a graph without edges")
         else:
@@ -182,6 +197,27 @@ def _graph(args: argparse.Namespace) -> Graph | None:
     # So large an n comes from a vertex, as that of --n is bounded.
     if graph.n > LARGEST_N and (largest := re.search(rf"\b0*{graph.n}\b", bare)):
         raise CommandError(f"{line_of(largest)}vertex {graph.n} is above {LARGEST_N}, the largest n that is wired here")
+    return graph
+
+
+def _graph_of_lines(args: argparse.Namespace, text: str) -> Graph:
+    """The graph of one edge a line. Raises GraphError, with what the text may be instead."""
+    try:
+        graph = parse_edge_list(text, args.n, first=args.first)
+    except GraphError as error:
+        zero = "; is the first vertex 0? Then give --first 0" if args.first and "vertex 0 of" in str(error) else ""
+        raise GraphError(f"{error}{'' if args.format else zero or hint(text)}", error.edge) from error
+    if args.format is None and may_be_header(graph):
+        (n, m), what = graph.edges[0], "an edge or a header (so many vertices, so many edges)"
+        raise GraphError(f"the first line, {n} {m}, may be {what}; give --format edges or --format header")
+    return graph
+
+
+def _graph_of_file(args: argparse.Namespace, where: str, text: str) -> Graph:
+    with cli.usage_errors(where):
+        graph, note = read_graph(text, args.format, args.n, args.first)
+    if note:
+        cli.remark(note)
     return graph
 
 

@@ -102,8 +102,11 @@ def parse_edges(text: str, n: int | None = None) -> Graph:
     return _graph(_edges(part.strip() for part in text.split(",") if part.strip()), n)
 
 
-def parse_edge_list(text: str, n: int | None = None) -> Graph:
-    """The graph of an edge list: one `u v` a line, `#` starts a comment. Raises GraphError, also for an empty list without n."""
+def parse_edge_list(text: str, n: int | None = None, first: int = 1) -> Graph:
+    """Returns the graph of an edge list: one `u v` a line, `#` starts a comment. first: the number of the first vertex, 0 or 1.
+
+    Raises GraphError, also for an empty list without n.
+    """
     lines: Sequence[int]
     edges: Iterable[Edge]
     if re.fullmatch(_PLAIN, text):
@@ -114,6 +117,8 @@ def parse_edge_list(text: str, n: int | None = None) -> Graph:
         parts = [line.split("#", 1)[0].strip() for line in text.splitlines()]
         lines = [number for number, part in enumerate(parts, start=1) if part]
         edges = _edges(filter(None, parts))
+    if first != 1:
+        edges = [(u + 1 - first, v + 1 - first) for u, v in edges]
     if not lines and n is None:
         raise GraphError("the edge list is empty; give --n for a graph without edges")
     try:

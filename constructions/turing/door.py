@@ -27,7 +27,7 @@ def machine_of(text: str, tape: str | None, *, files: bool = True) -> tuple[Mach
     if text in {named.name for named in LIBRARY}:
         return *_named(text, tape), ""
     pasted = _of_file(text) if files and (text == "-" or _is_file(text)) else _of_rules(text)
-    word = pasted.tape(tape or "")
+    word = pasted.tape(tape)
     pasted.machine.word(word)
     return pasted.machine, word, pasted.note
 

@@ -8,11 +8,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.turing.door import machine_of
 from constructions.turing.machine import MachineError, parse_standard, parse_table
 from constructions.turing.pasted import looks_like_a_machine, read_machine
 from constructions.turing.simulator import simulate
 
 BB2 = "1RB1LB_1LA1RZ"
+YAML = """
+# the busy beaver, for turingmachine.io
+input: ''
+blank: 0
+start state: A
+table:
+  A:
+    0: {write: 1, R: B}
+    1: {L: B}
+  B:
+    0: {write: 1, L: A}
+    1: {R: Z}
+  Z:
+"""
+INCREMENT = """
+input: '1011'
+blank: ' '
+start state: right
+synonyms:
+  go: {R: right}
+table:
+  right:
+    [1,0]: go
+    ' '  : {L: carry}
+  carry:
+    1      : {write: 0, L}
+    [0,' ']: {write: 1, L: done}
+  done:
+"""
 
 
 @pytest.mark.parametrize(
@@ -30,6 +60,16 @@ BB2 = "1RB1LB_1LA1RZ"
         "1RB1LB\n1LA1RZ",
         "1RB1LB\n_1LA1RZ",
         "1RB1LB_1LA1R-",
+        "1RB1LB_1LA1R_",
+        "1RB 1LB  1LA 1RZ",
+        "1RB 1LB\n1LA 1RZ",
+        "1rb 1lb   1la 1r_",
+        f"https://bbchallenge.org/{BB2}",
+        f"https://bbchallenge.org/{BB2}&status=halt&s=6",
+        f"bbchallenge.org/#/{BB2.lower()}?w=100",
+        f"{BB2},halt,6",
+        f"  {BB2},6,4  # CSV",
+        YAML,
         "A 0 -> 1 R B\nA 1 -> 1 L B\nB 0 -> 1 L A\nB 1 -> 1 R Z",
         "a 0 -> 1 r b  # small\na 1 -> 1 l b\nb 0 -> 1 l a\nb 1 -> 1 r z",
         "A 0 1 R B\nA 1 1 L B\nB 0 1 L A\nB 1 1 R Z",
@@ -61,12 +101,43 @@ def test_one_machine_in_many_hands(text: str) -> None:
             "1 to 25 states, and letters to halt in; the text has 26 and 1",
         ),
         ("halt 0 1 r halt", "1 to 25 states"),
+        ("https://bbchallenge.org/7888", "names a machine by a number; give its rules"),
+        ("table:\n  A: [1", "the text is no YAML"),
+        ("table:\n  A:\n    0: R\n", "the YAML has no 'start state'"),
+        ("blank: 0\nstart state: A\ntable:\n  A:\n    0: S\n", "line 5: expected one move, L or R"),
+        ("blank: 0\nstart state: A\ntable:\n  A:\n    0: {R: A, L: A}\n", "line 5: expected one move"),
+        ("blank: 0\nstart state: A\ntable:\n  A:\n    01: R\n", "line 5: '01' is no symbol of one character"),
+        ("blank: 0\nstart state: A\ntable:\n  A:\n    [0, 0]: R\n", "line 5: state A, symbol '0' has a rule already"),
+        ("blank: 0\nstart state: B\ntable:\n  A:\n    0: R\n", "the start state B has no rule"),
+        ("table:\n- A\n", "is not made of `name: …`"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(text: str, says: str) -> None:
     with pytest.raises(MachineError, match=says) as error:
         read_machine(text)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("word", ["1011", "0", "", "111111"])
+def test_the_binary_increment_of_turingmachine_io(word: str) -> None:
+    """Its first example; the oracle is Python's addition."""
+    pasted = read_machine(INCREMENT)
+    assert "right → A" in pasted.note
+    assert pasted.example == "1011"
+    run = simulate(pasted.machine, pasted.tape(word), 100)
+    digits = {ours: theirs for theirs, ours in pasted.symbols.items()}
+    written = "".join(digits[symbol] for symbol in run.tape).strip()
+    assert int(written, 2) == int(word or "0", 2) + 1
+
+
+def test_the_word_of_a_text_is_its_own_example() -> None:
+    assert machine_of(INCREMENT, None) == machine_of(INCREMENT, "1011")
+    assert machine_of(INCREMENT, "")[1] == ""
+
+
+def test_undefined_rules_of_dots() -> None:
+    assert read_machine("1RB..._1LA1R_").machine == parse_standard("1RB---_1LA1RZ")
+    assert read_machine("1RB ...  1LA ---").machine == parse_standard("1RB---_1LA---")
 
 
 def test_what_a_table_lacks_is_said() -> None:

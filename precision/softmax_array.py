@@ -32,11 +32,11 @@ _COLUMNS = 256
 
 
 class SoftmaxArray(NamedTuple):
-    """Columns of attention weights, and how they came about.
+    """Attention weights, and how they came about.
 
-    weights: (key, query), values of the format; +0.0 where masked.
+    weights: as the scores, values of the format; +0.0 where masked.
     decided_by: number of columns by the step that decided, as in `Softmax`; "float64" is mostly the step of this module.
-    saturated, tie: (query,), whether some rounding on the way saturated or was a tie.
+    saturated, tie: as the scores without their axis, whether some rounding on the way saturated or was a tie.
     """
 
     weights: FloatArray
@@ -46,35 +46,53 @@ class SoftmaxArray(NamedTuple):
 
 
 @takes_tensors
-def softmax_array(scores: npt.ArrayLike, mask: npt.ArrayLike | None, arithmetic: Arithmetic) -> SoftmaxArray:
-    """The weights that each query gives to the keys: softmax over axis 0 of `scores`.
+def softmax_array(
+    scores: npt.ArrayLike, mask: npt.ArrayLike | None, arithmetic: Arithmetic, axis: int = -1
+) -> SoftmaxArray:
+    """Returns the correctly rounded softmax of the scores over one axis, the last by default, as numpy, scipy and torch have it.
 
-    scores: (key, query), elements of arithmetic.format; what stands at masked places is ignored, provided it is finite. One
-        column may come as (key,); then the weights are (key,) as well, and the flags have no dimension.
-    mask: as scores, true where the query attends to the key; None if each attends to all.
-    Raises ValueError, naming the column, if a query attends to no key; if a score is not finite, or (where the definition
-    is asked) not a whole number of quanta; if float64 does not hold the elements of the format; for STOCHASTIC, which
-    only `softmax` offers.
+    scores: any number of dimensions, elements of arithmetic.format; −∞ is a masked place. axis: that of the keys; with
+    axis=0 the scores are (key, query). mask: as scores, true where the query attends to the key; None if each attends to all.
+    What stands at masked places is ignored, provided it is no NaN and not +∞.
+
+    Raises ValueError, naming the column, if a query attends to no key; if a score is NaN or +∞, or (where the definition is
+    asked) not a whole number of quanta; if float64 does not hold the elements of the format; for STOCHASTIC, which only
+    `softmax` offers.
+
+    Example: softmax_array([[0.0, 1.0], [2.0, 2.0]], None, Arithmetic(fixed_point(9))).weights is [[0.25, 0.75], [0.5, 0.5]].
     """
-    fmt = arithmetic.format
-    score_array = float64_values(scores)  # (key, query)
+    score_array = float64_values(scores)
     attended = np.ones(score_array.shape, dtype=np.bool_) if mask is None else np.asarray(mask, dtype=np.bool_)
-    if score_array.ndim == 1 and score_array.shape == attended.shape:
-        one = softmax_array(score_array[:, None], attended[:, None], arithmetic)
-        return SoftmaxArray(one.weights[:, 0], one.decided_by, one.saturated[0], one.tie[0])
-    if score_array.ndim != 2 or score_array.shape != attended.shape:
-        raise ValueError(f"scores {score_array.shape} and mask {attended.shape} must both have the shape (key, query)")
+    if score_array.shape != attended.shape:
+        raise ValueError(f"scores {score_array.shape} and mask {attended.shape} must both have the shape of the scores")
+    if not -score_array.ndim <= axis < score_array.ndim:
+        raise ValueError(f"axis {axis} is none of scores of {score_array.ndim} dimensions")
     if arithmetic.rounding is Rounding.STOCHASTIC:
         raise ValueError("stochastic rounding of a softmax is offered by `softmax` only")
-    require_float64_format(fmt)
-    if not np.isfinite(score_array).all():
-        raise ValueError(
-            f"cannot take softmax of {score_array[~np.isfinite(score_array)].flat[0]}: scores must be finite"
-        )
-    empty = np.flatnonzero(~attended.any(axis=0))
-    if empty.size:
-        raise ValueError(f"softmax of an empty column: query {empty[0]} attends to no key")
+    require_float64_format(arithmetic.format)
+    if (bad := score_array[np.isnan(score_array) | (score_array == np.inf)]).size:
+        raise ValueError(f"cannot take softmax of {bad[0]}: scores must be finite, or −inf where masked")
+    attended = attended & (score_array != -np.inf)
+    keys_first = np.moveaxis(np.where(attended, score_array, 0.0), axis, 0)
+    kept = np.moveaxis(attended, axis, 0)
+    others = keys_first.shape[1:]
+    if not (attends := kept.any(axis=0)).all():
+        query = np.argwhere(~attends)[0].tolist()
+        where = f"query {query[0] if len(query) == 1 else tuple(query)}" if query else "the query"
+        raise ValueError(f"softmax of an empty column: {where} attends to no key")
+    shape = (keys_first.shape[0], attends.size)
+    by_column = _columns(keys_first.reshape(shape), kept.reshape(shape), arithmetic)
+    return SoftmaxArray(
+        np.moveaxis(by_column.weights.reshape(keys_first.shape), 0, axis),
+        by_column.decided_by,
+        by_column.saturated.reshape(others),
+        by_column.tie.reshape(others),
+    )
 
+
+def _columns(score_array: FloatArray, attended: BoolArray, arithmetic: Arithmetic) -> SoftmaxArray:
+    """Returns the weights of columns (key, query), each with a key that is attended to."""
+    fmt = arithmetic.format
     fused = arithmetic.discipline is Discipline.FUSED
     weights = np.zeros(score_array.shape)
     saturated, tie = np.zeros(score_array.shape[1], dtype=np.bool_), np.zeros(score_array.shape[1], dtype=np.bool_)

@@ -235,7 +235,7 @@ def test_exp_and_softmax_of_tensors() -> None:
     for discipline in Discipline:
         arithmetic = Arithmetic(fmt, discipline)
         for attended in (mask, None):
-            result = softmax_array(scores, attended, arithmetic)
+            result = softmax_array(scores, attended, arithmetic, axis=0)
             assert isinstance(result.weights, torch.Tensor)
             for query in range(3):
                 keys = mask[:, query] if attended is not None else torch.ones(3, dtype=torch.bool)
@@ -243,7 +243,7 @@ def test_exp_and_softmax_of_tensors() -> None:
                 assert [weight * 16 for weight in result.weights[keys, query].tolist()] == column.weights
                 assert (result.saturated[query], result.tie[query]) == (column.saturated, column.tie)
         alone = softmax_array(scores[:, 1], None, arithmetic)
-        both = softmax_array(scores, None, arithmetic)
+        both = softmax_array(scores, None, arithmetic, axis=0)
         assert alone.weights.tolist() == both.weights[:, 1].tolist()
         assert (alone.weights.shape, alone.saturated.shape) == ((3,), ())
     with pytest.raises(ValueError, match=r"must both have the shape"):

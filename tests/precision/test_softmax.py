@@ -246,7 +246,7 @@ def test_array_twin_has_the_bits_of_the_definition(fmt: Format, discipline: Disc
     mask = rng.random(raw.shape) < 0.8
     mask[rng.integers(0, keys, queries), np.arange(queries)] = True
     arithmetic = Arithmetic(fmt, discipline, rounding)
-    ours = softmax_array(scores, mask, arithmetic)
+    ours = softmax_array(scores, mask, arithmetic, axis=0)
     assert not np.signbit(ours.weights).any()
     assert sum(ours.decided_by.values()) == queries
     for query in range(queries):
@@ -263,7 +263,7 @@ def test_array_twin_falls_back_and_says_so() -> None:
     scores[:, 1] = np.linspace(0, 15, 32).round()
     mask = np.ones_like(scores, dtype=bool)
     mask[16:, 2] = False
-    ours = softmax_array(scores, mask, Arithmetic(fixed_point(9)))
+    ours = softmax_array(scores, mask, Arithmetic(fixed_point(9)), axis=0)
     assert ours.decided_by == {"exact": 1, "float64": 2}
     assert ours.tie.tolist() == [True, False, False]
     assert ours.weights[:, 0].tolist() == [0.0] * 32
@@ -273,13 +273,15 @@ def test_array_twin_falls_back_and_says_so() -> None:
 @pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(33), BF16], **by_name)
 def test_array_twin_does_not_depend_on_its_neighbours(fmt: Format) -> None:
     rng = np.random.default_rng(9)
-    scores = softmax_array(rng.integers(-9, 9, (20, 600)), np.ones((20, 600), bool), Arithmetic(BF16)).weights * 64
+    scores = (
+        softmax_array(rng.integers(-9, 9, (20, 600)), np.ones((20, 600), bool), Arithmetic(BF16), axis=0).weights * 64
+    )
     scores = np.round(scores * 16) / 16
     mask = rng.random(scores.shape) < 0.9
     mask[0] = True
-    whole = softmax_array(scores, mask, Arithmetic(fmt)).weights
+    whole = softmax_array(scores, mask, Arithmetic(fmt), axis=0).weights
     for query in (0, 255, 256, 599):
-        alone = softmax_array(scores[:, [query]], mask[:, [query]], Arithmetic(fmt)).weights
+        alone = softmax_array(scores[:, [query]], mask[:, [query]], Arithmetic(fmt), axis=0).weights
         assert alone.tobytes() == whole[:, [query]].tobytes()
 
 
@@ -307,7 +309,7 @@ def test_bad_arguments_are_named() -> None:
     assert softmax([1, 2], stochastic, repeat(Fraction(1, 2))).decided_by == "arb"
     ones = np.ones((2, 2))
     with pytest.raises(ValueError, match="query 1 attends to no key"):
-        softmax_array(ones, np.array([[True, False], [True, False]]), r9)
+        softmax_array(ones, np.array([[True, False], [True, False]]), r9, axis=0)
     with pytest.raises(ValueError, match="must both have the shape"):
         softmax_array(ones, np.ones(2), r9)
     with pytest.raises(ValueError, match="cannot take softmax of inf"):
@@ -315,4 +317,51 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="stochastic rounding of a softmax is offered by `softmax` only"):
         softmax_array(ones, ones, stochastic)
     with pytest.raises(ValueError, match=r"0\.3 is not a multiple of the quantum of fp8"):
-        softmax_array(np.array([[0.3], [0.3]]), np.ones((2, 1)), Arithmetic(FP8_E4M3, rounding=Rounding.TOWARD_ZERO))
+        softmax_array(
+            np.array([[0.3], [0.3]]), np.ones((2, 1)), Arithmetic(FP8_E4M3, rounding=Rounding.TOWARD_ZERO), axis=0
+        )
+
+
+@pytest.mark.parametrize("discipline", Discipline, **by_name)
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_any_axis_of_any_dimensions(axis: int, discipline: Discipline) -> None:
+    """Each column along the axis has the weights of the definition; −∞ masks as the mask does."""
+    fmt, rng = fixed_point(11), np.random.default_rng(5)
+    quanta = rng.integers(-200, 200, (3, 4, 5))
+    mask = rng.random(quanta.shape) < 0.7
+    np.moveaxis(mask, axis, 0)[0] = True
+    scores = quanta / 32
+    ours = softmax_array(scores, mask, Arithmetic(fmt, discipline), axis=axis)
+    infinite = softmax_array(np.where(mask, scores, -np.inf), None, Arithmetic(fmt, discipline), axis=axis)
+    assert ours.weights.tobytes() == infinite.weights.tobytes()
+    by_key, kept, weights = (np.moveaxis(x, axis, -1) for x in (quanta, mask, ours.weights))
+    assert ours.tie.shape == ours.saturated.shape == by_key.shape[:-1]
+    for place in np.ndindex(by_key.shape[:-1]):
+        column = softmax(by_key[place][kept[place]].tolist(), Arithmetic(fmt, discipline))
+        assert (weights[place][kept[place]] * 32).tolist() == column.weights
+        assert not weights[place][~kept[place]].any()
+        assert (ours.saturated[place], ours.tie[place]) == (column.saturated, column.tie)
+
+
+def test_the_last_axis_is_the_default_as_in_other_libraries() -> None:
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([[[0.0, 1.0, 2.0], [4.0, 4.0, -math.inf]]])
+    ours = softmax_array(scores, None, Arithmetic(FP32)).weights
+    assert torch.allclose(ours, torch.softmax(scores.double(), dim=-1), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "axis", "message"),
+    [
+        ([[0.0, math.nan]], -1, "cannot take softmax of nan"),
+        ([[0.0, math.inf]], -1, "cannot take softmax of inf"),
+        ([[[0.0], [1.0]], [[0.0], [-math.inf]]], -1, r"query \(1, 1\) attends to no key"),
+        ([0.0], 1, "axis 1 is none of scores of 1 dimensions"),
+        (0.0, -1, "axis -1 is none of scores of 0 dimensions"),
+        ([[], []], -1, "query 0 attends to no key"),
+        ([-math.inf], -1, "the query attends to no key"),
+    ],
+)
+def test_scores_that_have_no_softmax(scores: object, axis: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        softmax_array(scores, None, Arithmetic(fixed_point(9)), axis=axis)  # type: ignore[arg-type]

@@ -269,7 +269,7 @@ class Attention:
             mask = np.arange(max(columns))[:, None] < np.array(columns)[None, :]  # (key, query)
             by_query = np.zeros(mask.T.shape)
             by_query[mask.T] = values.cpu().numpy()
-            weights = softmax_array(by_query.T, mask, arithmetic).weights  # (key, query)
+            weights = softmax_array(by_query.T, mask, arithmetic, axis=0).weights  # (key, query)
             return self.numbers.from_floats(weights.T[mask.T])
         flat = scores.quanta().tolist()
         quanta: list[int] = []

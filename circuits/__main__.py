@@ -180,10 +180,13 @@ def _step(args: argparse.Namespace) -> _Made:
 
 def _judge(circuit: Circuit, path: Path) -> int:
     from circuits.aiger_read import read
-    from circuits.equivalence import find_difference
+    from circuits.equivalence import find_difference, match_by_position
 
     with cli.usage_errors():
-        difference = find_difference(circuit, read(path))
+        other, matched = match_by_position(circuit, read(path))
+        difference = find_difference(circuit, other)
+    if matched:
+        cli.remark(f"{path} has no names of {' and '.join(matched)}: they are matched by position")
     if difference is None:
         cli.say(f"holds: {path} is equal on all inputs, by SAT")
         return cli.HOLDS

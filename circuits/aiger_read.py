@@ -1,7 +1,7 @@
 """Reading AIGER files, ASCII and binary: a circuit, or one line that says where the file is wrong.
 
-Source: as `aiger`. Three ANDs that are an XOR become one again. Properties, constraints and fairness (AIGER 1.9) are
-not circuits and are refused, and so is a state bit without an initial value.
+Source: as `aiger`. Three ANDs that are an XOR become one again. Bad states (AIGER 1.9, lines `b`) are outputs. Constraints,
+justice and fairness are not circuits and are refused, and so is a state bit without an initial value.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ class _Cursor:
 
 @dataclass
 class _File:
-    """What a file says, as literals."""
+    """What a file says, as literals. bad: how many of the outputs, the last ones, are bad states."""
 
     largest: int
+    bad: int = 0
     inputs: list[int] = field(default_factory=list)
     latches: list[tuple[int, int, int]] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
@@ -99,19 +100,20 @@ def parse(data: bytes) -> Circuit:
     if not 5 <= len(fields) <= 9:
         raise AigerError(f"line 1: the header has {len(fields)} numbers, not 5")
     largest, inputs, latches, outputs, ands, *properties = map(int, fields)
-    if any(properties):
-        raise AigerError("line 1: properties, constraints and fairness are not read, only circuits")
-    if largest > MOST_VARIABLES or outputs > MOST_VARIABLES:
+    if any(properties[1:]):
+        raise AigerError("line 1: constraints, justice and fairness are not read, only circuits")
+    bad = sum(properties)
+    if largest > MOST_VARIABLES or outputs + bad > MOST_VARIABLES:
         raise AigerError(f"line 1: more than {MOST_VARIABLES} variables or outputs")
     if inputs + latches + ands > largest or (word == "aig" and inputs + latches + ands < largest):
         raise AigerError(
             f"line 1: {inputs} inputs, {latches} state bits and {ands} ANDs do not make {largest} variables"
         )
-    file = _File(largest)
+    file = _File(largest, bad=bad)
     if word == "aag":
-        _read_ascii(cursor, file, inputs, latches, outputs, ands)
+        _read_ascii(cursor, file, inputs, latches, outputs + bad, ands)
     else:
-        _read_binary(cursor, file, inputs, latches, outputs, ands)
+        _read_binary(cursor, file, inputs, latches, outputs + bad, ands)
     _read_symbols(cursor, file)
     return _circuit(file)
 
@@ -161,7 +163,7 @@ def _start(cursor: _Cursor, literal: int, start: Sequence[int]) -> int:
 
 
 def _read_symbols(cursor: _Cursor, file: _File) -> None:
-    counts = {"i": len(file.inputs), "l": len(file.latches), "o": len(file.outputs)}
+    counts = {"i": len(file.inputs), "l": len(file.latches), "o": len(file.outputs) - file.bad, "b": file.bad}
     while cursor.at < len(cursor.data):
         line = cursor.next_line("a name or a comment")
         if line == "c":
@@ -171,7 +173,9 @@ def _read_symbols(cursor: _Cursor, file: _File) -> None:
         is_place = place[:1] in counts and number.isascii() and number.isdecimal() and len(number) < 20
         if not is_place or int(number) >= counts[place[0]] or not name:
             raise AigerError(f"{_short(line)} where a name, as in `i0 a1`, or the comment `c` should be")
-        file.names[f"{place[0]}{int(number)}"] = name
+        if (key := f"{place[0]}{int(number)}") in file.names:
+            raise AigerError(f"line {cursor.line}: {key} has two names, {_short(file.names[key])} and {_short(name)}")
+        file.names[key] = name
 
 
 def _circuit(file: _File) -> Circuit:
@@ -194,7 +198,9 @@ def _circuit(file: _File) -> Circuit:
     read_out = [_literal(bits, literal) for literal in roots]
     outputs: dict[str, Bit] = {}
     for i, bit in enumerate(read_out[: len(file.outputs)]):
-        name = file.names.get(f"o{i}", f"o{i}")
+        first_bad = len(file.outputs) - file.bad
+        key = f"o{i}" if i < first_bad else f"b{i - first_bad}"
+        name = file.names.get(key, key)
         if name in outputs:
             raise AigerError(f"two outputs are called {_short(name)}")
         outputs[name] = bit

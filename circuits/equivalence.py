@@ -7,7 +7,7 @@ the one equal to gates of the other, from the inputs to the outputs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from circuits.builder import Builder
@@ -47,6 +47,26 @@ def find_difference(first: Circuit, second: Circuit) -> Difference | None:
     states = dict(zip(miter.states, case.states, strict=True))
     values = [named_values(circuit, inputs, states)[names[pair]] for circuit in (first, second)]
     return Difference(inputs, states, names[pair], (values[0], values[1]))
+
+
+def match_by_position(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
+    """Returns the second circuit with the first one's names where its file names none, and which kinds of bits got them.
+
+    AIGER's table of names is optional. A kind of bits without names gets those of the first circuit, in their order, if there
+    are as many; another number of bits is left as it is, so that `find_difference` refuses it.
+    """
+    matched: list[str] = []
+    for what, attribute, letter in (
+        ("inputs", "inputs", "i"),
+        ("state bits", "states", "l"),
+        ("outputs", "output_names", "o"),
+    ):
+        ours, theirs = getattr(first, attribute), getattr(second, attribute)
+        unnamed = theirs in [tuple(f"{x}{i}" for i in range(len(theirs))) for x in (letter, "b")]
+        if unnamed and len(ours) == len(theirs) and set(ours) != set(theirs):
+            second = replace(second, **{attribute: ours})
+            matched.append(what)
+    return second, matched
 
 
 def named_values(circuit: Circuit, inputs: Mapping[str, int], states: Mapping[str, int]) -> dict[str, int]:

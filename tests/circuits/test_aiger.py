@@ -97,6 +97,16 @@ def test_bits_without_names() -> None:
     assert circuit.run([1])[0] == [0, 1]
 
 
+def test_bad_states_are_outputs() -> None:
+    """As model checkers write them: no output, one bad state, a latch that toggles."""
+    circuit = parse(b"aag 1 0 1 0 0 1\n2 3\n2\n")
+    assert circuit.output_names == ("b0",)
+    assert circuit.run([], [1]) == ([1], [0])
+    named = parse(b"aag 2 2 0 1 0 1\n2\n4\n3\n4\nb0 wrong\n")
+    assert named.output_names == ("o0", "wrong")
+    assert named.run([1, 0])[0] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -105,7 +115,10 @@ def test_bits_without_names() -> None:
         ("aog 0 0 0 0 0\n", "line 1: the header should be"),
         ("aag 1 x 0 0 0\n", "line 1: the header should be"),
         ("aag 1 2 0 0 0\n2\n4\n", "2 inputs, 0 state bits and 0 ANDs do not make 1 variables"),
-        ("aag 0 0 0 0 0 1\n", "properties, constraints and fairness"),
+        ("aag 0 0 0 0 0 0 1\n", "constraints, justice and fairness"),
+        ("aag 0 0 0 0 0 1\n", "line 2: the file ends where an output should be"),
+        ("aag 1 1 0 0 0\n2\ni0 x\ni0 y\n", "line 4: i0 has two names, 'x' and 'y'"),
+        ("aag 1 1 0 1 0\n2\n2\nb0 x\n", "'b0 x' where a name"),
         ("aag 99999999 0 0 0 99999999\n", "more than 16777216 variables"),
         ("aag 1 1 0 1 0\n2\n", "line 3: the file ends where an output should be"),
         ("aag 1 1 0 0 0\n3\n", "line 2: input 3 is odd"),

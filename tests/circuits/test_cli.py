@@ -85,6 +85,26 @@ def test_an_equal_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (code, err) == (0, f"holds: {path} is equal on all inputs, by SAT\n")
 
 
+@pytest.mark.parametrize("operation", ["add", "compare"])
+def test_bits_without_names_are_matched_by_position(
+    operation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table of names is optional in AIGER. The order still counts: two inputs exchanged are another circuit."""
+    path, options = tmp_path / "x.aag", (operation, "--p", 5)
+    run(capsys, *options, "--aiger", path)
+    lines = [line for line in path.read_text().splitlines() if line[0].isdigit() or line.startswith("aag")]
+    path.write_text("\n".join(lines) + "\n")
+    code, _, err = run(capsys, *options, "--against", path)
+    remark = f"{path} has no names of inputs and outputs: they are matched by position"
+    assert (code, err.splitlines()[0]) == (0, remark)
+    exchanged = [lines[0], *lines[2:11], lines[1], *lines[11:]]  # the first input last
+    path.write_text("\n".join(exchanged) + "\n")
+    code, _, err = run(capsys, *options, "--against", path)
+    assert code == 1
+    path.write_text("\n".join([*lines, "i0 other"]) + "\n")
+    assert run(capsys, *options, "--against", path)[0] == 2  # some names, which are others
+
+
 def test_another_file_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.aag"
     run(capsys, "add", "--p", 5, "--aiger", path)

@@ -62,6 +62,8 @@ def load(
     """
     door = _door_of(name)
     p = _whole("p", p)
+    if not isinstance(sequential, bool | np.bool_):
+        raise ValueError(f"sequential is True or False, not {sequential!r}")
     if p is not None and abs(p) > LARGEST_PRECISION:
         raise ValueError(f"p = {shown(p)} is not in 5 … {LARGEST_PRECISION:,}, the bits that are wired here")
     options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
@@ -71,6 +73,8 @@ def load(
         raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
     if variant == "lean":
         solver = solver.of(variant)
+    if not isinstance(findings, Iterable):
+        raise ValueError(f"findings are names of findings, not {findings!r}")
     ids = (findings,) if isinstance(findings, str) else tuple(findings)
     if variant == "printed":
         if ids:
@@ -95,16 +99,20 @@ def _door_of(name: str | Path | Program | ProgramModel) -> Door:
         return ProgramModel(name).door
     if isinstance(name, ProgramModel):
         return name.door
+    if not isinstance(name, str | Path):
+        raise ValueError(f"a construction is named by a text, a path or a program, not {name!r}")
     if isinstance(name, Path) or is_file(name) or name in names_of_gallery():
         return load_model(str(name)).door
     return find_door(name)
 
 
 def _whole(name: str, value: Any) -> Any:
-    """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for text in place of one."""
+    """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for a text or a truth value."""
     if value is None:
         return value
     try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
         return int(operator.index(value))
     except TypeError:
         raise ValueError(f"{name} is a whole number, not {value!r}") from None
@@ -336,8 +344,8 @@ class Result:
         block, head: from 1; the head by its name, too.
         Raises IndexError or KeyError for one that there is not.
         """
-        if not 1 <= block <= len(self._wired.blocks):
-            raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {len(self._wired.blocks)}")
+        if not isinstance(block, int | np.integer) or not 1 <= block <= len(self._wired.blocks):
+            raise IndexError(f"there is no block {block!r}; there are blocks 1 … {len(self._wired.blocks)}")
         names = [attention_head.name for attention_head in self._wired.blocks[block - 1].heads]
         if head not in names and head not in range(1, len(names) + 1):
             has = ", ".join(name_part("head", i, name) for i, name in enumerate(names, start=1))
@@ -366,8 +374,8 @@ class Result:
         if name not in self._wired.registers:
             raise KeyError(f"there is no register {name!r}; there are {', '.join(self._wired.registers)}")
         blocks = len(self._wired.blocks)
-        if block is not None and not 0 <= block <= blocks:
-            raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {blocks}, and 0 for the embedding")
+        if block is not None and not (isinstance(block, int | np.integer) and 0 <= block <= blocks):
+            raise IndexError(f"there is no block {block!r}; there are blocks 1 … {blocks}, and 0 for the embedding")
         place, sublayer = self._wired.registers.index(name), 2 * (blocks if block is None else block)
         return self._steps.streams[sublayer][place]
 

@@ -15,6 +15,7 @@ from constructions.models.model import Model
 from precision.format import Discipline
 
 LONGEST_BITS = 128  # of a number that a message writes in digits
+COMMON_OPTIONS = "model, variant, findings, p, sequential"
 LARGEST_N = 1 << 20  # of a model that is wired: it has a row of weights for each number
 
 
@@ -49,7 +50,9 @@ class Door:
         """The model with these options, and its n or None. Raises ValueError for a model or an option that there is none of."""
         model_name = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
-            raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
+            raise ValueError(
+                f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}, and all have {COMMON_OPTIONS}"
+            )
         for name, value in options.items():
             self.require(name, value)
         return self.model_of(model_name, discipline, **options)

@@ -91,10 +91,10 @@ class TuringModel(Model[int, Configuration]):
         return Setting(max(n, 1), self.length(n), fmt)
 
     def request(self, wired: Wired, given: int) -> Request:
-        """Asks for a run of so many steps. Raises ValueError where a space that grows with the steps is wired for others."""
-        if self.has_space and self.cells is None and given != wired.n:
+        """Asks for a run of so many steps. Raises ValueError for more than a space that grows with the steps is wired for."""
+        if self.has_space and self.cells is None and given > wired.n:
             raise ValueError(
-                f"this model is wired for {wired.n} steps, not {given}: its space follows from them; give cells, too"
+                f"{given} steps; this model is wired for {wired.n} at most, and its space follows from them"
             )
         # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
         guess = () if wired.printed else self.expected_tokens(wired, given)
@@ -119,7 +119,7 @@ class TuringModel(Model[int, Configuration]):
 
     def read_input(self, given: object, n: int | None) -> int:
         steps = n if given is None else given
-        if not isinstance(steps, int) or steps < 0:
+        if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
             raise ValueError(
                 f"a run is asked for by its number of steps, not by {given!r}; machine and tape are those loaded"
             )
@@ -133,9 +133,7 @@ class TuringModel(Model[int, Configuration]):
     def examples(self, wired: Wired, given: int | None = None) -> Iterator[Request]:
         """How a repaired run begins."""
         if not wired.printed:
-            fixed = self.has_space and self.cells is None  # its space is that of all its steps
-            # No step has less than a word.
-            request = self.request(wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS))
+            request = self.request(wired, min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
             guess = request.guess[:EXAMPLE_WORDS]
             yield replace(request, guess=guess, limit=len(guess))
 

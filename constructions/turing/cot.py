@@ -49,12 +49,13 @@ three tokens a step are enough: three_tokens.py wires them. The separation, of w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Ids, Planned
 from constructions.models.program import NUMBER, SQUARE, back, window
+from constructions.models.request import Request
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import TuringModel
 from constructions.turing.configurations import (
@@ -83,6 +84,7 @@ from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear
+from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
 SOURCE = "Theorem 4.1"
@@ -315,6 +317,12 @@ class Cot(TuringModel):
             Derived("2^h·b^(1−m)", queue.last, "the last digit of the queue"),
             Derived("2^(h+2β)", Fraction(queue.halt), f"the logit of {HALT}, above that of every digit"),
         )
+
+    def request(self, wired: Wired, given: int) -> Request:
+        """Asks for a run of so many steps, on the cells that the model is wired for. Raises ValueError for too many steps."""
+        if self.cells is None and given < wired.n:
+            return replace(self, cells=self.any_task(wired.n).cells).request(wired, given)
+        return super().request(wired, given)
 
     def expected(self, n: int) -> list[str]:
         """The last word is HALT, or OUT, or the `|` behind the last step."""

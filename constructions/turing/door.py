@@ -78,6 +78,10 @@ def _model_of(
 ) -> tuple[TuringModel, int]:
     if machine is None:
         raise ValueError('turing needs a machine, as in machine="1RB1LB_1LA1RZ"')
+    if not isinstance(machine, str | Machine):
+        raise ValueError(f"a machine is a text as 1RB1LB_1LA1RZ, or a Machine, not {machine!r}")
+    if not isinstance(tape, str | None):
+        raise ValueError(f"a tape is a text of symbols as 0110, not {tape!r}")
     if isinstance(machine, Machine):
         rules, word = machine, tape or ""
         rules.word(word)

@@ -17,6 +17,7 @@ import constructions
 from constructions.engines.reference import ReferenceEngine
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
+from constructions.turing.simulator import simulate
 from tests.constructions.commands import command
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +140,15 @@ def test_a_finding_is_refuted() -> None:
         (("turing",), {"machine": "bb99"}, None, "no machine of the library"),
         (("turing",), {"machine": "bb2", "steps": 5}, 6, "6 steps; this model is wired for 5 at most"),
         (("turing", "rag"), {"machine": "bb2", "cells": 6}, None, "rag has all cells"),
+        ((None,), {}, None, "a construction is named by a text, a path or a program, not None"),
+        ((3,), {}, None, "a construction is named by a text, a path or a program, not 3"),
+        (("istree",), {"machine": "bb2"}, None, "and all have model, variant, findings, p, sequential"),
+        (("istree",), {"n": True}, None, "n is a whole number, not True"),
+        (("istree",), {"n": 4, "sequential": "no"}, None, "sequential is True or False, not 'no'"),
+        (("istree",), {"findings": 3}, None, "findings are names of findings, not 3"),
+        (("turing",), {"machine": 3}, None, "a machine is a text as 1RB1LB_1LA1RZ, or a Machine, not 3"),
+        (("turing",), {"machine": "bb2", "tape": 3}, None, "a tape is a text of symbols as 0110, not 3"),
+        (("turing",), {"machine": "bb2"}, True, "a run is asked for by its number of steps, not by True"),
         (("simulate",), {"rnn": "lstm"}, None, "there is no RNN 'lstm'; there are shift, sum, parity"),
         (("simulate",), {"length": 2}, "1 0 1", "the prompt has 3 words; this model is wired for 2"),
     ],
@@ -152,8 +162,29 @@ def test_what_is_wrong_is_said_in_one_line(
     assert "\n" not in str(excinfo.value)
 
 
+@pytest.mark.parametrize("model", [None, "rag", "cot"])
+@pytest.mark.parametrize(("machine", "tape"), [("1RB1LB_1LA1RZ", ""), ("1RB---_0LB1LA", "101"), ("bb4", "")])
+def test_fewer_steps_than_wired_are_a_run(model: str | None, machine: str, tape: str) -> None:
+    """The usual model was wired for 1000 steps, and refused 20. What is said after t steps is what the machine does."""
+    loaded = constructions.load("turing", model, machine=machine, tape=tape, steps=40)
+    for steps in (0, 1, 2, 5, 39, 40):
+        result = loaded.run(steps)
+        configuration = simulate(loaded.solver.machine, tape, steps)
+        assert result.complaint == ""
+        assert (result.steps, result.state, result.head) == (
+            configuration.steps,
+            configuration.state,
+            configuration.head,
+        )
+        assert result.nonblank == configuration.nonblank
+        assert [r.steps for r in loaded.run_many([steps])] == [configuration.steps]
+
+
 def test_unknown_names_of_a_result_are_said() -> None:
     result = constructions.load("istree").run("1-2")
+    for block in ("6", None, 1.0):
+        with pytest.raises(IndexError, match=f"there is no block {block!r}; there are blocks 1 … 9"):
+            result.attention(block, "father")  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="no register 'mother'; there are vertex"):
         _ = result["mother"]
     with pytest.raises(KeyError, match=r"block 6 has no head 'mother'; it has head 1 \(father\)"):

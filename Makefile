@@ -1,13 +1,16 @@
-# `make verify` judges the paper, `make test` judges this code. Both set up .venv on a fresh machine.
+# `make setup` makes .venv, `make verify` judges the paper, `make test` judges this code. Each sets up .venv where it is missing.
 PYTHON ?= python3
 BIN := .venv/bin
 # Where the environment forbids Python to keep what it compiles, each process that a test starts compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test hostile export-test sweep-test extras-test fuzz check bench docs picture clean
+.PHONY: setup verify test hostile export-test sweep-test extras-test fuzz check bench docs picture clean
+
+setup: .venv/ready
 
 verify: .venv/ready
-	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
+	mkdir -p build
+	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2 --ledger build/ledger.json
 
 test: .venv/ready
 	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports and not hostile"

@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -90,6 +90,7 @@ def add_options(add: Callable[..., object]) -> None:
         metavar="MINUTES",
         help="draw fresh cases for so long, and keep what fails; judge nothing",
     )
+    add("--full", action="store_true", help="print every row at the end, not one screen")
     add("--force", action="store_true", help="let --ledger overwrite a file that is no ledger")
     add(
         "--witnesses",
@@ -98,6 +99,13 @@ def add_options(add: Callable[..., object]) -> None:
         help="the file of stored witnesses, beside proofs.json (default: witnesses.json beside the folder claims)",
     )
     add("--update-witnesses", action="store_true", help="store the witnesses and proofs that this run finds")
+
+
+def last_screen(rows: Sequence[Row], width: int, color: bool, not_judged: int, path: Path | None) -> str:
+    """Returns what a run of many claims ends in, see `verify.screen`."""
+    from verify import screen
+
+    return screen.text(rows, width, color, not_judged, path)
 
 
 def with_values() -> list[str]:
@@ -149,7 +157,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 1  # pytest-xdist hands out a claim at a time, so that nobody waits for a heap of long ones
             )
 
-        session = Session(config, config.stash[OPTIONS])
+        session = Session(config, config.stash[OPTIONS], last_screen)
         session.rows.extend(known)
         config.pluginmanager.register(session, "verify-session")
 

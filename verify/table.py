@@ -243,6 +243,15 @@ class Cell:
         found = [kind + (f" to {size_text(sizes[kind])}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
         return [*found, *filter(None, map(self._certified, dict.fromkeys(APART.values())))]
 
+    def certified(self) -> list[str]:
+        """The n for which program and rounding are certified, in few words."""
+        ranges = {
+            about: self._certified(about).partition(" certified for ")[2] for about in dict.fromkeys(APART.values())
+        }
+        if len({*ranges.values()}) == 1:
+            return [f"certified, {text}" for text in {*ranges.values()} if text]
+        return [f"{about}: {text or 'not certified'}" for about, text in ranges.items()]
+
     def _certified(self, about: str) -> str:
         """For which n: those that each document is about, as stored, and all above; without a document, those that were met."""
         rows = [row for row in self.rows if APART.get(row.claim.aspect) == about]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 import pytest
 
@@ -18,13 +18,21 @@ from verify.framework.options import FILES, Options, matching, no_claim
 from verify.framework.order import LEDGER, are_claims, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
 
+Screen: TypeAlias = Callable[[Sequence[Row], int, bool, int, Path | None], str]
+"""The last screen of rows: terminal's width, colour, number of claims not judged, the ledger that was written."""
+MOST_TOGETHER = 12  # rows that a run prints whole, without being asked
+
 
 class Session:
-    """A pytest plugin for the process that the user started."""
+    """A pytest plugin for the process that the user started.
 
-    def __init__(self, config: pytest.Config, options: Options) -> None:
+    screen: makes what a run of many claims ends in, unless `--full` is given.
+    """
+
+    def __init__(self, config: pytest.Config, options: Options, screen: Screen) -> None:
         self.config = config
         self.options = options
+        self.screen = screen
         self.progress: Progress | None = None
         self.stream: TextIO = sys.stderr
         self.rows: list[Row] = []
@@ -164,11 +172,13 @@ class Session:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         option = self.config.option
+        whole = option.full or len(self.rows) <= MOST_TOGETHER
         if self.rows or self.lost or self.not_judged:
             terminalreporter.section("ledger")
-            width = self.config.get_terminal_writer().fullwidth
-            shown = ledger.text(self.rows, width, terminalreporter.hasmarkup, len(self.not_judged))
-            terminalreporter.write(shown)
+            about = self.config.get_terminal_writer().fullwidth, terminalreporter.hasmarkup, len(self.not_judged)
+            terminalreporter.write(
+                ledger.text(self.rows, *about) if whole else self.screen(self.rows, *about, option.ledger)
+            )
         for claim in sorted(self.not_judged, key=lambda claim: ledger.natural(claim.id)):
             terminalreporter.write_line(f"Not judged: {claim.id}: {claim.reason}")
         for test in sorted(set(self.lost)):
@@ -181,7 +191,8 @@ class Session:
         except ValueError as error:
             stored = {}
             self.trouble.append(str(error))
-        lines = ledger.replay_lines(self.rows, stored, option.ledger, self.files, option.witnesses)
+        replayed = self.rows if whole else [row for row in self.rows if not row.as_expected]
+        lines = ledger.replay_lines(replayed, stored, option.ledger, self.files, option.witnesses)
         for line in ["Replay a witness:", *lines] if lines else []:
             terminalreporter.write_line(line)
         for line in self.trouble:

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 EXACT = ("exactness", "certificates", "programs", "induction", "lower-bounds")
 PAGES = (
-    "index",
+    "first-hour",
     "first-construction",
     "rasp",
     "language",
@@ -57,7 +57,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    python, dash_m, module, *argv = shlex.split(command)
+    python, dash_m, module, *argv = shlex.split(command, comments=True)
     assert (python, dash_m) == ("python", "-m")
     monkeypatch.setattr(sys, "argv", [module, *argv])
     capsys.readouterr()
@@ -97,7 +97,7 @@ def in_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, str
 WRITES = r"--(?:html|dump-weights|aiger|dot|svg|ledger|export \w+) ([\w.-]+\.\w+)"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/commands.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/first-hour.md", "docs/commands.md"])
 def test_git_ignores_what_the_commands_of_a_page_write(page: str) -> None:
     """And what stands beside it: the names of weights, the sidecar of an export, the journal of a ledger."""
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
@@ -145,6 +145,36 @@ def test_the_snippets_of_a_page_run_in_order(
             assert lines == expected, command
 
 
+def test_the_readme_runs_as_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each command but make's, in order, from a folder of the user's; what is printed there is what a terminal shows."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (program,) = re.findall(r"^```py\n(.*?)^```$", text, re.M | re.S)
+    (tmp_path / "again.py").write_text(program, encoding="utf-8")
+    ran = 0
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
+        for command, wanted in commands(block):
+            if not command.startswith("python "):
+                assert command.partition("#")[0].strip() in (
+                    "make setup",
+                    "make verify",
+                    "make test",
+                    ". .venv/bin/activate",
+                )
+                continue
+            lines = [line.rstrip() for line in run(command, capsys, monkeypatch).splitlines()]
+            expected = [line.rstrip() for line in wanted.splitlines() if not line.startswith("engine: ")]
+            if expected[-1:] == ["…"]:
+                expected.pop()
+                assert len(lines) > len(expected)
+            assert lines[: len(expected)] == expected
+            ran += 1
+    assert ran == 8
+
+
 def test_the_parts_of_a_page_are_called_as_it_says() -> None:
     text = (DOCS / "by-hand.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `([\w/]+)\.py`: (.*?) \|", text.partition("<!-- parts: begin -->")[2], re.M)
@@ -157,7 +187,7 @@ def test_the_parts_of_a_page_are_called_as_it_says() -> None:
 
 
 def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:
-    menu = re.findall(r"^  - .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    menu = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
     assert sorted(menu) == sorted(path.name for path in DOCS.glob("*.md"))
     for name in menu:
         text = re.sub(r"^```.*?^```$", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.M | re.S)

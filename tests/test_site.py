@@ -150,6 +150,12 @@ def test_a_page_begins_with_a_title_and_a_sentence(page: str) -> None:
 
 
 def test_only_the_ledgers_page_becomes_a_list() -> None:
+    home = site.on_page_markdown(
+        "", page=SimpleNamespace(file=SimpleNamespace(src_uri="index.md")), config=None, files=None
+    )
+    assert home.startswith("# Hand-wired Transformers and RNNs, checked\n")
+    assert "\n## What came out\n" in home
+    assert "](docs/" not in home
     for name in ("ledger.md", "findings.md"):
         text = (DOCS / name).read_text(encoding="utf-8")
         page = SimpleNamespace(file=SimpleNamespace(src_uri=name))

@@ -77,7 +77,7 @@ def false(rows: Sequence[Row]) -> str:
     for first, *_ in entries(rows, Kind.FALSE):
         finding, place = finding_of(first.claim, findings), places_of(first.claim.source)[0]
         printed = first.claim.statement if finding is None else finding.printed
-        where = f"[{place}](docs/{link(first.claim.source)})"
+        where = f"[{place}]({link(first.claim.source)})"
         failed = [one for one in first.claim.readings if not one.holds]
         why = next((one.text for one in failed if one.shown == first.claim.id), failed[0].text if failed else "")
         cells = (f"{where}: {escaped(printed)}", escaped(why), f"`python -m verify.replay {first.claim.id}`")

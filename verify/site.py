@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from pathlib import Path
 
 from verify.findings import is_among_findings
 from verify.framework.claim import (
@@ -28,6 +29,7 @@ from verify.framework.ledger import covered, natural, read, sort_key, summary
 from verify.framework.order import LEDGER
 from verify.readme import MARK, transcribed
 
+ROOT = Path(__file__).parents[1]
 NO_ENGINE, FROM = "none", "from"
 ORDERS = {"": "the paper's", "verdict": "by verdict", "evidence": "by evidence", "seconds": "by seconds, longest first"}
 NAMES: dict[str, str] = {FROM: "holds from some n on", **{str(kind): f"refuted ({kind})" for kind in Kind}}
@@ -160,8 +162,17 @@ def _link(text: str, target: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Json, **_: object) -> str:
-    """mkdocs: a page before it is HTML. In place of the ledger's table stands the list."""
-    return MARK.sub(lambda _: html(read(LEDGER)), markdown) if page.file.src_uri == "ledger.md" else markdown
+    """mkdocs: returns a page before it is HTML. The ledger's table becomes the list, and the home page the README."""
+    if page.file.src_uri == "ledger.md":
+        return MARK.sub(lambda _: html(read(LEDGER)), markdown)
+    return home() if page.file.src_uri == "index.md" else markdown
+
+
+def home() -> str:
+    """Returns the home page: the README, with what came out after it."""
+    readme, results = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/results.md"))
+    readme = re.sub(r"\[([^]]*)\]\(CONTRIBUTING\.md\)", r"\1", readme.replace("](docs/", "]("))
+    return f"{readme}\n{results.replace('# ', '## ')}"
 
 
 def on_page_content(html: str, page: Json, **_: object) -> str:

@@ -87,10 +87,10 @@ def test_what_is_false_is_told_with_its_witness() -> None:
     about = replace(REFUTED.claim, kind=Kind.FALSE, readings=(Reading("as printed", False),))
     text = readme.false([HOLDS, replace(REFUTED, claim=about)])
     assert "The findings are 1 false, 0 slips, 0 left open." in text
-    assert "| [C.2](docs/transcription.md#c2): so | as printed | `python -m verify.replay C.2` |" in text
+    assert "| [C.2](transcription.md#c2): so | as printed | `python -m verify.replay C.2` |" in text
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/ledger.md"])
+@pytest.mark.parametrize("page", ["docs/results.md", "docs/ledger.md"])
 def test_the_committed_pages_say_what_the_ledger_says(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert readme.replaced(text, ledger.read(LEDGER)) == text

@@ -1,6 +1,8 @@
 # `make setup` makes .venv, `make verify` judges the paper, `make test` judges this code. Each sets up .venv where it is missing.
 PYTHON ?= python3
 BIN := .venv/bin
+# In this mode a folder of the user's that is called `constructions` does not hide the package.
+EDITABLE := --config-settings editable_mode=compat --editable
 # Where the environment forbids Python to keep what it compiles, each process that a test starts compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -21,17 +23,17 @@ hostile: .venv/ready
 
 # Exports in the runtimes of others, 200 inputs each. One process has all that asks one runtime, which is started once.
 export-test: .venv/ready
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[export,lens]'
 	$(BIN)/python -m pytest tests/exports -q -n 2 --dist loadfile
 
 # Claims on a Dask cluster, and ledgers in Parquet: nothing else needs these packages.
 sweep-test: .venv/ready
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dask,parquet]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[dask,parquet]'
 	$(BIN)/python -m pytest tests/verify/test_cluster.py tests/verify/test_parquet.py -q -n 2
 
 # What is tried of all extras in CI: those, and exports in each runtime on a few inputs.
 extras-test: sweep-test
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[export,lens]'
 	$(BIN)/python -m pytest tests/exports -q -n 2 --dist loadfile -m "not exports" -k "onnx or huggingface or transformerlens"
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
@@ -55,14 +57,14 @@ bench: .venv/ready
 # The theme is maintained until May 2027, which it would say at each build. Its successor, zensical, reads mkdocs.yml too.
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: .venv/ready
-	$(BIN)/python -c "import material, mkdocstrings_handlers.python" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -c "import material, mkdocstrings_handlers.python" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[docs]'
 	$(BIN)/python -m verify.findings --into docs/findings.md
 	$(BIN)/mkdocs build --strict --site-dir build/site
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[dev]'
 	touch $@
 
 # The picture of the README: a page of a run, at its fourth token. It needs Chromium.

@@ -58,5 +58,8 @@ THREADS = "OPENBLAS_NUM_THREADS"
 SETS_THREADS = _is_ours() and THREADS not in os.environ  # until its modules are imported: see `show.cli.run_command`
 if _is_ours():
     sys.excepthook = _in_one_line
+    # `python -m` looks into the user's folder first, where a random.py would take the place of Python's own module.
+    if sys.path and sys.path[0] == os.getcwd() and not sys.flags.safe_path:
+        sys.path.append(sys.path.pop(0))
 if SETS_THREADS:
     os.environ[THREADS] = "1"

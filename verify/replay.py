@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -242,7 +243,10 @@ def replay_proofs(arguments: argparse.Namespace) -> int:
     if found is None:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
         where = arguments.ledger or arguments.witnesses
-        cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}, and no proof beside it")
+        cli.say(
+            f"{PROG}: {arguments.claim}: there is no witness in {where}, and no proof beside it; "
+            f"pytest {os.path.relpath(arguments.claims)} --claim {arguments.claim} judges it again"
+        )
         return EXIT_CODES[Verdict.UNKNOWN]
     if arguments.json:
         cli.write_json({"schema": 1, "claim": arguments.claim, "verdict": found.verdict, **found.document()})

@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 WIDTH = 150  # of tables that no terminal limits
+DEFAULT_WIDTH = 80  # of a terminal that does not know its own
 LEAST_BAR, LONGEST_BAR = 5, 40
 BESIDE_THE_BAR = 45  # columns: percent and times, with days among them
 
@@ -35,8 +36,18 @@ class _Console(Console):
 
 def console() -> Console:
     """Colours and the terminal's width on a terminal, neither elsewhere."""
-    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
+    return _Console(file=sys.stdout, width=_width(), highlight=False, emoji=False, markup=False)
+
+
+def _width() -> int:
+    """Returns COLUMNS if it is a number above 0, else the terminal's width; `WIDTH` where there is no terminal."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    with contextlib.suppress(OSError, ValueError):
+        if sys.stdout.isatty():
+            return os.get_terminal_size(sys.stdout.fileno()).columns or DEFAULT_WIDTH
+    return WIDTH
 
 
 def print_table(console: Console, table: Table, least_width: int | None = None) -> None:

@@ -335,7 +335,8 @@ def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) 
 def test_a_claim_without_a_witness(stored: Paper) -> None:
     result = stored.replay("--witnesses", "witnesses.json", "T.1/repaired")
     assert result.ret == 3
-    line = "python -m verify.replay: T.1/repaired: there is no witness in witnesses.json, and no proof beside it"
+    line = "python -m verify.replay: T.1/repaired: there is no witness in witnesses.json, and no proof beside it; "
+    line += "pytest . --claim T.1/repaired judges it again"
     result.stderr.fnmatch_lines([line])
 
 

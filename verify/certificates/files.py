@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from dataclasses import replace
@@ -47,6 +46,7 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     from safetensors.numpy import load
 
     content = _content(path)
+    metadata = _metadata(content)  # before `load`, which takes the last of two tensors with one name
     tensors = load(content)
     if odd := [name for name, tensor in tensors.items() if not np.isfinite(tensor).all()]:
         raise ValueError(f"{odd[0]} holds what is no number")
@@ -65,7 +65,7 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     own, automaton = build(subject)
     if widths - {head_width(wired.model)}:
         raise Refused("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
-    if (stored := _metadata(content).get(LENGTH)) not in (None, str(wired.model.longest)):
+    if (stored := metadata.get(LENGTH)) not in (None, str(wired.model.longest)):
         raise Refused("the file", f"its metadata has {LENGTH} {stored}, the sidecar {wired.model.longest}")
     if len(wired.registers) != model.width:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(wired.registers)}")
@@ -101,8 +101,10 @@ def _content(path: Path) -> bytes:
 
 
 def _metadata(content: bytes) -> dict[str, str]:
-    """Of a `.safetensors` file: its header begins with the length of a JSON text."""
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    """Returns what a `.safetensors` file says of itself. Raises ValueError for a header that is no JSON, or has a name twice."""
+    header = parse_json(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    if not isinstance(header, dict):
+        raise ValueError("its header is no JSON object")
     metadata: dict[str, str] = header.get("__metadata__") or {}
     return metadata
 

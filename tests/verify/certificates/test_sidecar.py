@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,22 @@ def test_an_example_that_expects_what_is_wrong(tmp_path: Path, capsys: pytest.Ca
                 path.with_suffix(".json").write_text(json.dumps({**sidecar, "examples": [changed]}), encoding="utf-8")
                 assert main([str(path)]) == 1
                 assert "the sidecar: example 1 expects what the construction does not say" in capsys.readouterr().out
+
+
+def test_a_tensor_that_stands_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One reader takes the first of two tensors with one name, another the last, so the file is refused."""
+    path = tmp_path / "w.safetensors"
+    exported(find_subject("recall", 8), path)
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = content[8 : 8 + size].rstrip()
+    name = '"embed.position":'
+    (entry,) = re.findall(rf"{name}({{[^}}]*}})", header.decode())
+    twice = header.replace(b"{", f"{{{name}{entry},".encode(), 1)
+    twice += b" " * (-len(twice) % 8)
+    path.write_bytes(len(twice).to_bytes(8, "little") + twice + content[8 + size :])
+    assert main([str(path)]) == 2
+    assert "'embed.position' stands twice in one object" in capsys.readouterr().err
 
 
 def test_metadata_of_another_length(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,8 @@ PAD = "<pad>"
 def write(export: Export, path: Path) -> None:
     """Writes the folder. Raises ExportError for tokens that a tokenizer cannot tell apart."""
     wired = export.wired
-    save_tokenizer(wired, path, pad=PAD)
+    start = next((example["tokens"][0] for example in export.sidecar["examples"]), "")
+    save_tokenizer(wired, path, pad=PAD, start=start)
     state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
     metadata = {"format": "pt", "longest_sequence": str(export.longest)}
     (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
@@ -64,12 +65,14 @@ def weights_of(block: int, head: int, name: str) -> dict[str, object]:
     return {"attentions": block, "index": head}
 
 
-def save_tokenizer(wired: Wired, path: Path, *, pad: str = "") -> None:
-    """A tokenizer in the folder that splits at spaces. pad: a token more, the last, which fills up on the left; "" for none.
+def save_tokenizer(wired: Wired, path: Path, *, pad: str = "", start: str = "") -> None:
+    """Saves a tokenizer in the folder that splits at spaces. pad: a token more, the last, which fills up on the left; "" for none.
 
-    Raises ExportError for tokens that it cannot tell apart.
+    start: the word that begins a prompt. Where it is given, a space stands before each other word that is decoded, so that a
+    decoded answer can follow the text of its prompt, as pipelines put them together. Raises ExportError for tokens that it
+    cannot tell apart.
     """
-    from tokenizers import Tokenizer, models, pre_tokenizers
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     if broken := [word for word in wired.vocabulary if word.split() != [word] or word == pad]:
@@ -77,6 +80,9 @@ def save_tokenizer(wired: Wired, path: Path, *, pad: str = "") -> None:
         raise ExportError(f"the token {broken[0]!r} {why}")
     tokenizer = Tokenizer(models.WordLevel(wired.token))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    if start:
+        spaced = [decoders.Replace(Regex("^"), " "), decoders.Fuse(), decoders.Replace(f" {start}", start)]
+        tokenizer.decoder = decoders.Sequence(spaced)
     names = ["input_ids", "attention_mask"]
     fills = {"pad_token": pad, "padding_side": "left"} if pad else {}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=names, **fills).save_pretrained(path)

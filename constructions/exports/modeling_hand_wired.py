@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import Cache, DynamicCache, GenerationMixin, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
@@ -55,31 +55,72 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
     def _init_weights(self, module: Any) -> None:
         """All weights are loaded."""
 
+    def get_input_embeddings(self) -> nn.Embedding:
+        """Returns the rows of the words, without their positions; the weight is the model's own parameter."""
+        words = self.network.words
+        embedding = nn.Embedding(words.shape[0], words.shape[1], device="meta")
+        embedding.weight = words
+        return embedding
+
+    def get_output_embeddings(self) -> nn.Linear:
+        """Returns the output head; the weight is the model's own parameter."""
+        unembed = self.network.unembed
+        head = nn.Linear(unembed.shape[1], unembed.shape[0], bias=False, device="meta")
+        head.weight = unembed
+        return head
+
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         past_key_values: Cache | None = None,
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
         return_dict: bool | None = None,
+        inputs_embeds: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        logits_to_keep: int | Tensor = 0,
+        **more: Any,
     ) -> Any:
-        """input_ids, attention_mask: (batch, length); a mask may cover the tokens in the cache as well.
+        """Returns logits (batch, length, vocabulary), as a `CausalLMOutputWithPast`.
+
+        input_ids, attention_mask: (batch, length); a mask may cover the tokens in the cache as well. inputs_embeds: in place of
+        input_ids, rows of words (batch, length, d), to which positions are added. position_ids: those that follow from the
+        padding, from 0; no others. labels: (batch, length), −100 where nothing is due; the loss is the mean cross entropy of
+        the next token. logits_to_keep: so many of the last logits, or which ones.
 
         A cache that is given grows, and use_cache=True makes one. attentions: one for each block, (batch, heads, length, keys),
-        with no heads where the block has none. hidden_states: behind the embedding, then behind each block.
+        with no heads where the block has none. hidden_states: after the embedding, then after each block.
         Raises ValueError for what is no batch of tokens, and beyond the longest sequence.
         """
         if past_key_values is not None and not isinstance(past_key_values, DynamicCache):
             raise ValueError(f"past_key_values must be a DynamicCache, not a {type(past_key_values).__name__}")
+        if (input_ids is None) == (inputs_embeds is None):
+            raise ValueError("give input_ids or inputs_embeds, one of them")
+        if inputs_embeds is not None:
+            if inputs_embeds.ndim != 3 or inputs_embeds.shape[2] != self.network.words.shape[1]:
+                wanted = f"(batch, length, {self.network.words.shape[1]})"
+                raise ValueError(f"inputs_embeds must be {wanted}, not {tuple(inputs_embeds.shape)}")
+            input_ids = torch.zeros(inputs_embeds.shape[:2], dtype=torch.int64, device=inputs_embeds.device)
+        assert input_ids is not None  # noqa: S101
         real = self._real(input_ids, attention_mask)
         if past_key_values is None and not bool(real.any(1).all()):
             raise ValueError("a row of the batch has no token")
         before = self._kept(past_key_values, len(input_ids))
         gone = before[0][0][:, 0, :, 0].isnan() if before else real[:, :0]  # padding in the cache
+        if position_ids is not None:
+            places = (~gone).sum(1, keepdim=True) + real.cumsum(1) - 1
+            if position_ids.shape[-1:] != places.shape[-1:] or bool((position_ids != places)[real].any()):
+                raise ValueError("position_ids must count the tokens of each row from 0; positions are fixed here")
         rows = [
-            self._row(ids, here, [(keys[row : row + 1], values[row : row + 1]) for keys, values in before], ~gone[row])
+            self._row(
+                ids if inputs_embeds is None else inputs_embeds[row],
+                here,
+                [(keys[row : row + 1], values[row : row + 1]) for keys, values in before],
+                ~gone[row],
+            )
             for row, (ids, here) in enumerate(zip(input_ids, real, strict=True))
         ]
         logits, stream, weights, kept = (list(part) for part in zip(*rows, strict=True))
@@ -87,9 +128,17 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             past_key_values = DynamicCache() if past_key_values is None else past_key_values
             for number, pairs in enumerate(zip(*kept, strict=True)):
                 past_key_values.update(*(torch.cat(part) for part in zip(*pairs, strict=True)), number)
-        about = self.config
+        about, all_logits = self.config, torch.cat(logits)
+        loss = None
+        if labels is not None:
+            if labels.shape != input_ids.shape:
+                raise ValueError(f"labels are {tuple(labels.shape)}, and the tokens {tuple(input_ids.shape)}")
+            due = torch.where(real, labels, -100)[:, 1:].flatten()
+            loss = nn.functional.cross_entropy(all_logits[:, :-1].flatten(0, 1), due, ignore_index=-100)
+        kept_logits = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
         output = CausalLMOutputWithPast(
-            logits=torch.cat(logits),
+            loss=loss,
+            logits=all_logits[:, kept_logits],
             past_key_values=past_key_values,
             hidden_states=_together(
                 stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states
@@ -144,7 +193,9 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return kept
 
     def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
-        """What comes of one row. here, there: which of its tokens, and of those in the cache, are no padding."""
+        """What comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in the
+        cache, are no padding.
+        """
         earlier, now = int(there.sum()), int(here.sum())
         if earlier + now > (longest := self.config.max_position_embeddings):
             size = " and ".join(f"{name} = {n}" for name, n in self.config.domain["size"].items())

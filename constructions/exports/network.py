@@ -134,13 +134,15 @@ class Network(nn.Module):
     def read(self, tokens: Tensor, before: Iterable[Kept] | None = None) -> Found:
         """All that comes of these tokens. before: what was kept of those in front of them, in the order of `Found.kept`.
 
-        An index that is no token is an error of torch.
+        tokens: numbers (batch, length), or rows of words (batch, length, d) in their place. An index that is no token is an error
+        of torch.
         """
         earlier, start = None if before is None else list(before), 1
         if earlier:
             start += earlier[0][0].shape[2]
         place = torch.arange(start, start + tokens.shape[1], device=tokens.device).to(self.position.dtype)
-        x = embedding(tokens, self.words) + place[:, None] * self.position
+        words = tokens if tokens.is_floating_point() else embedding(tokens, self.words)
+        x = words + place[:, None] * self.position
         stream, weights, kept = [x], list[Tensor | None](), list[Kept]()
         for block in self.blocks:
             x, mixed = block(x, None if earlier is None or block.mixer is None else earlier[len(kept)])

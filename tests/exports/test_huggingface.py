@@ -115,6 +115,45 @@ tokenizer = AutoTokenizer.from_pretrained("again")
 answer.append(said())
 shutil.move("gone", "folder")
 """
+LIBRARY = """
+from transformers import pipeline
+torch.set_grad_enabled(True)
+prompts, answers = given
+pipe = pipeline("text-generation", model=model, tokenizer=tokenizer)
+answer = {"pipeline": [pipe(prompt)[0]["generated_text"] for prompt in prompts]}
+answer["batch"] = [found[0]["generated_text"] for found in pipe(prompts, batch_size=2)]
+answer["new"] = [pipe(prompt, return_full_text=False)[0]["generated_text"] for prompt in prompts]
+batch = tokenizer(answers, return_tensors="pt", padding=True)
+ids, mask = batch.input_ids, batch.attention_mask
+whole = model(**batch)
+answer["decoded"] = tokenizer.batch_decode(ids, skip_special_tokens=True)
+part = model(**batch, logits_to_keep=2).logits
+answer["kept"] = torch.equal(part, whole.logits[:, -2:]) and torch.equal(
+    model(**batch, logits_to_keep=torch.tensor([0, 3])).logits, whole.logits[:, [0, 3]])
+answer["positions"] = torch.equal(model(**batch, position_ids=(mask.cumsum(1) - 1).clamp(min=0)).logits, whole.logits)
+one = tokenizer(answers[0], return_tensors="pt")
+rows = model.get_input_embeddings()(one.input_ids)
+answer["embeds"] = torch.equal(model(inputs_embeds=rows).logits, model(**one).logits)
+answer["tied"] = model.get_output_embeddings().weight is model.network.unembed
+labels = one.input_ids.clone()
+labels[:, :3] = -100
+found = model(**one, labels=labels)
+scores = found.logits[0, :-1].log_softmax(-1)
+due = [(k, t) for k, t in enumerate(labels[0, 1:].tolist()) if t >= 0]
+mean = -sum(scores[k, t] for k, t in due) / len(due)
+found.loss.backward()
+answer["loss"] = bool(torch.isclose(found.loss, mean)) and all(p.grad is not None for p in model.parameters())
+try:
+    from transformers import Trainer, TrainingArguments
+    import accelerate
+except ImportError:
+    answer["trained"] = [text[len(prompt):] for prompt, text in zip(prompts, answers, strict=True)]
+else:
+    data = [{"input_ids": one.input_ids[0], "attention_mask": one.attention_mask[0], "labels": labels[0]}]
+    how = TrainingArguments(output_dir="trained", max_steps=1, learning_rate=0.0, report_to=[], use_cpu=True, disable_tqdm=True)
+    Trainer(model=model, args=how, train_dataset=data).train()
+    answer["trained"] = [pipe(prompt, return_full_text=False)[0]["generated_text"] for prompt in prompts]
+"""
 BAD = """
 prompt = tokenizer(given, return_tensors="pt")
 ids, answer, pad = prompt.input_ids, {}, tokenizer.pad_token_id
@@ -135,7 +174,11 @@ refused("beyond", lambda: model(ids + 9))
 refused("padding alone", lambda: model(torch.full((1, 3), pad)))
 refused("on the right", lambda: model.generate(torch.cat([ids, ids[:, :1] * 0 + pad], 1)))
 refused("mask", lambda: model(ids, attention_mask=torch.ones(1, 3)))
-refused("labels", lambda: model(ids, labels=ids))
+refused("labels", lambda: model(ids, labels=ids[:, 1:]))
+refused("positions", lambda: model(ids, position_ids=torch.ones_like(ids)))
+refused("nothing to read", lambda: model())
+refused("both", lambda: model(ids, inputs_embeds=model.get_input_embeddings()(ids)))
+refused("rows", lambda: model(inputs_embeds=torch.zeros(1, 3, 2)))
 refused("unknown", lambda: tokenizer("<s> 77"))
 refused("unequal", lambda: tokenizer([given, "<s>"], return_tensors="pt"))
 refused("static", lambda: model.generate(**prompt, cache_implementation="static"))
@@ -249,6 +292,16 @@ def test_batches_are_generated(folder: tuple[Path, list[str], list[str]], ask: A
     assert ask("transformers", LOAD + GENERATE, path, (prompts, ways)) == [answers] * (len(ways) + 1)
 
 
+def test_what_the_library_calls(folder: tuple[Path, list[str], list[str]], ask: Ask) -> None:
+    """Pipelines glued the answer to the prompt, and labels, embeddings and positions were no arguments."""
+    path, prompts, answers = folder
+    answer = ask("transformers", LOAD + LIBRARY, path, (prompts, answers))
+    added = [text.removeprefix(prompt) for prompt, text in zip(prompts, answers, strict=True)]
+    assert answer.pop("pipeline") == answer.pop("batch") == answer.pop("decoded") == answers
+    assert answer.pop("new") == answer.pop("trained") == added
+    assert answer == dict.fromkeys(("kept", "positions", "embeds", "tied", "loss"), True)
+
+
 def test_what_cannot_be_read_is_said(ask: Ask, tmp_path: Path) -> None:
     constructions.load("istree", n=4).export("hf", tmp_path / "folder")
     answer = ask("transformers", LOAD + BAD, tmp_path, "<s> 1 ~ 2 2 ~ 3 3 ~ 4")
@@ -267,7 +320,11 @@ def test_what_cannot_be_read_is_said(ask: Ask, tmp_path: Path) -> None:
         "padding alone": "ValueError: a row of the batch has no token",
         "on the right": "ValueError: padding must stand on the left: what is generated follows the last token",
         "mask": "ValueError: attention_mask is (1, 3), and input_ids are (1, 10)",
-        "labels": "TypeError: HandWiredForCausalLM.forward() got an unexpected keyword argument 'labels'",
+        "labels": "ValueError: labels are (1, 9), and the tokens (1, 10)",
+        "positions": "ValueError: position_ids must count the tokens of each row from 0; positions are fixed here",
+        "nothing to read": "ValueError: give input_ids or inputs_embeds, one of them",
+        "both": "ValueError: give input_ids or inputs_embeds, one of them",
+        "rows": "ValueError: inputs_embeds must be (batch, length, 54), not (1, 3, 2)",
         "unknown": "Exception: WordLevel error: Missing [UNK] token from the vocabulary",
         "unequal": answer["unequal"],
         "static": "ValueError: past_key_values must be a DynamicCache, not a StaticCache",

@@ -13,6 +13,7 @@ winners           how far some keys must lead for all others to vanish, and what
 libraries         formats and tensors of numpy, ml_dtypes, gfloat and torch
 rounding_array, exponential_array, softmax_array
                   the same three on float64 arrays, with the same bits; what they cannot decide they hand to the definition
+vectors           inputs with correctly rounded results, to test other code with: python -m precision.vectors
 microscaling      small floats in blocks with a shared scale (OCP MX)
 
 The scalar files count in quanta (integers), the array files hold values (float64). Every rounding reports whether it

@@ -67,11 +67,11 @@ docs: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt $(EDITABLE) '.[dev]'
 	touch $@
 
-# The picture of the README: a page of a run, at its fourth token. It needs Chromium.
+# The picture of the README: a page of a run, at a token in its middle. It needs Chromium.
 picture: .venv/ready
 	mkdir -p build
 	$(BIN)/python -m constructions.istree --edges "1-2,3-1,1-4" --html build/page.html --force
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1280,735 --virtual-time-budget=4000 --screenshot=docs/page.png "file://$(CURDIR)/build/page.html#5"
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1280,735 --virtual-time-budget=4000 --screenshot=docs/page.png "file://$(CURDIR)/build/page.html#14"
 
 clean:
 	rm -rf .venv

@@ -18,6 +18,8 @@ if (scene) byId("scene-title").textContent = scene.title;
 if (scene) explain(byId("legend"), scene.legend);
 byId("row").hidden = !inRow;
 byId("context").hidden = inRow;
+byId("captions").textContent = data.captions;
+byId("captions").hidden = !inRow || !data.captions;
 byId("tokens-title").textContent = inRow
   ? "Tokens. Arcs lead from the current one to those that the heads attend to"
   : "Tokens. Blue: read now" + (data.heads.length ? ". Underlined: a head attends to it" : "")
@@ -292,8 +294,8 @@ function show(wanted) {
   step = Math.max(0, Math.min(data.steps.length - 1, wanted));
   const now = data.steps[step];
   byId("slider").value = step;
-  byId("count").textContent = "token " + (step + 1) + " of " + data.steps.length;
-  history.replaceState(null, "", "#" + (step + 1)); // the address leads to this token
+  byId("count").textContent = "token " + now.position + " (" + (step + 1) + " of " + data.steps.length + ")";
+  history.replaceState(null, "", "#" + now.position); // the address leads to this token
   byId("says").textContent = now.says;
   byId("found").hidden = !now.search;
   byId("found").textContent = now.search ? "The search: " + now.search.pattern : "";
@@ -333,7 +335,7 @@ window.addEventListener("resize", () => {
   for (const map of maps) { map.size(); map.follow(data.steps[step].position); }
   if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); }
 });
-const asked = () => /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0;
+const asked = () => /^#\d+$/.test(location.hash) ? stepAt(Number(location.hash.slice(1))) : data.first;
 window.addEventListener("hashchange", () => { pause(); show(asked()); });
 byId("controls").hidden = byId("keys").hidden = data.steps.length === 1;
 makeMaps();

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from constructions.exports.files import write_text
 from constructions.models.construction import Construction
@@ -24,6 +25,10 @@ from constructions.show.trace_text import show_attended, show_because, show_bind
 HERE = Path(__file__).parent
 SCRIPTS = ("scenes.js", "page.js")
 MOST_STEPS = 10_000  # tokens of a chain of thought: a page has what led to each of them in one file
+CAPTIONS = (
+    "Below a token of the prompt: the record that is kept there, one end of an edge → the other end, and 1/(k + 1) if the edge is "
+    "the k-th of that end."
+)
 MOST_ROWS = 400  # tokens of a sequence whose prompt is in the heat maps, too
 
 
@@ -82,6 +87,7 @@ def page_data(trace: Trace, page: Page, construction: Construction, blocks: Mapp
         behind = trace.before_output(position) if shown else {}
         records.append({name: show_value(behind[name], quantum) for name in shown if behind[name]})
     few = len(trace.tokens) <= MOST_ROWS
+    steps = list(_steps(trace, page))
     return {
         "tokens": trace.tokens,
         "promptLength": trace.prompt_length,
@@ -99,9 +105,13 @@ def page_data(trace: Trace, page: Page, construction: Construction, blocks: Mapp
         "parts": {"kept": RECURRENCE, "wrote": FEED_FORWARD},
         "meanings": {name: text for name in wired.registers if (text := construction.meaning(name))},
         "records": records,
+        "captions": CAPTIONS if any(records) else "",
+        "first": next(
+            (i for i, step in enumerate(steps) if any(step.get("focus", {}).values()) or "search" in step), 0
+        ),
         "prompt": [_patterns(trace, position) for position in range(1, trace.prompt_length)] if few else [],
         "scene": page.scene,
-        "steps": list(_steps(trace, page)),
+        "steps": steps,
     }
 
 
@@ -124,7 +134,7 @@ def _patterns(trace: Trace, position: int) -> list[list[tuple[int, float]]]:
     return [[(k, round(weight * quantum, 4)) for k, weight in head] for block in attention for head in block]
 
 
-def _steps(trace: Trace, page: Page) -> Iterator[dict[str, object]]:
+def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
     quantum = trace.quantum
     opened = 0  # where the last search begins
     for position in range(1, trace.prompt_length):
@@ -134,7 +144,7 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, object]]:
         opened = position if token.token == START_SEARCH else opened
         match = find_match(trace.tokens, opened, position) if token.token == END_SEARCH and opened else None
         rules = _rules(token)
-        entry: dict[str, object] = {
+        entry: dict[str, Any] = {
             "position": position,
             "produced": token.response or token.produced,
             "says": page.says(token) or page.where(token) + generic_sentence(token, match, trace),

@@ -66,7 +66,7 @@ def data_of(path: Path) -> Any:
 
 
 @cache
-def shown(path: Path, address: str = "") -> Any:
+def shown(path: Path, address: str = "#0") -> Any:
     """What a reader sees at each token, by the page's own scripts. address: what the page is opened with."""
     if NODE is None:
         pytest.skip("no node to run the scripts")
@@ -101,9 +101,9 @@ def test_the_scripts_show_every_step(pages: dict[str, Path], title: str) -> None
     assert seen["unreachable"] == 0
     assert seen["player"] == (len(data["steps"]) > 1)
     assert [at["count"] for at in seen["steps"]] == [
-        f"token {i + 1} of {len(data['steps'])}" for i in range(len(data["steps"]))
+        f"token {step['position']} ({i} of {len(data['steps'])})" for i, step in enumerate(data["steps"], start=1)
     ]
-    assert [at["address"] for at in seen["steps"]] == [f"#{k}" for k in range(1, len(seen["steps"]) + 1)]
+    assert [at["address"] for at in seen["steps"]] == [f"#{step['position']}" for step in data["steps"]]
     for at, step in zip(seen["steps"], data["steps"], strict=True):
         assert at["says"] == step["says"]
         assert at["rows"][-1][-1] == step["produced"]
@@ -146,13 +146,19 @@ def test_a_long_map_follows_the_token(capsys: pytest.CaptureFixture[str], tmp_pa
                 assert any(30 <= y < 30 + 512 and 46 <= x < 46 + 512 for x, y, *_ in marks)
 
 
-@pytest.mark.parametrize(("address", "count"), [("", 1), ("#5", 5), ("#999", 999), ("#0", 1), ("#five", 1)])
-def test_an_address_opens_at_its_token(pages: dict[str, Path], address: str, count: int) -> None:
+@pytest.mark.parametrize(("address", "step"), [("", 1), ("#5", 0), ("#15", 2), ("#999", -1), ("#0", 0), ("#five", 1)])
+def test_an_address_opens_at_its_token(pages: dict[str, Path], address: str, step: int) -> None:
+    """An address names a position. Without one, the page opens at the first step at which the search is somewhere."""
     data = data_of(pages["istree transformer"])
-    count = min(count, len(data["steps"]))
     first = shown(pages["istree transformer"], address)["steps"][0]
-    assert first["count"] == f"token {count} of {len(data['steps'])}"
-    assert first["says"] == data["steps"][count - 1]["says"]
+    wanted = data["steps"][step]
+    assert first["count"].startswith(f"token {wanted['position']} (")
+    assert first["says"] == wanted["says"]
+
+
+def test_a_page_explains_its_captions(pages: dict[str, Path]) -> None:
+    assert data_of(pages["istree transformer"])["captions"].startswith("Below a token of the prompt")
+    assert data_of(pages["recall transformer"])["captions"] == ""
 
 
 def test_a_token_s_step_and_a_machine_s_have_two_names(pages: dict[str, Path]) -> None:

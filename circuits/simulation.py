@@ -48,6 +48,8 @@ from constructions.parts.heads.copy import before, copy, nearest_key, position_s
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.lookup import Lookup, nearest_to
+from constructions.wiring.needs import ONE, POSITION
 from constructions.wiring.part import Setting, least_gap, least_odd_precision, log2, split_scale
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
@@ -133,11 +135,13 @@ def _look_up(plan: Plan, setting: Setting) -> BlockPlan:
     source = Head(
         "position step + 1",
         (
-            Component(k_squared, -scale * one, "−GT·k'²"),
-            Component(k, 2 * scale * (reg("step") + one), "+2GT·k'·(step + 1)"),
+            Component(k_squared, -scale * one),
+            Component(k, 2 * scale * (reg("step") + one)),
         ),
         {"source": k, "gate": -plan.turn * k},
         "Lemma C.17",
+        (ONE, POSITION),
+        Lookup(prefer=nearest_to(k, reg("step") + one, scale)),
     )
     here, nothing = reg("gate"), dict[str, Number]()
     around = [nothing, nothing, *plan.rows()]
@@ -172,36 +176,30 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
     k, k_squared, one, place = reg("position"), reg(squared("position")), reg("one"), reg("place")
     key_scale, query_scale = split_scale(setting.gap)
 
-    def at(name: str, target: Affine, called: str, reads: Mapping[str, Affine]) -> Head:
+    def at(name: str, target: Affine, reads: Mapping[str, Affine]) -> Head:
         components = (
-            Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-            Component(key_scale * k, 2 * query_scale * target, f"+2G·k'·{called}"),
+            Component(key_scale * k_squared, -query_scale * one),
+            Component(key_scale * k, 2 * query_scale * target),
         )
-        return Head(name, components, reads, "Lemma C.13")
+        lookup = Lookup(prefer=nearest_to(k, target, setting.gap))
+        return Head(name, components, reads, "Lemma C.13", (ONE, POSITION), lookup)
 
     reach = 4 * setting.gap * setting.length_bound**2  # F
-    back = [
-        Head(
-            f"the value {s} tokens back, if it is of the same number",
-            (
-                *nearest_key(*before(s), f"(k − {s})", split_scale(setting.gap)),
-                Component(reg("first"), reach // 2 * ((2 * s + 3) * one - 2 * place), "F·(s − r + 3/2) at k' = 1"),
-            ),
-            {"low": 2 ** (s + 1) * reg("value")},
-            "Lemma C.13",
-        )
-        for s in range(plan.digits + 1)
-    ]
+
+    def back(s: int) -> Head:
+        wanted, wanted_squared = before(s)
+        bonus = reach // 2 * ((2 * s + 3) * one - 2 * place)
+        components = (*nearest_key(wanted, wanted_squared, split_scale(setting.gap)), Component(reg("first"), bonus))
+        name, reads = f"the value {s} tokens back, if it is of the same number", {"low": 2 ** (s + 1) * reg("value")}
+        lookup = Lookup(prefer=nearest_to(k, wanted, setting.gap), penalty=-bonus)
+        return Head(name, components, reads, "Lemma C.13", (ONE, POSITION), lookup)
+
+    words = {f"in {name}": reg(name) for name in plan.numbers if name != plan.position}
     heads = (
-        at("the left operand", k - reg("left"), "(k − left)", {"a": reg("value")}),
-        at("the right operand", k - reg("right"), "(k − right)", {"b": reg("value")}),
-        at(
-            "the step's word",
-            reg("address"),
-            "address",
-            {f"in {name}": reg(name) for name in plan.numbers if name != plan.position},
-        ),
-        *back,
+        at("the left operand", k - reg("left"), {"a": reg("value")}),
+        at("the right operand", k - reg("right"), {"b": reg("value")}),
+        at("the step's word", reg("address"), words),
+        *map(back, range(plan.digits + 1)),
     )
     a, b, low, unit = reg("a"), reg("b"), reg("low"), as_affine(1)
     values = (

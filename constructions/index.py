@@ -27,6 +27,7 @@ from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import ONE, POSITION, is_square
 from constructions.wiring.part import least_gap, least_odd_precision, log2, split_scale
 from constructions.wiring.register import squared
@@ -70,10 +71,11 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     target, target_squared = reg("number") + one, reg(squared("number")) + 2 * reg("number") + one
     head = Head(
         "token at the position asked for",
-        nearest_key(target, target_squared, "(i + 1)", split_scale(plan.setting.gap)),
+        nearest_key(target, target_squared, split_scale(plan.setting.gap)),
         {"answer": reg("number")},
         "Lemma C.13 with a position that is read",
         (ONE, POSITION, is_square(target_squared, target)),
+        Lookup(prefer=nearest_to(reg("position"), target, plan.setting.gap)),
     )
     return prepare(plan, first=False), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=False))
 

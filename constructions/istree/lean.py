@@ -43,11 +43,12 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.match import Pair, pair
 from constructions.parts.heads.match_last import Scale, places
+from constructions.parts.heads.tight import single
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
-from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant, linear
 from precision.format import Discipline, Format, fixed_point
 
 SOURCE = "Theorem 4.7"
@@ -153,11 +154,8 @@ def _block_2(plan: _Plan) -> BlockPlan:
         back(4, vertex),
     ]
     if layout.end_of_prompt is None:
-        one = reg("one")
-        late = Component(
-            reg("first") + 2 * reg("late"), scale.lead * one, "λ at k' = 1, 2λ at the joint of edge number n"
-        )
-        heads.append(Head("too many edges", (late,), {"overlong": reg("late")}, "Lemma C.15, one key"))
+        late = reg("late")
+        heads.append(single("too many edges", late, {"overlong": late}, scale.lead))
     else:
         (flag,) = end.values()
         reads = {"prompt_end": reg("place"), "after_prompt": flag}

@@ -73,12 +73,13 @@ from constructions.language.terms import (
 from constructions.language.values import START
 from constructions.language.weights import FIRST, IS_NUMBER, NUMBER, ONE_REGISTER, POSITION, Weights
 from constructions.parts.heads.copy import before
-from constructions.parts.heads.match import Pair, equality_needs
+from constructions.parts.heads.match import Pair, equality_needs, sides
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.heads.tight import equality, match_end, nearest, single
 from constructions.parts.recurrences.recent import recent
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
+from constructions.wiring.lookup import Lookup
 from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import BlockPlan, Component, Gadget, Head, LinearUnit, Unit, constant
 from constructions.wiring.register import copied, kept, register, squared
@@ -104,12 +105,15 @@ class _HeadDraft:
     """A head whose values are still collected. reads: register → form. scale: a lead that is pinned, 0 for none.
 
     doubled: whether the factor of its preference is twice the lead, as two of its preferences may be half of that apart.
+    target: the position that is asked for, if no keys are compared. pairs: keys and queries, if the nearest is not preferred.
     """
 
     make: MakesHead
     reads: dict[str, Affine] = field(default_factory=dict)
     scale: int = 0
     doubled: bool = False
+    target: Term | None = None
+    pairs: Sequence[tuple[Term, Term]] = ()
 
     def made(self, setting: Setting) -> Head:
         """The head."""
@@ -205,12 +209,7 @@ class Compiler(Weights):
         self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
         self.positive = {*self.largest}  # registers that are nowhere below 0
         self.needs: dict[str, Bound] = {}  # what comparisons of counts, and counts that are said, need
-        self.closest: set[str] = set()  # heads that prefer by the square of a distance
-        # Of heads, by name: the positions that may be asked for; keys and queries.
-        self.wanted: dict[str, list[Term]] = {}
         self.outside: dict[Term, Formed] = {}
-        self.single: set[str] = set()  # heads of which one key at most is looked for
-        self.matched: dict[str, list[tuple[Term, Term]]] = {}
         self.pins = dict(map(_pinned, program.pins))
         self.pinned: set[Atom] = set()  # of these, what stands somewhere
         self.output = self._output(self.answer)
@@ -538,7 +537,8 @@ class Compiler(Weights):
         where = Best((), "all")
 
         def make(setting: Setting, reads: Mapping[str, Affine]) -> Head:
-            return Head("mean of all", (Component(reg(ONE_REGISTER), Affine()),), reads, "uniform attention")
+            components = (Component(reg(ONE_REGISTER), Affine()),)
+            return Head("mean of all", components, reads, "uniform attention", lookup=Lookup())
 
         head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
         name = self._register(None, "mean")
@@ -565,14 +565,16 @@ class Compiler(Weights):
                     reads,
                     "Lemma C.14",
                     equality_needs(pairs),
+                    Lookup(sides(pairs), setting.gap),
                 )
 
             name = self._register(as_term(atom), "share")
-            self.matched[f"share of {name}"] = self._moved(atom.where)
             self.largest[name] = 1
             self.positive.add(name)
             block = self._attention(ready, atom)
-            self.blocks[block].heads[atom] = _HeadDraft(make, {name: reg(FIRST)}, self._scale(atom))
+            self.blocks[block].heads[atom] = _HeadDraft(
+                make, {name: reg(FIRST)}, self._scale(atom), pairs=self._moved(atom.where)
+            )
             self.formed[atom] = reg(name), 2 * block - 1
         return self.formed[atom]
 
@@ -617,13 +619,13 @@ class Compiler(Weights):
             first = Fraction(Input(((START, 0),)).value(value, 1))
             here = ONE - as_term(Above(target - as_term(Position())))
             return self.form(as_term(Read(value - first, Nearest(target))) * here + first)
-        make, ready = self._head(where)
-        return self._attended(atom, value, where, make, ready)
+        draft, ready = self._head(where)
+        return self._attended(atom, value, where, draft, ready)
 
-    def _attended(self, atom: Atom, value: Term, where: Selection, make: MakesHead, ready: int) -> Formed:
+    def _attended(self, atom: Atom, value: Term, where: Selection, draft: _HeadDraft, ready: int) -> Formed:
         form, at_value = self.form(value)
         block = self._attention(max(ready, at_value), where)
-        draft = _HeadDraft(make, scale=self._scale(where), doubled=isinstance(where, Closest))
+        draft.scale = self._scale(where)
         head = self.blocks[block].heads.setdefault(where, draft)
         name = self._read_register(atom, form, where)
         head.reads[name] = _linear(form)
@@ -671,15 +673,11 @@ class Compiler(Weights):
             for i in range(steps + 1):
                 self.largest[kept(base, i)] = self.bounds.largest(value)
             return reg(kept(base, steps)), 2 * block - 1
-        name, (k, k_squared) = f"@{steps}", before(steps)
-        self.wanted[name] = [as_term(Position()) - steps]
-        return self._attended(
-            atom,
-            value,
-            Back(steps),
-            lambda s, reads: nearest(name, k, k_squared, f"(k − {steps})", reads, s.gap),
-            self._places(),
+        k, k_squared = before(steps)
+        draft = _HeadDraft(
+            lambda s, reads: nearest(f"@{steps}", k, k_squared, reads, s.gap), target=as_term(Position()) - steps
         )
+        return self._attended(atom, value, Back(steps), draft, self._places())
 
     def _places(self) -> int:
         """Behind which stage the squares of positions are there."""
@@ -698,30 +696,29 @@ class Compiler(Weights):
             self.outside[target] = outside, ready
         return self.outside[target]
 
-    def _head(self, where: Selection) -> tuple[MakesHead, int]:
-        """What makes a head that reads there, and the stage behind which all that it compares is there."""
+    def _head(self, where: Selection) -> tuple[_HeadDraft, int]:
+        """Drafts a head that reads there; also returns the stage after which all that it compares is there."""
         match where:
             case Nearest(target) if target == as_term(START_OF_TEXT):
                 is_start, ready = self.form(as_term(Equal(as_term(Position()), Fraction(START_OF_TEXT))))
-                self.single.add("at the start")
-                return lambda s, reads: single("at the start", _linear(is_start), reads, s.gap), ready
+                return _HeadDraft(lambda s, reads: single("at the start", _linear(is_start), reads, s.gap)), ready
             case Nearest(target):
                 self._require_whole(target, "a position")
                 (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
                 w, ww = _linear(wanted), _linear(wanted_squared)
                 name = f"at {shown(wanted)}"
-                self.wanted.setdefault(name, []).append(target)
                 outside, at_outside = self._outside(target)
                 far = outside if outside.terms else None
-                return lambda s, reads: nearest(name, w, ww, "w", reads, s.gap, far), max(
-                    at_wanted, at_square, at_outside, self._places()
-                )
+                draft = _HeadDraft(lambda s, reads: nearest(name, w, ww, reads, s.gap, far), target=target)
+                return draft, max(at_wanted, at_square, at_outside, self._places())
             case Pick(matching, last):
                 pairs, ready = self._pairs(matching)
                 name = f"{'last' if last else 'first'} where {_compared(pairs)}"
-                self.matched.setdefault(name, []).extend(self._moved(matching))
+                draft = _HeadDraft(
+                    lambda s, reads: match_end(name, pairs, reads, s, last=last), pairs=self._moved(matching)
+                )
                 # A square of a position, that is read as well, is read by the same head: then a certificate knows what it is of.
-                return lambda s, reads: match_end(name, pairs, reads, s, last=last), max(ready, self._places())
+                return draft, max(ready, self._places())
             case Closest(matching, target):
                 self._require_whole(target, "a position")
                 pairs, ready = self._pairs(matching)
@@ -730,10 +727,8 @@ class Compiler(Weights):
                 w = _linear(wanted - Fraction(1, 4))
                 ww = _linear(wanted_squared - wanted * Fraction(1, 2) + Fraction(1, 16))
                 name = f"nearest to {shown(wanted)} where {_compared(pairs)}"
-                self.closest.add(name)
-                return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), max(
-                    ready, at_wanted, at_square, self._places()
-                )
+                draft = _HeadDraft(lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), doubled=True)
+                return draft, max(ready, at_wanted, at_square, self._places())
         raise NotCompiled(f"the compiler has no head for {type(where).__name__}")
 
     def _moved(self, matching: Matching) -> list[tuple[Term, Term]]:
@@ -1026,7 +1021,7 @@ class Compiler(Weights):
         yield from self._of_registers(discipline, plan)
         for number, block in enumerate(plan, start=1):
             for head, draft in zip(block.heads, self._draft(number).heads.values(), strict=True):
-                for value in self._of_head(head, draft.setting(setting), discipline):
+                for value in self._of_head(head, draft, draft.setting(setting), discipline):
                     yield f"block {number}, {head.name}", value
             for gadget in block.gadgets:
                 for value in self._of_units(gadget, discipline):
@@ -1063,16 +1058,15 @@ class Compiler(Weights):
         plain = form.terms == {POSITION: 1} and form.constant <= 0 and type(form.constant) is Fraction
         return plain and discipline is Discipline.FUSED
 
-    def _of_head(self, head: Head, setting: Setting, discipline: Discipline) -> Iterator[Bound]:
+    def _of_head(self, head: Head, draft: _HeadDraft, setting: Setting, discipline: Discipline) -> Iterator[Bound]:
         """Entries and scores of a head."""
         gap, sides = setting.gap, [(self._reach(c.key), self._reach(c.query)) for c in head.components]
-        fused = discipline is Discipline.FUSED
-        if head.name in self.wanted:
-            spans = [self.bounds.term(target) for target in self.wanted[head.name]]
-            own = [self.bounds.term(target - as_term(Position()))[1] for target in self.wanted[head.name]]
-            low, high = _largest([-span[0] for span in spans]) * -1, _largest([span[1] for span in spans])
-            largest, beyond = max(-low, high), max(1 - low, *own)
-            near = fused and all(target in self.outside for target in self.wanted[head.name])
+        fused, lookup = discipline is Discipline.FUSED, head.lookup
+        if draft.target is not None:
+            low, high = self.bounds.term(draft.target)
+            own = self.bounds.term(draft.target - as_term(Position()))[1]
+            largest, beyond = max(-low, high), max(1 - low, own)
+            near = fused and draft.target in self.outside
             if not near:
                 yield gap * beyond**2  # the nearest position may be so far away, and others a lead below
             if fused:  # a row is rounded once: its terms may be larger than what they add up to
@@ -1084,9 +1078,9 @@ class Compiler(Weights):
                 yield gap * max(self.bounds.length - low, high - 1, largest) ** 2
                 yield from (key * query for key, query in sides[:2])
                 yield gap * sides[0][0] + sides[1][0] * self._reach(-head.components[1].query, above=True)
-        elif head.name in self.matched:
-            is_share = head.name.startswith("share of")
-            pairs = [*dict.fromkeys(self.matched[head.name])]
+        elif draft.pairs:
+            is_share = lookup is not None and lookup.prefer is None
+            pairs = [*dict.fromkeys(draft.pairs)]
             ends = [(self.bounds.term(key), self.bounds.term(query)) for key, query in pairs]
             sizes = [(max(-a, b), max(-c, d), max(b - c, d - a)) for (a, b), (c, d) in ends]
             if fused:  # as above
@@ -1103,9 +1097,9 @@ class Compiler(Weights):
                 yield scale * (sum(max(*size) ** 2 for size in sizes) + _largest([1, *more]))
         elif not fused:
             yield sum(key * query for key, query in sides)
-        if head.name in self.single:
-            yield 2 * gap
-        if head.name in self.closest:  # keys that are not equal lie below the default where they saturate
+        if lookup is not None and lookup.prefer is None and lookup.penalty is not None:  # of one match at most
+            yield lookup.scale
+        if draft.doubled:  # keys that are not equal lie below the default where they saturate
             yield 4 * gap * setting.length_bound**2 - 1
         for key, query in sides:
             yield key

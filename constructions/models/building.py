@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from constructions.places import name_part, name_place
 from constructions.wiring.finding import Finding
+from constructions.wiring.lookup import refusals
 from constructions.wiring.numbered import Numbered
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from constructions.wiring.wired import Wired
@@ -46,7 +48,13 @@ def wired_of(
     """The model of these blocks, the output head tied to the embedding. longest, exact: as of `wire`.
 
     variant: what it is called, unless everything is as printed.
+    Raises ValueError for a head whose keys and queries do not make the score of its lookup; a print may have one.
     """
+    for block, plan in enumerate(() if chosen else blocks, start=1):
+        for number, head in enumerate(plan.heads, start=1):
+            for refused in refusals(head):
+                place = name_place(block, name_part("head", number, head.name))
+                raise ValueError(f"{place}: its score has {refused}, which is not of its lookup")
     model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, exact=exact, longest=longest)
     ids = [finding.id for finding in findings]
     return Wired(

@@ -18,6 +18,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.places import FEED_FORWARD, name_part, name_place
 from constructions.show.forward import SCHEMA, forward_rule
 from constructions.wiring.affine import Affine, Number, show_number
+from constructions.wiring.lookup import lookup_document, sentence
 from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
 from constructions.wiring.wired import Wired
 
@@ -62,7 +63,7 @@ def dump_lines(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
         for i, unit in enumerate(plan.linear_units, start=1):
             yield from _linear_unit(i, unit)
         for i, head in enumerate(plan.heads, start=1):
-            yield from _head(i, head)
+            yield from _head(i, head, wired.model.longest)
         yield f"  {FEED_FORWARD}: {_count(units, 'unit')}"
         first = 1
         for i, gadget in enumerate(plan.gadgets, start=1):
@@ -214,13 +215,14 @@ def _titled(kind: str, number: int, of: Head | LinearUnit | Gadget) -> str:
     return ", ".join(filter(None, [name_part(kind, number, of.name), of.source]))
 
 
-def _head(number: int, head: Head) -> Iterator[str]:
+def _head(number: int, head: Head, longest: int | None) -> Iterator[str]:
     yield f"  {_titled('head', number, head)}: score width {len(head.components)}, value width {len(head.reads)}"
-    rows = [(c.meaning, str(c.key), str(c.query)) for c in head.components]
-    meaning = max((len(row[0]) for row in rows), default=0)
-    key = min(MAX_COLUMN, max((len(row[1]) for row in rows), default=0))
-    for text, keys, queries in rows:
-        yield f"    score  {text:<{meaning}}  key  {keys:<{key}}  query  {queries}"
+    if head.lookup is not None:
+        yield f"    {sentence(head, longest)}"
+    rows = [(str(c.key), str(c.query)) for c in head.components]
+    key = min(MAX_COLUMN, max((len(row[0]) for row in rows), default=0))
+    for keys, queries in rows:
+        yield f"    score  key  {keys:<{key}}  query  {queries}"
     for name, form in head.reads.items():
         yield f"    reads  {name} += {form}"
 
@@ -295,7 +297,7 @@ def dump_document(
         ],
         "blocks": [
             {
-                "heads": [_head_document(head) for head in plan.heads],
+                "heads": [_head_document(head, wired.model.longest) for head in plan.heads],
                 "linear_units": [_linear_document(unit) for unit in plan.linear_units],
                 "units": [
                     {"gadget": gadget.name, "source": gadget.source, "formula": _formula(unit)}
@@ -322,10 +324,11 @@ def _linear_document(unit: LinearUnit) -> dict[str, object]:
     return {"name": unit.name, "source": unit.source, "states": rows}
 
 
-def _head_document(head: Head) -> dict[str, object]:
+def _head_document(head: Head, longest: int | None) -> dict[str, object]:
     return {
         "name": head.name,
         "source": head.source,
-        "score": [{"meaning": c.meaning, "key": str(c.key), "query": str(c.query)} for c in head.components],
+        "lookup": lookup_document(head, longest),
+        "score": [{"key": str(c.key), "query": str(c.query)} for c in head.components],
         "reads": {name: str(form) for name, form in head.reads.items()},
     }

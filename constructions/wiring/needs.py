@@ -61,6 +61,11 @@ def is_square(square: Affine, root: Affine) -> Need:
     return Need(square, root, squared=True)
 
 
+def is_bit(form: Affine) -> Need:
+    """0 or 1, which are their own squares."""
+    return is_square(form, form)
+
+
 def is_zero_at_first(form: Affine) -> Need:
     """A key: position 1 is what a head reads by default, so it must match nothing."""
     return Need(form, as_affine(0), place="position 1")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from constructions.places import name_part, name_place
 from constructions.wiring.affine import Affine, Number, as_affine
+from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Need
 from constructions.wiring.numbered import kinds
 
@@ -36,14 +37,10 @@ class Gadget:
 
 @dataclass(frozen=True)
 class Component:
-    """One coordinate of a head's key and query; the score is the sum of the products of all components.
-
-    meaning: what the product contributes to the score, for people.
-    """
+    """One coordinate of a head's key and query; the score is the sum of the products of all components."""
 
     key: Affine
     query: Affine
-    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,7 @@ class Head:
     """A named attention head over registers.
 
     reads: register written → form read at the attended position. needs: what it assumes of the registers before its block.
+    lookup: what its score looks up; None for a head that nobody explained.
     """
 
     name: str
@@ -58,6 +56,7 @@ class Head:
     reads: Mapping[str, Affine]
     source: str = ""
     needs: tuple[Need, ...] = ()
+    lookup: Lookup | None = None
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,9 @@ def test_the_readable_dump_names_everything(readable: Readable) -> None:
         assert f"\nblock {number}: " in text
         for head in block["heads"]:
             assert f"({head['name']}), Lemma C.1" in text
+            assert head["lookup"]["says"] in text
+            assert head["lookup"]["refused"] == []
             for component in head["score"]:
-                assert component["meaning"] in text
                 assert component["key"] in text
                 assert component["query"] in text
         for unit in block["units"]:

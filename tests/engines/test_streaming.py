@@ -88,10 +88,10 @@ def fickle(length: int) -> Case:
     """A head that asks for the key nearest to a wish of its own: a late one at first, an early one in the end."""
     setting, scale = Setting(4, length, fixed_point(75)), 64
     nearest = (
-        Component(reg("position"), 2 * scale * reg("wish"), "+2S·x·v"),
-        Component(reg("position_squared"), -scale * reg("one"), "−S·x²"),
+        Component(reg("position"), 2 * scale * reg("wish")),
+        Component(reg("position_squared"), -scale * reg("one")),
     )
-    head = Head("the nearest position", nearest, {"found": reg("payload")}, "")
+    head = Head("the nearest position", nearest, {"found": reg("payload")})
     before = BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), "position_squared")))
     words = ({"wish": 200, "payload": 1}, {"wish": 199, "payload": 2}, {"wish": 3, "payload": 3})
     embedding = Embedding(("late", "later", "early"), words, "position")

@@ -8,6 +8,8 @@ from constructions.language.compiler import Compiler
 from constructions.language.program import Architecture, NotCompiled, Pin, Program, program
 from constructions.language.texts import numbers, some
 from constructions.language.values import Output, choose, number, running_sum, select
+from constructions.wiring.affine import reg
+from constructions.wiring.lookup import Preference
 from precision.format import Discipline
 from tests.language.compiled import Compiled, every_text
 from tests.language.programs import Written
@@ -222,8 +224,9 @@ def test_a_head_stands_where_it_is_pinned_to_and_has_that_scale(
     made = Compiled(pinned(Pin(FOLLOWED, block, scale)), 4, discipline)
     assert heads(made.compiler) == [0, 1, *[0] * (block - 3), 1]
     (head,) = made.wired.blocks[block - 1].heads
-    leads = [c.query.terms["one"] for c in head.components if c.meaning == "+G·k'"]
-    assert leads == [scale or made.compiler.setting(made.arithmetic.format).gap]
+    lead = scale or made.compiler.setting(made.arithmetic.format).gap
+    assert head.lookup is not None
+    assert head.lookup.prefer == Preference(reg("position"), lead * reg("one"))
     assert made.certified
     assert not made.slips([*every_text(made.program.texts, 3)])
 

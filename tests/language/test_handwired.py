@@ -80,7 +80,7 @@ MODELS: Mapping[str, HandWired] = {
         position_square_precision,
         prepared,
         of_words(
-            lambda s: nearest("second", 2 * reg("one"), 4 * reg("one"), "2", {"begins": reg("a")}, s.gap),
+            lambda s: nearest("second", 2 * reg("one"), 4 * reg("one"), {"begins": reg("a")}, s.gap),
             reg("begins") - reg("one"),
         ),
     ),

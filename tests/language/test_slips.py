@@ -257,7 +257,7 @@ def a_default_of(leads: int) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         def single(name: str, found: Affine, reads: Mapping[str, Affine], gap: int) -> Head:
             key = 2 * found + leads * reg("first")
-            return Head(name, (Component(key, gap * reg("one"), ""),), reads, "", ())
+            return Head(name, (Component(key, gap * reg("one")),), reads)
 
         patch.setattr(compiler, "single", single)
 
@@ -284,11 +284,11 @@ def what_lies_outside_by_key(patch: pytest.MonkeyPatch) -> None:
     right = compiler.nearest
 
     def nearest(*given: Any) -> Head:
-        head, outside = right(*given), given[6] if len(given) > 6 else None
+        head, outside = right(*given), given[5] if len(given) > 5 else None
         first, second, *rest = head.components
         if outside is not None:
-            second = Component(second.key, second.query + outside, "")
-        return replace(head, components=(first, second, *rest))
+            second = Component(second.key, second.query + outside)
+        return replace(head, components=(first, second, *rest), lookup=None)
 
     patch.setattr(compiler, "nearest", nearest)
 

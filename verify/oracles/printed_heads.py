@@ -10,6 +10,8 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads import count
 from constructions.wiring.affine import reg
+from constructions.wiring.lookup import Lookup
+from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
@@ -55,12 +57,14 @@ def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
     head = Head(
         "count",
         (
-            Component(n * x_squared, -one, "−n·x'²"),
-            Component(n * x, 2 * x, "+2n·x'·x"),
-            Component(n * (one - first), -x_squared, "−n·x² unless k' = 1"),
+            Component(n * x_squared, -one),
+            Component(n * x, 2 * x),
+            Component(n * (one - first), -x_squared),
         ),
         {"out": first},
         "Lemma C.14, the score",
+        (ONE, is_square(x_squared, x)),
+        Lookup(((x, x),), n),
     )
     gadgets = (constant("1", {"one": 1}), indicator(reg("position"), 1, {"first": 1}), square(x, squared("x")))
     return [BlockPlan((), gadgets), BlockPlan((head,), ())]

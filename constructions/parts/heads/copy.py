@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from constructions.parts.gadgets.product import square
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import ONE, POSITION
 from constructions.wiring.part import (
     Columns,
@@ -33,15 +34,15 @@ from constructions.wiring.wire import BlockPlan, Component, Head, constant
 
 
 def nearest_key(
-    wanted: Affine, wanted_squared: Affine, called: str, shares: tuple[int, int]
+    wanted: Affine, wanted_squared: Affine, shares: tuple[int, int]
 ) -> tuple[Component, Component, Component]:
-    """−G(w − k')², so that the key nearest to the wanted position leads. shares: G's for key and query. called: w, for people."""
+    """−G(w − k')², so that the key nearest to the wanted position leads. shares: G's for key and query."""
     k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
     key_scale, query_scale = shares
     return (
-        Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-        Component(key_scale * k, 2 * query_scale * wanted, f"+2G·k'·{called}"),
-        Component(key_scale * one, -query_scale * wanted_squared, f"−G·{called}²"),
+        Component(key_scale * k_squared, -query_scale * one),
+        Component(key_scale * k, 2 * query_scale * wanted),
+        Component(key_scale * one, -query_scale * wanted_squared),
     )
 
 
@@ -51,8 +52,10 @@ def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
     shares = (1, setting.n) if printed else split_scale(setting.gap)
-    components = nearest_key(*before(offset), f"(k − {offset})", shares)
-    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION))
+    wanted, wanted_squared = before(offset)
+    components = nearest_key(wanted, wanted_squared, shares)
+    lookup = Lookup(prefer=nearest_to(reg("position"), wanted, shares[0] * shares[1]))
+    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION), lookup)
 
 
 def before(offset: int) -> tuple[Affine, Affine]:

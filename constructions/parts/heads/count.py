@@ -22,6 +22,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import FIRST, ONE, is_square, is_zero_at_first
 from constructions.wiring.part import (
     Columns,
@@ -70,18 +71,19 @@ def count(
     if printed:
         n = setting.n
         components = (
-            Component(n * (one + first), sought_squared, "n(1 + 1[k'=1])·x²"),
-            Component(n * x, -sought, "−n·x'·x"),
-            Component(n * x_squared, one, "n·x'²"),
+            Component(n * (one + first), sought_squared),
+            Component(n * x, -sought),
+            Component(n * x_squared, one),
         )
-        return Head(name, components, reads, "Lemma C.14 as printed", needs)
+        # The score that is printed beside these keys and queries. They have another one, which is the finding.
+        return Head(name, components, reads, "Lemma C.14 as printed", needs, Lookup(((x, sought),), n))
     key_scale, query_scale = split_scale(setting.gap)
     components = (
-        Component(key_scale * x_squared, -query_scale * one, "−G·x'²"),
-        Component(key_scale * x, 2 * query_scale * sought, "+2G·x'·x"),
-        Component(key_scale * (one - first), -query_scale * sought_squared, "−G·x² unless k' = 1"),
+        Component(key_scale * x_squared, -query_scale * one),
+        Component(key_scale * x, 2 * query_scale * sought),
+        Component(key_scale * (one - first), -query_scale * sought_squared),
     )
-    return Head(name, components, reads, "Lemma C.14", needs)
+    return Head(name, components, reads, "Lemma C.14", needs, Lookup(((x, sought),), setting.gap))
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:

@@ -26,6 +26,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.wiring.affine import Affine, reg, total
 from constructions.wiring.finding import Finding
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import FIRST, ONE, POSITION, Need, is_square, is_zero_at_first
 from constructions.wiring.part import (
     Columns,
@@ -109,11 +110,9 @@ def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -
     else:  # a printed power of n
         key_scale, query_scale = key_share, scale // key_share
     return (
-        Component(key_scale * total(p.key_squared for p in pairs), -query_scale * one, "−S·Σx'²"),
-        *(Component(key_scale * p.key, 2 * query_scale * p.query, "+2S·x'·x") for p in pairs),
-        Component(
-            key_scale * (one - first), -query_scale * total(p.query_squared for p in pairs), "−S·Σx² unless k' = 1"
-        ),
+        Component(key_scale * total(p.key_squared for p in pairs), -query_scale * one),
+        *(Component(key_scale * p.key, 2 * query_scale * p.query) for p in pairs),
+        Component(key_scale * (one - first), -query_scale * total(p.query_squared for p in pairs)),
     )
 
 
@@ -126,7 +125,12 @@ def equality_needs(pairs: Sequence[Pair]) -> tuple[Need, ...]:
 
 def default_component(cost: int) -> Component:
     """−cost at position 1."""
-    return Component(reg("first"), -cost * reg("one"), "−D at k' = 1")
+    return Component(reg("first"), -cost * reg("one"))
+
+
+def sides(pairs: Sequence[Pair]) -> tuple[tuple[Affine, Affine], ...]:
+    """Returns the keys with their queries, without the squares."""
+    return tuple((p.key, p.query) for p in pairs)
 
 
 def match(
@@ -139,14 +143,17 @@ def match(
 ) -> Head:
     """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
-    earliest = Component(reg(squared("position")), -scale.preference * reg("one"), "−G·k'²")
+    one = reg("one")
+    earliest = Component(reg(squared("position")), -scale.preference * one)
     components = (
         *equality_components(pairs, scale.mismatch),
         earliest,
         default_component(scale.default),
     )
+    prefer = nearest_to(reg("position"), Affine(), scale.preference)
+    lookup = Lookup(sides(pairs), scale.mismatch, prefer, penalty=scale.default * one)
     source = "Lemma C.15 as printed" if printed else "Lemma C.15"
-    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
+    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION), lookup)
 
 
 def match_precision(n: int, length: int) -> int:

@@ -23,8 +23,10 @@ from constructions.parts.heads.match import (
     equality_needs,
     match_scale,
     part_that_reads,
+    sides,
 )
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import POSITION
 from constructions.wiring.part import Part, Setting, split_scale
 from constructions.wiring.register import squared
@@ -43,17 +45,20 @@ def match_close(
     scale = match_scale(setting, printed)
     k, k_squared = reg("position"), reg(squared("position"))
     shares = (1, scale.preference) if printed else split_scale(scale.preference)
-    latest: tuple[Component, ...] = nearest_key(k, k_squared, "k", shares)
+    latest: tuple[Component, ...] = nearest_key(k, k_squared, shares)
+    penalty = scale.default * reg("one")
     if printed:  # + n(k − 1)² at position 1
         cancels = scale.preference * (k_squared - 2 * k + reg("one"))
-        latest += (Component(reg("first"), cancels, "+n(k − 1)² at k' = 1"),)
+        latest += (Component(reg("first"), cancels),)
+        penalty = penalty - cancels
     components = (
         *equality_components(pairs, scale.mismatch),
         *latest,
         default_component(scale.default),
     )
     source = "Lemma C.16 as printed" if printed else "Lemma C.16"
-    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
+    lookup = Lookup(sides(pairs), scale.mismatch, nearest_to(k, k, scale.preference), penalty=penalty)
+    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION), lookup)
 
 
 def part(pairs: int) -> Part:

@@ -34,8 +34,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from constructions.parts.heads.match import Pair, equality_needs, pairs_of
+from constructions.parts.heads.match import Pair, equality_needs, pairs_of, sides
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Setting
 from constructions.wiring.register import squared
@@ -56,7 +57,6 @@ class Term:
     query_bound: Fraction
     query_unit: Fraction
     factor: Fraction
-    meaning: str
 
     def shares(self, fraction_bits: int) -> tuple[int, int]:
         """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
@@ -70,7 +70,7 @@ class Term:
         """The component of the score, its factor split between key and query in the middle of what fits."""
         low, high = self.shares(fraction_bits)
         share = Fraction(2) ** (max(low, (low + high) // 2))
-        return Component(share * self.key, self.factor / share * self.query, self.meaning)
+        return Component(share * self.key, self.factor / share * self.query)
 
 
 def _digits(value: Fraction) -> int:
@@ -170,36 +170,36 @@ class Scale:
 
     def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
         u, c, one, unity = self.unit, self.origin * self.unit, reg("one"), Fraction(1)
-        mask, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
+        mask = one - reg("first") if default else one
         factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
         for p in pairs:
             keys, query = (p.key, p.key_squared), (p.query, p.query_squared)
             if c:
                 keys = p.key - c * mask, p.key_squared - 2 * c * p.key + c * c * mask
                 query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
-            yield Term(keys[1], most**2, u * u, one, unity, unity, -factor, "−S·x'²")
-            for half in ("a half", "the other half"):
-                yield Term(keys[0], most, u, query[0], most, u, factor, f"+2S·x'·x, {half}")
-            yield Term(mask, unity, unity, query[1], most**2, u * u, -factor, text)
+            yield Term(keys[1], most**2, u * u, one, unity, unity, -factor)
+            for _ in range(2):  # two halves of +2S·x'·x
+                yield Term(keys[0], most, u, query[0], most, u, factor)
+            yield Term(mask, unity, unity, query[1], most**2, u * u, -factor)
 
     def _default(self) -> Term:
         one = Fraction(1)
-        return Term(reg("first"), one, one, reg("one"), one, one, Fraction(-self.default), "−D at k' = 1")
+        return Term(reg("first"), one, one, reg("one"), one, one, Fraction(-self.default))
 
     def _towards(self, wish: int) -> Iterator[Term]:
         """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer."""
         u, weight, one, unity = self.unit, self.preference, reg("one"), Fraction(1)
         middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
         k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
-        yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2, "−W·k'²")
-        yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u, f"+2W·({wish})·k'")
-        yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)), "±R/2 in all")
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2)
+        yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u)
+        yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)))
 
     def _copied(self, wish: Affine) -> Iterator[Term]:
         u, one, unity, factor = self.unit, reg("one"), Fraction(1), self.lead / self.unit**2
         k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
-        yield Term(k_squared, most**2, u * u, one, unity, unity, -factor, "−λ·k'²")
-        yield Term(k, most, u, wish, most, u, 2 * factor, "+2λ·k'·(k − s)")
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -factor)
+        yield Term(k, most, u, wish, most, u, 2 * factor)
 
     def copy(self, name: str, offset: int, reads: Mapping[str, Affine]) -> Head:
         """register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
@@ -210,8 +210,9 @@ class Scale:
             reg(squared("place")) - 2 * offset * u * reg("place") + offset * offset * u * u * one,
             self.places * self.unit,
         )
-        rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2, f"−λ·(k − {offset})²")
-        return Head(name, (*terms, rest.component(q)), reads, "Lemma C.13, in units", (ONE, PLACE))
+        rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2)
+        lookup = Lookup(prefer=nearest_to(self.whole(reg("place")), self.whole(wish), self.lead))
+        return Head(name, (*terms, rest.component(q)), reads, "Lemma C.13, in units", (ONE, PLACE), lookup)
 
     def match(
         self,
@@ -231,7 +232,14 @@ class Scale:
         if default and prefer == "first":
             terms.append(self._default())
         components = tuple(term.component(self.fraction_bits) for term in terms)
-        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE))
+        lookup = Lookup(
+            tuple((self.whole(key), self.whole(query)) for key, query in sides(pairs)),
+            self.mismatch,
+            nearest_to(self.whole(reg("place")), wish * reg("one"), self.preference),
+            exempt=default,
+            penalty=self.default * reg("one") if default and prefer == "first" else None,
+        )
+        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE), lookup)
 
 
 PLACE = is_square(reg(squared("place")), reg("place"))

@@ -30,9 +30,11 @@ from constructions.parts.heads.match import (
     match_scale,
     pairs_of,
     prepare,
+    sides,
     widened,
 )
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import POSITION, is_square
 from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting, split_scale
 from constructions.wiring.register import squared
@@ -52,14 +54,18 @@ def match_nearest(
     """register := form at the equal-keyed position nearest to `wanted`, or at position 1 if there is none."""
     scale = match_scale(setting, printed)
     shares = (1, scale.preference) if printed else split_scale(scale.preference)
-    nearest: tuple[Component, ...] = nearest_key(wanted, wanted_squared, "w", shares)
+    nearest: tuple[Component, ...] = nearest_key(wanted, wanted_squared, shares)
+    penalty = scale.default * reg("one")
     if printed:  # + n(1 − w)² at position 1
         cancels = scale.preference * (wanted_squared - 2 * wanted + reg("one"))
-        nearest += (Component(reg("first"), cancels, "+n(1 − w)² at k' = 1"),)
+        nearest += (Component(reg("first"), cancels),)
+        penalty = penalty - cancels
     components = (*equality_components(pairs, scale.mismatch), *nearest, default_component(scale.default))
     source = "Lemma C.17 as printed" if printed else "Lemma C.17"
     needs = (*equality_needs(pairs), POSITION, is_square(wanted_squared, wanted))
-    return Head(name, components, reads, source, needs)
+    prefer = nearest_to(reg("position"), wanted, scale.preference)
+    lookup = Lookup(sides(pairs), scale.mismatch, prefer, penalty=penalty)
+    return Head(name, components, reads, source, needs, lookup)
 
 
 def part(pairs: int) -> Part:

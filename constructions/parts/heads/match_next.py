@@ -38,9 +38,11 @@ from constructions.parts.heads.match import (
     match_room,
     pairs_of,
     prepare,
+    sides,
     widened,
 )
 from constructions.wiring.affine import Affine, reg
+from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import is_square, is_zero_at_first
 from constructions.wiring.part import (
     Columns,
@@ -114,26 +116,31 @@ def match_next(
         # The print gives scores alone. Keys and queries share a factor as evenly as can be, so that the entries fit where they can.
         low, high = n ** (2 * printed), n ** (2 * printed + 1)
         preference: tuple[Component, ...] = (
-            Component(low * count_squared, -high * one, f"−n^{power}·c'²"),
-            Component(low * count, 2 * high * target, f"+2n^{power}·c'·t"),
+            Component(low * count_squared, -high * one),
+            Component(low * count, 2 * high * target),
         )
+        penalty = high**2 * one
         if printed_squares is not None:
             target_squared, own_squared = printed_squares
             preference += (
-                Component(low * one, -high * target_squared, f"−n^{power}·t²"),
-                Component(low * reg("first"), high * own_squared, f"+n^{power}·c² at k' = 1"),
+                Component(low * one, -high * target_squared),
+                Component(low * reg("first"), high * own_squared),
             )
-        default = Component(high * reg("first"), -high * one, f"−n^{power + 1} at k' = 1")
+            penalty = penalty - low * high * own_squared
+        default = Component(high * reg("first"), -high * one)
         components = (*equality_components(pairs, n ** (power + 2), high), *preference, default)
-        return Head(name, components, reads, "Lemma C.18 as printed", needs)
+        prefer = nearest_to(count, target, low * high)
+        lookup = Lookup(sides(pairs), n ** (power + 2), prefer, penalty=penalty)
+        return Head(name, components, reads, "Lemma C.18 as printed", needs, lookup)
     scale = next_scale(setting.gap, setting.n)
     key_scale, query_scale = split_scale(scale)
     preference = (
-        Component(key_scale * count_squared, -query_scale * one, "−T·c'²"),
-        Component(key_scale * count, 2 * query_scale * target, "+2T·c'·t"),
+        Component(key_scale * count_squared, -query_scale * one),
+        Component(key_scale * count, 2 * query_scale * target),
     )
     components = (*equality_components(pairs, scale), *preference, default_component(scale // 2))
-    return Head(name, components, reads, "Lemma C.18", needs)
+    lookup = Lookup(sides(pairs), scale, nearest_to(count, target, scale), penalty=scale // 2 * one)
+    return Head(name, components, reads, "Lemma C.18", needs, lookup)
 
 
 def match_next_precision(n: int, length: int) -> int:

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from constructions.parts.heads.match import Pair, equality_needs
+from constructions.parts.heads.match import Pair, equality_needs, sides
 from constructions.wiring.affine import Affine, reg, total
-from constructions.wiring.needs import FIRST, ONE, POSITION, is_square, is_zero_at_first
+from constructions.wiring.lookup import Lookup, Preference, nearest_to
+from constructions.wiring.needs import FIRST, ONE, POSITION, is_bit, is_square, is_zero_at_first
 from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import Component, Head
 from constructions.wiring.register import squared
@@ -40,20 +41,18 @@ def equality(pairs: Sequence[Pair], shares: tuple[int, int]) -> tuple[Component,
     key_share, query_share = shares
     quarter = key_share * query_share // 4
     return (
-        Component(2 * total(p.key_squared for p in pairs), -quarter * one, "−S·Σx'²"),
-        *(Component(key_share * p.key, query_share * p.query, "+2S·x'·x") for p in pairs),
-        Component(quarter * (one - first), -2 * total(p.query_squared for p in pairs), "−S·Σx² unless k' = 1"),
+        Component(2 * total(p.key_squared for p in pairs), -quarter * one),
+        *(Component(key_share * p.key, query_share * p.query) for p in pairs),
+        Component(quarter * (one - first), -2 * total(p.query_squared for p in pairs)),
     )
 
 
 def match_end(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, last: bool) -> Head:
     """register := form at the first or the last position with equal keys, or at position 1 if there is none."""
     one, gap, reach = reg("one"), setting.gap, setting.gap * setting.length_bound
-    preference = (
-        Component(reg("position"), (gap if last else -gap) * one, "+G·k'" if last else "−G·k'"),
-        Component(one, (-reach if last else reach) // 2 * one, "−G·L/2" if last else "+G·L/2"),
-    )
-    default = () if last else (Component(2 * reg("first"), -reach // 2 * one, "−D at k' = 1"),)
+    prefer = Preference(reg("position"), (gap if last else -gap) * one)
+    preference = (Component(prefer.key, prefer.pull), Component(one, (-reach if last else reach) // 2 * one))
+    default = () if last else (Component(2 * reg("first"), -reach // 2 * one),)
     source = "Lemma C.16, by a line" if last else "Lemma C.15, by a line"
     return Head(
         name,
@@ -61,6 +60,7 @@ def match_end(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], set
         reads,
         source,
         equality_needs(pairs),
+        Lookup(sides(pairs), reach, prefer, penalty=None if last else reach * one),
     )
 
 
@@ -68,29 +68,30 @@ def nearest(
     name: str,
     wanted: Affine,
     wanted_squared: Affine,
-    called: str,
     reads: Mapping[str, Affine],
     gap: int,
     outside: Affine | None = None,
 ) -> Head:
     """register := form at the position nearest to the wanted one.
 
-    called: w, for people. outside: what is taken off, if anything.
+    outside: what is taken off, if anything.
     """
     one = reg("one")
     key_scale, query_scale = split_scale(2 * gap)
-    shared, told = (
-        (-wanted_squared, "") if outside is None else (outside - wanted_squared, ", but for the distance outside")
-    )
+    shared = -wanted_squared if outside is None else outside - wanted_squared
     components = (
-        Component(reg(squared("position")), -gap * one, "−G·k'²"),
-        Component(key_scale * reg("position"), query_scale * wanted, f"+2G·k'·{called}"),
-        Component(gap * one, shared, f"−G·{called}²{told}"),
+        Component(reg(squared("position")), -gap * one),
+        Component(key_scale * reg("position"), query_scale * wanted),
+        Component(gap * one, shared),
     )
-    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION, is_square(wanted_squared, wanted)))
+    lookup = Lookup(prefer=nearest_to(reg("position"), wanted, gap))
+    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION, is_square(wanted_squared, wanted)), lookup)
 
 
 def single(name: str, found: Affine, reads: Mapping[str, Affine], gap: int) -> Head:
     """register := form at the one position at which a bit is 1, or at position 1 if there is none; the bit is 0 there."""
-    component = Component(2 * found + reg("first"), gap * reg("one"), "+2G where it is, +G at k' = 1")
-    return Head(name, (component,), reads, "Lemma C.13, of one position", (ONE, *FIRST, is_zero_at_first(found)))
+    one = reg("one")
+    needs = (ONE, *FIRST, is_bit(found), is_zero_at_first(found))
+    lookup = Lookup(((found, one),), 2 * gap, penalty=gap * one)
+    component = Component(2 * found + reg("first"), gap * one)
+    return Head(name, (component,), reads, "Lemma C.13, of one position", needs, lookup)

@@ -271,6 +271,7 @@ function drawTable() {
       if (of !== block) return;
       const head = now.heads[i];
       const tr = row("head" + (head.idle ? " idle" : ""), [block, part, head.where, head.because], head.writes, colour(i));
+      tr.children[1].title = data.heads[i].says;
       singles(tr, i);
     });
     const kept = now.kept.filter((k) => k.block === block).map((k) => k.text);

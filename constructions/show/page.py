@@ -21,6 +21,7 @@ from constructions.show.cli import CommandError
 from constructions.show.matches import Match, find_match
 from constructions.show.trace import TokenTrace, Trace
 from constructions.show.trace_text import show_attended, show_because, show_binding, show_value, show_values
+from constructions.wiring.lookup import sentence
 
 HERE = Path(__file__).parent
 SCRIPTS = ("scenes.js", "page.js")
@@ -97,6 +98,7 @@ def page_data(trace: Trace, page: Page, construction: Construction, blocks: Mapp
                 "block": number,
                 "part": (part := name_part("head", i, head.name)),
                 "place": name_place(number, part),
+                "says": sentence(head, wired.model.longest),
             }
             for number, plan in enumerate(wired.blocks, start=1)
             for i, head in enumerate(plan.heads, start=1)

@@ -5,16 +5,17 @@ Source of the facts: the steps of an engine, see steps.py. Source of the names: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from constructions.wiring.affine import Affine
+from constructions.wiring.lookup import Lookup, as_shown, is_place, unscaled
 from constructions.wiring.needs import Registers
 from constructions.wiring.register import Past, register
-from constructions.wiring.wire import Component, Gadget, Head
+from constructions.wiring.wire import Gadget, Head
 from constructions.wiring.wired import Wired
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Comparison:
     """A key form at the attended position against a query form at the position that asks.
 
     key_values: at all attended positions if they are few, without repetition; key_value is at the last with the greatest weight.
+    near: whether the nearest key is read, of several equal ones; else keys and queries must be equal.
     """
 
     key: str
@@ -35,11 +37,7 @@ class Comparison:
     query: str
     query_value: Fraction
     key_values: tuple[Fraction, ...] = ()
-
-    @property
-    def near(self) -> bool:
-        """Whether nearness is enough: counts are compared so, numbers of vertices and positions must be equal."""
-        return self.key_value.denominator != 1 or self.query_value.denominator != 1
+    near: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,7 @@ class Trace:
         best = max(pattern, key=lambda pair: (pair[1], pair[0]), default=(1, 0))[0]
         few = [self.registers(k, sublayer) for k in sorted({k for k, _ in pattern[:MOST_POSITIONS]} | {best})]
         keys = self.registers(best, sublayer)
-        comparisons = tuple(_compare(c, keys, few, before) for c in head.components if _compares(c))
+        comparisons = tuple(_compare(*forms, keys, few, before) for forms in _compared(head.lookup))
         forms = {name: form for name, form in head.reads.items() if is_plain(name)}
         needed = {name for form in forms.values() for name in form.terms}
         sums = {name: self._average(pattern, sublayer, self.places[name]) for name in needed}
@@ -203,34 +201,28 @@ def _is_now(name: str) -> bool:
     return parts.past is Past.KEPT and not parts.before
 
 
-def _compares(component: Component) -> bool:
-    """Whether a component is a product of a key and a query register, and not a square, a constant or a default."""
-    key = component.key.terms
-    if not key or any(name in ("one", "first") or not is_plain(name) for name in key):
-        return False
-    query = component.query.terms
-    return bool(query) and (next(iter(query.values())) > 0 or set(query) != {"one"})
+def _compared(lookup: Lookup | None) -> Iterator[tuple[Affine, Affine, bool]]:
+    """Yields keys, queries, and whether the nearest key is enough; a preference for one end of the text compares nothing."""
+    if lookup is not None:
+        yield from ((key, query, False) for key, query in lookup.equal)
+        wish = lookup.prefer.wish if lookup.prefer is not None else None
+        if lookup.prefer is not None and wish is not None and set(wish.terms) - {"one"}:
+            yield lookup.prefer.key, wish, not is_place(lookup.prefer.key)
 
 
 def _compare(
-    component: Component,
+    key: Affine,
+    query: Affine,
+    near: bool,
     keys: Mapping[str, Fraction],
     few: Sequence[Mapping[str, Fraction]],
     queries: Mapping[str, Fraction],
 ) -> Comparison:
-    key, key_value = _unscaled(component.key, keys)
-    query, query_value = _unscaled(component.query, queries)
-    values = dict.fromkeys(_unscaled(component.key, row)[1] for row in few)
-    return Comparison(key, key_value, query, query_value, tuple(values))
+    shown, factor = unscaled(key)
+    query = as_shown(query * (1 / factor))
+    values = dict.fromkeys(_value(shown, row) for row in few)
+    return Comparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
 
 
 def _value(form: Affine, values: Mapping[str, Fraction]) -> Fraction:
     return sum((c * value for name, c in form.terms.items() if (value := values[name])), form.constant)
-
-
-def _unscaled(form: Affine, values: Mapping[str, Fraction]) -> tuple[str, Fraction]:
-    """A form without its scale, `one` written as a number; and its value."""
-    scale = next(iter(form.terms.values()))
-    terms = {name: c / scale for name, c in form.terms.items()}
-    one = terms.pop("one", Fraction(0))
-    return str(Affine(terms, one)), _value(form, values) / scale

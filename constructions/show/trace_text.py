@@ -12,9 +12,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from constructions.places import FEED_FORWARD, RECURRENCE, name_part
+from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.terminal import print_table
-from constructions.show.trace import MOST_POSITIONS, Attended, TokenTrace, Trace
+from constructions.show.trace import MOST_POSITIONS, Attended, Comparison, TokenTrace, Trace
+from constructions.wiring.lookup import sentence
 from constructions.wiring.register import Past, register
 
 LEAST_WIDTH = 80  # of a terminal that shows a step as a table
@@ -56,16 +57,22 @@ def show_because(head: Attended, quantum: Fraction) -> str:
     if equal and not any(c.query_value for c in equal):
         return "nothing asked: " + ", ".join(f"{c.query} = 0" for c in equal)
     if head.fell_back:  # what is near at position 1 says nothing
-        return "none with " + ", ".join(f"{c.key} = {show_value(c.query_value, quantum)} = {c.query}" for c in equal)
+        return "none with " + ", ".join(f"{c.key} = {_asked(c, quantum)}" for c in equal)
     parts = [
         f"{_bindings(c.key, c.key_values, quantum)}, nearest to {show_binding(c.query, c.query_value, quantum)}"
         if c.near
-        else f"{c.key} = {show_value(c.key_value, quantum)} = {c.query}"
+        else f"{c.key} = {_asked(c, quantum)}"
         if c.key_value == c.query_value
         else f"{c.key} = {show_value(c.key_value, quantum)}, not {c.query} = {show_value(c.query_value, quantum)}"
         for c in head.comparisons
     ]
     return ", ".join(parts)
+
+
+def _asked(compared: Comparison, quantum: Fraction) -> str:
+    """Returns the value that is asked for, and the form that has it unless it is the number itself."""
+    value = show_value(compared.query_value, quantum)
+    return value if value == compared.query else f"{value} = {compared.query}"
 
 
 def show_attended(head: Attended, tokens: Sequence[str], quantum: Fraction) -> str:
@@ -104,6 +111,10 @@ def print_trace(
     for number, text in about_block.items():
         blocks.add_row("", str(number), Text(text))
     console.print(blocks)
+    for block, plan in enumerate(trace.wired.blocks, start=1):
+        for number, head in enumerate(plan.heads, start=1):
+            place = name_place(block, name_part("head", number, head.name))
+            console.print(Text(f"{place} {sentence(head, trace.wired.model.longest)}", style="dim"))
     console.print(
         Text(
             "\nIn each step below, a head's line names the position it attends to (and the token there), why, and what it writes."
@@ -122,9 +133,8 @@ def print_trace(
         console.print(Rule(title, align="left", style="dim"))
         if token.response:
             continue
-        sentence = narrate(token.before_output, token.produced)
-        if sentence:
-            console.print(Text(sentence, style="italic"))
+        if told := narrate(token.before_output, token.produced):
+            console.print(Text(told, style="italic"))
         _print_rows(console, _step_rows(trace, token))
 
 
@@ -211,7 +221,7 @@ def _widths(widths: Sequence[int], room: int) -> list[int]:
 
 def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str], str]) -> list[dict[str, object]]:
     """The same as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
-    entries = []
+    entries, plans = [], trace.wired.blocks
     for position in trace.chain:
         token = trace.at(position)
         heads: list[dict[str, object]] = [
@@ -220,6 +230,7 @@ def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str]
                 "number": head.number,
                 "head": head.name,
                 "attends_to": [[k, str(weight)] for k, weight in head.weights],
+                "looks_up": sentence(plans[head.block - 1].heads[head.number - 1], trace.wired.model.longest),
                 "because": show_because(head, trace.quantum),
                 "reads": {name: str(value) for name, value in head.reads.items()},
             }

@@ -114,7 +114,7 @@ def sentence(head: Head, longest: int | None = None) -> str:
     if lookup is None:
         return ""
     forms = [form for name, form in head.reads.items() if not register(name).is_square] or [*head.reads.values()]
-    read = ", ".join(f"`{_unscaled(form)[0]}`" for form in forms)
+    read = ", ".join(f"`{unscaled(form)[0]}`" for form in forms)
     where = " and ".join(_match(key, query) for key, query in lookup.equal)
     if lookup.prefer is None and lookup.penalty is None:
         every = f"position 1 and every position where {where}" if where else "every position so far"
@@ -151,37 +151,42 @@ def _preferred(prefer: Preference | None, longest: int | None) -> tuple[str, str
     """Returns which match is preferred, and by which key: ("first", "") or ("nearest to `w`", "whose `count` is ")."""
     if prefer is None:
         return "one", ""
-    key, factor = _unscaled(prefer.key)
-    is_place, wish = str(key) in PLACES, prefer.wish
+    key, factor = unscaled(prefer.key)
+    by_place, wish = is_place(prefer.key), prefer.wish
     if wish is None:
         most = all(c > 0 for c in prefer.pull.terms.values())
         return (
-            ("last" if most else "first", "") if is_place else ("largest" if most else "smallest", f"whose `{key}` is ")
+            ("last" if most else "first", "") if by_place else ("largest" if most else "smallest", f"whose `{key}` is ")
         )
-    if is_place and set(wish.terms) <= {"one"}:
+    if by_place and set(wish.terms) <= {"one"}:
         place = wish.terms.get("one", ZERO)
         if place <= 1 or (longest is not None and place >= longest):
             return ("first" if place <= 1 else "last"), ""
-    if is_place and wish == prefer.key:
+    if by_place and wish == prefer.key:
         return "last", ""
-    return f"nearest to `{_shown(wish * (1 / factor))}`", "" if is_place else f"whose `{key}` is "
+    return f"nearest to `{as_shown(wish * (1 / factor))}`", "" if by_place else f"whose `{key}` is "
 
 
 def _match(key: Affine, query: Affine) -> str:
     """Says that a key equals a query, without a factor that both have."""
-    key, factor = _unscaled(key)
-    query = _shown(query * (1 / factor))
+    key, factor = unscaled(key)
+    query = as_shown(query * (1 / factor))
     return f"`{key}` equals `{query}`" if query.terms else f"`{key}` is {query}"
 
 
-def _unscaled(form: Affine) -> tuple[Affine, Fraction]:
+def is_place(form: Affine) -> bool:
+    """True if the form is a register of positions, or a multiple of it."""
+    return len(form.terms) == 1 and next(iter(form.terms)) in PLACES
+
+
+def unscaled(form: Affine) -> tuple[Affine, Fraction]:
     """Returns a form over its first coefficient, and that coefficient; `one` is written as a number."""
     factor = next(iter(form.terms.values()), Fraction(1))
-    return _shown(form * (1 / factor)), factor
+    return as_shown(form * (1 / factor)), factor
 
 
-def _shown(form: Affine) -> Affine:
-    """Returns the form with `one` as a number."""
+def as_shown(form: Affine) -> Affine:
+    """Returns the form with the register `one` as a number, for people."""
     return Affine({name: c for name, c in form.terms.items() if name != "one"}, form.terms.get("one", ZERO))
 
 

@@ -21,7 +21,7 @@ from precision.format import Discipline, Rounding
 from verify.algebra.domains import Refused, Undecided
 from verify.certificates.building import families_of, solver_of
 from verify.certificates.hard_inputs import first_wrong
-from verify.dossiers.dossier import LARGEST_N, HardInput, Subject
+from verify.dossiers.dossier import LARGEST_N, HardInput, Json, Subject
 from verify.dossiers.registry import find_dossier
 
 EXAMPLES = "examples"
@@ -70,8 +70,9 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     return wired, own
 
 
-def require_same(sidecar: Mapping[str, Any], own: Mapping[str, Any], wired: Wired) -> None:
+def require_same(sidecar: Json, own: Json, wired: Wired) -> None:
     """Raises Refused at the first field that is not the construction's own, and at the first example that goes wrong."""
+    sidecar, own = _without_lookups(sidecar, own)
     for field in (*own, *sidecar):
         if field not in sidecar and field in LATER:
             continue
@@ -82,6 +83,18 @@ def require_same(sidecar: Mapping[str, Any], own: Mapping[str, Any], wired: Wire
         if field != EXAMPLES and _strict(sidecar[field]) != _strict(own[field]):
             raise Refused("the sidecar", f"{field!r} is not what {own['construction']} at n = {own['n']} has")
     _require_examples(sidecar[EXAMPLES], wired)
+
+
+def _without_lookups(sidecar: Json, own: Json) -> tuple[Json, Json]:
+    """Takes lookups away if the file is from before heads had any, and the texts that stood beside their scores instead."""
+    blocks = sidecar.get("blocks")
+    if "lookup" in json.dumps(blocks) or not isinstance(blocks, list):
+        return sidecar, own
+    plain = json.loads(json.dumps(blocks), object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k != "meaning"})
+    due = json.loads(
+        json.dumps(own["blocks"]), object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k != "lookup"}
+    )
+    return {**sidecar, "blocks": plain}, {**own, "blocks": due}
 
 
 def _strict(value: object) -> str:

@@ -90,6 +90,22 @@ def test_a_file_from_before_there_were_domains(tmp_path: Path, capsys: pytest.Ca
     assert "certified" in capsys.readouterr().out
 
 
+def test_a_file_from_before_heads_had_lookups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    sidecar = exported(find_subject("recall", 8), path)
+    for lookups, query, code in ((False, "−number", 1), (True, "", 1), (False, "", 0)):
+        changed = json.loads(json.dumps(sidecar))
+        (head,) = changed["blocks"][-1]["heads"]
+        head["score"][0]["query"] = query or head["score"][0]["query"]
+        for component in head["score"]:
+            component["meaning"] = "what it is for"
+        for of in [one for block in changed["blocks"] for one in block["heads"]] if not lookups else []:
+            del of["lookup"]
+        path.with_suffix(".json").write_text(json.dumps(changed), encoding="utf-8")
+        assert main([str(path)]) == code, (lookups, query)
+    capsys.readouterr()
+
+
 def test_two_words_that_are_swapped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
     sidecar = exported(find_subject("recall", 8), path)

@@ -154,8 +154,8 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
                 {
                     "to": to,
                     "where": show_attended(head, trace.tokens, quantum),
-                    "because": (because := show_because(head, quantum)),
-                    "idle": because.startswith("nothing asked"),
+                    "because": show_because(head, quantum),
+                    "idle": head.idle,
                     "none": head.fell_back,
                     "writes": show_values(head.reads, quantum),
                 }
@@ -197,7 +197,7 @@ def generic_sentence(token: TokenTrace, match: Match | None, trace: Trace) -> st
     sentence = f"Reads {token.token}, writes {token.produced}" + (
         f", by the rule: {rules}." if token.kept and rules else "."
     )
-    heads = [head for head in token.attended if not show_because(head, trace.quantum).startswith("nothing asked")]
+    heads = [head for head in token.attended if not head.idle]
     if heads:
         head = heads[-1]
         because = show_because(head, trace.quantum)

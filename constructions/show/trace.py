@@ -52,6 +52,12 @@ class Attended:
     reads: Mapping[str, Fraction]
 
     @property
+    def idle(self) -> bool:
+        """Whether nothing is asked: every query is 0."""
+        equal = [c for c in self.comparisons if not c.near]
+        return bool(equal) and not any(c.query_value for c in equal)
+
+    @property
     def fell_back(self) -> bool:
         """Whether nothing matched, so that position 1 was read."""
         unequal = any(c.key_value != c.query_value and not c.near for c in self.comparisons)

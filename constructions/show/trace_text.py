@@ -54,7 +54,7 @@ def _bindings(name: str, values: Sequence[Fraction], quantum: Fraction) -> str:
 def show_because(head: Attended, quantum: Fraction) -> str:
     """Why a head attended where it did."""
     equal = [c for c in head.comparisons if not c.near]
-    if equal and not any(c.query_value for c in equal):
+    if head.idle:
         return "nothing asked: " + ", ".join(f"{c.query} = 0" for c in equal)
     if head.fell_back:  # what is near at position 1 says nothing
         return "none with " + ", ".join(f"{c.key} = {_asked(c, quantum)}" for c in equal)

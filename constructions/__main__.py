@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from constructions import run
 
         return run.main(words[1:])
+    if words[:1] == ["zoo"]:
+        from verify import zoo
+
+        return zoo.main(words[1:])
     return cli.run_command(PROG, _command, argv)
 
 
@@ -37,7 +41,8 @@ def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(
         PROG,
         "Lists the constructions, each run by `python -m constructions.NAME`, and the parts that they are made of.",
-        "examples:\n  python -m constructions --json\n  python -m constructions run --help    programs, one's own too",
+        "examples:\n  python -m constructions --json\n  python -m constructions run --help    programs, one's own too"
+        f"\n  {PROG} zoo --help    models with known mechanisms as a data set",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     args = parser.parse_args(argv)

@@ -68,6 +68,8 @@ UPWARDS = {
     ("constructions.show.cli", "constructions"),
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
+    # Another one: the command is `python -m constructions zoo`, and what it writes has verdicts.
+    ("constructions.__main__", "verify.zoo"),
     # What a claim asks of lemmas is imported when it asks; their runs are judged as claims are.
     ("verify.framework.check", "verify.induction.along"),
     ("verify.framework.check", "verify.induction.theory"),

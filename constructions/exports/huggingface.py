@@ -10,11 +10,11 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import save
 
 from constructions.exports import network
 from constructions.exports.shapes import shape_of, state_of
 from constructions.exports.tried import ExportError
+from constructions.exports.weights import safetensors_bytes
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
 
@@ -30,7 +30,7 @@ def write(export: Export, path: Path) -> None:
     save_tokenizer(wired, path, pad=PAD, start=start)
     state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
     metadata = {"format": "pt", "longest_sequence": str(export.longest)}
-    (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
+    (path / "model.safetensors").write_bytes(safetensors_bytes(state, metadata))
     config = {
         "model_type": "hand_wired",
         "architectures": ["HandWiredForCausalLM"],

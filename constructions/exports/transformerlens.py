@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save
 
 from constructions.exports.huggingface import save_tokenizer
 from constructions.exports.shapes import shape_of
 from constructions.exports.tried import ExportError
-from constructions.exports.weights import tensors
+from constructions.exports.weights import safetensors_bytes, tensors
 from constructions.exports.writing import Export
 from constructions.layers import Matrix
 
@@ -42,7 +41,7 @@ def write(export: Export, path: Path) -> None:
     save_tokenizer(wired, path)
     state = {name: array.astype(np.dtype(export.float_name)) for name, array in _state(export).items()}
     metadata = {"format": "pt", "longest_sequence": str(export.longest)}
-    (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
+    (path / "model.safetensors").write_bytes(safetensors_bytes(state, metadata))
     (path / "config.json").write_text(json.dumps(_config(export), indent=2) + "\n", encoding="utf-8")
     (path / "sidecar.json").write_text(export.text, encoding="utf-8")
 

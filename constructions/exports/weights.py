@@ -18,6 +18,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,11 +66,20 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
 
 def file_bytes(model: Transformer) -> bytes:
     """The content of the model's `.safetensors` file."""
+    return safetensors_bytes(tensors(model), {} if model.longest is None else {"longest_sequence": str(model.longest)})
+
+
+def safetensors_bytes(arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
+    """Returns the content of a `.safetensors` file, the same for the same arrays; the library orders metadata at random."""
     from safetensors.numpy import save as to_bytes
 
-    # One entry at most: safetensors writes several in no fixed order.
-    metadata = None if model.longest is None else {"longest_sequence": str(model.longest)}
-    return bytes(to_bytes(tensors(model), metadata=metadata))
+    content = bytes(to_bytes(dict(arrays), metadata=dict(metadata) or None))
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    if metadata:
+        header = {"__metadata__": dict(sorted(metadata.items())), **{k: v for k, v in header.items() if k[0] != "_"}}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    return content[:8] + text.ljust(end - 8) + content[end:]
 
 
 def _padded(head: AttentionHead, width: int) -> AttentionHead:

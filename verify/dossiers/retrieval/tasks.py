@@ -161,7 +161,8 @@ class Retrieval(SolvedDossier):
 
         name = self.construction
         for hard in hard_questions(name, subject.n):
-            yield hard.name, Question(*hard.asked(name))
+            if len((question := Question(*hard.asked(name))).query) == self.tokens_asked:
+                yield hard.name, question
 
     def _drawn(self, n: int, rng: random.Random) -> Question:
         tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))

@@ -1,0 +1,224 @@
+"""`python -m constructions zoo DIR`: models with known mechanisms, as one data set.
+
+Each model has a folder: its weights with the sidecar, folders for Hugging Face and TransformerLens, prompts with right answers and
+what every register holds and every head reads on them, and a card. `index.json` lists the models with the digests of all files. The
+same options give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from constructions.exports.files import replacing_folder, write_text
+from constructions.exports.tried import ExportError
+from constructions.exports.weights import save
+from constructions.language.files import names_of_gallery
+from constructions.models.model import Model
+from constructions.show import cli
+from constructions.show.dump import dump_document
+from constructions.show.exporting import export
+from constructions.show.run import worked_examples
+from constructions.show.steps import observed
+from constructions.wiring.lookup import sentence
+from constructions.wiring.register import register
+from constructions.wiring.wired import Wired
+from verify.certificates.document import CERTIFIED
+from verify.dossiers.dossier import HardInput, Subject
+from verify.dossiers.registry import find_dossier, find_program
+from verify.theorem import FOLLOWS, TRIED, links
+
+PROG = "python -m constructions zoo"
+PAPER = ("index", "recall", "ngram", "counting", "istree")
+FLOAT = "float64"
+KINDS = {"huggingface": "hf", "transformerlens": "transformerlens"}
+SPLITS = {"train": 48, "test": 16}
+MOST_HARD = 16
+LONGEST = 400  # tokens of a prompt with its answer
+DEFAULT_N = 8
+DESCRIPTION = """Writes models with known mechanisms as one data set: for each its weights, folders for Hugging Face and
+TransformerLens, prompts with right answers and the values that the model computes on the way, and a card that says what each head
+looks up and what is proved of it."""
+EPILOG = f"""examples:
+  {PROG} zoo/                             the paper's models and the whole gallery, at n = {DEFAULT_N}
+  {PROG} zoo/ --names recall,induction,istree --n 6
+
+names:
+  {", ".join((*PAPER, *names_of_gallery()))}
+
+exit status: 0 each model is written and its theorem holds, 2 usage, 3 of some theorem it cannot be said, as its card tells"""
+
+
+def names() -> tuple[str, ...]:
+    """Returns the models that there are: the paper's Transformers, and the gallery."""
+    return (*PAPER, *names_of_gallery())
+
+
+def write_model(name: str, n: int, folder: Path) -> dict[str, Any]:
+    """Writes one model's folder and returns its entry of the index. Raises ValueError for an n that it cannot be wired for."""
+    dossier = find_dossier(name, "transformer") if name in PAPER else find_program(name)
+    if dossier is None:
+        raise ValueError(f"{name}: no dossier says how it is verified")
+    subject, solver = Subject(dossier, n), dossier.solver
+    wired = dossier.wired(subject)
+    with replacing_folder(folder) as fresh:
+        examples = list(worked_examples(solver.examples(wired)))
+        sidecar = dump_document(solver, wired, examples, solver.described(wired))
+        save(wired.model, sidecar, fresh / "model.safetensors")
+        exports = {kind: _export(solver, wired, kind, fresh / folder_name) for folder_name, kind in KINDS.items()}
+        for split, inputs in _splits(subject, wired).items():
+            lines = [json.dumps(record(wired, given), ensure_ascii=False) for given in inputs]
+            write_text(fresh / f"{split}.jsonl", "".join(f"{line}\n" for line in lines))
+        theorem = [link.document for link in links(subject)]
+        holds = all(link["verdict"] in (CERTIFIED, FOLLOWS, TRIED) for link in theorem)
+        write_text(fresh / "card.md", card(solver, wired, exports, theorem))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    digests = {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    about = solver.construction
+    return {
+        "name": name,
+        "model": about.model,
+        "source": about.source,
+        "statement": about.statement,
+        "n": n,
+        "precision_bits": wired.arithmetic.format.significand_bits + 1,
+        "blocks": len(wired.blocks),
+        "heads": sum(len(plan.heads) for plan in wired.blocks),
+        "theorem_holds": holds,
+        "exports": exports,
+        "sha256": digests,
+    }
+
+
+def record(wired: Wired, given: HardInput) -> dict[str, Any]:
+    """Returns a prompt with its answer, and what the model computes on the way, exactly.
+
+    values: each register after the last block, at each token that is read: all but the last. Squares of registers are left out.
+    attention: of each head, "block.head" from 1, at each position the positions that it reads with their weights.
+    """
+    tokens = [*given.prompt, *given.answer]
+    steps, quantum = observed(wired.model, wired.arithmetic, tokens[:-1]), wired.arithmetic.format.quantum
+    patterns = [steps.attention(position) for position in range(1, len(tokens))]
+    shown = [i for i, name in enumerate(wired.registers) if not register(name).is_square]
+    return {
+        "tokens": list(wired.spelled(tokens)),
+        "token_ids": tokens,
+        "prompt_tokens": len(given.prompt),
+        "answer": list(wired.spelled(given.answer)),
+        "values": {wired.registers[i]: [str(quanta * quantum) for quanta in steps.streams[-1][i]] for i in shown},
+        "attention": {
+            f"{block}.{head}": [
+                [[k, str(weight * quantum)] for k, weight in pattern[block - 1][head - 1]] for pattern in patterns
+            ]
+            for block, plan in enumerate(wired.blocks, start=1)
+            for head in range(1, len(plan.heads) + 1)
+        },
+    }
+
+
+def card(solver: Model[Any, Any], wired: Wired, exports: dict[str, str], theorem: Sequence[dict[str, Any]]) -> str:
+    """Returns the card of a model as Markdown: what it computes, what each head looks up, what each register holds."""
+    about = solver.construction
+    lines = [f"# {about.name}, {about.model}", "", about.statement, "", f"Source: {about.source}.", ""]
+    bits = wired.arithmetic.format.significand_bits + 1
+    lines += [f"n = {wired.n}, {len(wired.blocks)} blocks, numbers of p = {bits} bits, rounded to the nearest.", ""]
+    lines += ["## What is proved", "", "| link | verdict | what it says |", "|---|---|---|"]
+    lines += [f"| {link['name']} | {link['verdict']} | {_cell(link['text'])} |" for link in theorem]
+    lines += ["", "## Heads", "", "| block | head | name | what it looks up |", "|---|---|---|---|"]
+    for block, plan in enumerate(wired.blocks, start=1):
+        for number, head in enumerate(plan.heads, start=1):
+            lines.append(
+                f"| {block} | {number} | {head.name} | {_cell(sentence(head, wired.model.longest) or 'not said')} |"
+            )
+    lines += ["", "## Registers", "", "| coordinate | register | what it holds |", "|---|---|---|"]
+    lines += [f"| {i} | {name} | {_cell(about.meaning(name))} |" for i, name in enumerate(wired.registers)]
+    lines += [
+        "",
+        "## Files",
+        "",
+        "`model.safetensors` and `model.json`: the matrices, and the sidecar that says how they are used.",
+    ]
+    lines += [
+        "`train.jsonl`, `test.jsonl`, `hard.jsonl`: prompts, answers, register values, attention; numbers are exact."
+    ]
+    lines += [f"`{folder}/`: {exports[kind] or 'loads without this project'}." for folder, kind in KINDS.items()]
+    return "\n".join([*lines, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _export(solver: Model[Any, Any], wired: Wired, kind: str, path: Path) -> str:
+    """Exports the model, and returns why it could not be, "" if it was."""
+    try:
+        export(solver, wired, kind, path, FLOAT)
+    except ExportError as error:
+        return f"not written: {error}"
+    return ""
+
+
+def _splits(subject: Subject, wired: Wired) -> dict[str, list[HardInput]]:
+    """Draws the prompts of each split, all different, by a seed that follows from the model's name."""
+    rng = random.Random(f"{subject.dossier.construction} {subject.n}")
+    hard = _different(subject.dossier.extreme_inputs(subject, wired), MOST_HARD, set())
+    seen = {given.prompt for given in hard}
+    drawn = _different(
+        subject.dossier.hard_inputs(subject, wired, sum(SPLITS.values()), rng), sum(SPLITS.values()), seen
+    )
+    rng.shuffle(drawn)
+    some = iter(drawn)
+    return {**{split: list(islice(some, count)) for split, count in SPLITS.items()}, "hard": hard}
+
+
+def _different(inputs: Iterable[HardInput], most: int, seen: set[tuple[int, ...]]) -> list[HardInput]:
+    """Returns the first inputs, at most so many, whose prompts are new."""
+    found: dict[tuple[int, ...], HardInput] = {}
+    for given in inputs:
+        if given.prompt not in seen and given.answer and len(given.prompt) + len(given.answer) <= LONGEST:
+            found.setdefault(given.prompt, given)
+        if len(found) == most:
+            break
+    return list(found.values())
+
+
+def write(folder: Path, chosen: Sequence[str], n: int, tell: Callable[[int], object]) -> list[dict[str, Any]]:
+    """Writes all chosen models and the index; returns its entries. tell: is called with the number of models that are written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = []
+    for done, name in enumerate(chosen, start=1):
+        entries.append(write_model(name, n, folder / name))
+        tell(done)
+    document = {"schema": 1, "n": n, "models": entries}
+    write_text(folder / "index.json", json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return entries
+
+
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
+    """The command; returns the exit status."""
+    parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is new or empty, or with --force any")
+    parser.add_argument(
+        "--n", type=cli.whole_number(2, 64), default=DEFAULT_N, help=f"of each model (default: {DEFAULT_N})"
+    )
+    parser.add_argument("--names", help="models, with commas between them (default: all)")
+    parser.add_argument("--force", action="store_true", help="write into a folder that has files")
+    args = parser.parse_args(argv)
+    chosen = names() if args.names is None else tuple(filter(None, args.names.split(",")))
+    if unknown := [name for name in chosen if name not in names()]:
+        raise cli.CommandError(f"--names: there is no model {unknown[0]!r}; there are {', '.join(names())}")
+    if not args.force and args.folder.exists() and (not args.folder.is_dir() or any(args.folder.iterdir())):
+        raise cli.CommandError(f"{args.folder} is there already, and not empty; --force writes into it")
+    with cli.usage_errors(), cli.progress("writing models", len(chosen), unit="models") as tell:
+        entries = write(args.folder, chosen, args.n, tell)
+    open_ones = [entry["name"] for entry in entries if not entry["theorem_holds"]]
+    print(f"wrote {len(entries)} models into {args.folder}")
+    if open_ones:
+        cli.say(f"{PROG}: not all is proved of {', '.join(open_ones)}; the card of each says what")
+    return cli.UNKNOWN if open_ones else cli.HOLDS

@@ -22,7 +22,7 @@ from constructions.language.files import names_of_gallery
 from constructions.models.model import Model
 from constructions.show import cli
 from constructions.show.dump import dump_document
-from constructions.show.exporting import export
+from constructions.show.exporting import export, trial_of
 from constructions.show.run import worked_examples
 from constructions.show.steps import observed
 from constructions.wiring.lookup import sentence
@@ -70,7 +70,7 @@ def write_model(name: str, n: int, folder: Path) -> dict[str, Any]:
         examples = list(worked_examples(solver.examples(wired)))
         sidecar = dump_document(solver, wired, examples, solver.described(wired))
         save(wired.model, sidecar, fresh / "model.safetensors")
-        exports = {kind: _export(solver, wired, kind, fresh / folder_name) for folder_name, kind in KINDS.items()}
+        exports = _exports(solver, wired, fresh)
         for split, inputs in _splits(subject, wired).items():
             lines = [json.dumps(record(wired, given), ensure_ascii=False) for given in inputs]
             write_text(fresh / f"{split}.jsonl", "".join(f"{line}\n" for line in lines))
@@ -154,13 +154,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _export(solver: Model[Any, Any], wired: Wired, kind: str, path: Path) -> str:
-    """Exports the model, and returns why it could not be, "" if it was."""
+def _exports(solver: Model[Any, Any], wired: Wired, folder: Path) -> dict[str, str]:
+    """Exports the model to each kind, and returns why it could not be, "" where it was."""
+    told: dict[str, str] = {}
     try:
-        export(solver, wired, kind, path, FLOAT)
+        tried = trial_of(solver, wired, FLOAT)
     except ExportError as error:
-        return f"not written: {error}"
-    return ""
+        return dict.fromkeys(KINDS.values(), f"not written: {error}")
+    for name, kind in KINDS.items():
+        try:
+            export(solver, wired, kind, folder / name, FLOAT, tried=tried)
+        except ExportError as error:
+            told[kind] = f"not written: {error}"
+        else:
+            told[kind] = ""
+    return told
 
 
 def _splits(subject: Subject, wired: Wired) -> dict[str, list[HardInput]]:

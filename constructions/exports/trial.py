@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from constructions.engines import find_engine
 from constructions.exports.program import network
 from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
+from constructions.models.many import run_together
 from constructions.models.request import Request
 from constructions.models.search import END_SEARCH
 from constructions.wiring.wired import Wired
@@ -19,8 +19,8 @@ def try_now(wired: Wired, requests: Sequence[Request], float_name: str) -> Mappi
     """How many inputs were tried, and the most tokens of one. Raises ExportError with the first input whose tokens differ."""
     longest = wired.model.longest or max(len(request.prompt) + request.limit for request in requests)
     module, most = network(Export(wired, float_name, longest, {}, (), 1)), 0
-    for request in requests:
-        produced = request.run(find_engine("auto")).tokens.tolist()
+    for request, run in zip(requests, run_together(requests), strict=True):
+        produced = run.tokens.tolist()
         sequence = [*request.prompt, *produced[:-1]]
         with torch.no_grad():
             said = module(torch.tensor([sequence]))[0, len(request.prompt) - 1 :].argmax(-1).tolist()

@@ -38,6 +38,7 @@ PAGES = (
     "precision",
     "engines",
     "verdicts",
+    "zoo",
 )
 REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
 

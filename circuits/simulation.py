@@ -35,6 +35,7 @@ we use: comparisons, one digit after the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -44,7 +45,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.gadgets.quotient import quotient, quotient_room
 from constructions.parts.gadgets.threshold import threshold
-from constructions.parts.heads.copy import before, copy, nearest_key, position_square_precision
+from constructions.parts.heads.copy import before, copy, position_square_precision
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
@@ -187,12 +188,12 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
     reach = 4 * setting.gap * setting.length_bound**2  # F
 
     def back(s: int) -> Head:
-        wanted, wanted_squared = before(s)
         bonus = reach // 2 * ((2 * s + 3) * one - 2 * place)
-        components = (*nearest_key(wanted, wanted_squared, split_scale(setting.gap)), Component(reg("first"), bonus))
         name, reads = f"the value {s} tokens back, if it is of the same number", {"low": 2 ** (s + 1) * reg("value")}
-        lookup = Lookup(prefer=nearest_to(k, wanted, setting.gap), penalty=-bonus)
-        return Head(name, components, reads, "Lemma C.13", (ONE, POSITION), lookup)
+        head = copy(name, s, reads, setting)
+        prefer = nearest_to(k, before(s)[0], setting.gap)
+        components = (*head.components, Component(reg("first"), bonus))
+        return replace(head, components=components, lookup=Lookup(prefer=prefer, penalty=-bonus))
 
     words = {f"in {name}": reg(name) for name in plan.numbers if name != plan.position}
     heads = (

@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from constructions.parts.heads.copy import nearest_key, position_square_precision
+from constructions.parts.heads.copy import position_square_precision, read_nearest
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare
 from constructions.retrieval.door import door_of
@@ -27,11 +27,9 @@ from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
-from constructions.wiring.lookup import Lookup, nearest_to
-from constructions.wiring.needs import ONE, POSITION, is_square
 from constructions.wiring.part import least_gap, least_odd_precision, log2, split_scale
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Head
+from constructions.wiring.wire import BlockPlan
 from precision.format import Discipline
 
 
@@ -69,13 +67,13 @@ TASK = Task(
 def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     one = reg("one")
     target, target_squared = reg("number") + one, reg(squared("number")) + 2 * reg("number") + one
-    head = Head(
+    head = read_nearest(
         "token at the position asked for",
-        nearest_key(target, target_squared, split_scale(plan.setting.gap)),
+        target,
+        target_squared,
         {"answer": reg("number")},
+        split_scale(plan.setting.gap),
         "Lemma C.13 with a position that is read",
-        (ONE, POSITION, is_square(target_squared, target)),
-        Lookup(prefer=nearest_to(reg("position"), target, plan.setting.gap)),
     )
     return prepare(plan, first=False), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=False))
 

@@ -9,9 +9,12 @@ from fractions import Fraction
 
 import pytest
 
+from circuits.models import SMALL
+from circuits.simulator import Simulator
 from constructions.api import load
 from constructions.engines.reference import ReferenceEngine
 from constructions.models.building import wired_of
+from constructions.parts.heads import copy, match, match_close, match_nearest, match_next
 from constructions.parts.heads.tight import nearest, single
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, deviation, lookup_document, refusals, sentence
@@ -20,8 +23,11 @@ from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Head, constant
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from tests.constructions.test_parts import HEADS
+from verify.algebra.interval import symbol
+from verify.certificates.building import precision_of
 from verify.dossiers.dossier import Subject
-from verify.dossiers.registry import find_dossiers, find_program
+from verify.dossiers.registry import find_dossiers, find_program, find_subject
 
 GALLERY = ("histogram", "induction", "khop", "more_than", "reverse", "sorting", "tree", "trigram", "balanced", "post")
 ONE = reg("one")
@@ -56,6 +62,40 @@ def test_every_head_has_the_score_of_its_lookup_but_for_c14_as_printed(n: int) -
         assert bool(deviation(head)) == (head.source == "Lemma C.14 as printed"), (subject, head.name)
         seen += bool(deviation(head))
     assert seen
+
+
+def test_every_head_of_parts_and_of_simulations_has_the_score_of_its_lookup() -> None:
+    setting = Setting(9, 20, fixed_point(401))
+    blocks = [block for name in SMALL for block in Simulator(SMALL[name].load(None, 1), 5).build(3).blocks]
+    for part in (
+        *HEADS,
+        copy.part(5),
+        match.part(3),
+        match_close.part(2),
+        match_nearest.part(2),
+        match_next.part(2, 3),
+    ):
+        blocks += [block for printed in (False, True) for block in part.plan(setting, printed)]
+    made = [head for block in blocks for head in block.heads]
+    assert [head.name for head in made if head.lookup is None] == []
+    assert {head.source for head in made if deviation(head)} == {"Lemma C.14 as printed"}
+
+
+@pytest.mark.parametrize("name", ["recall", "counting", "istree"])
+def test_the_scores_are_the_same_for_all_n_of_an_interval(name: str) -> None:
+    for lean in (False, True) if name == "istree" else (False,):
+        n = symbol(100, 1 << 20)
+        subject = find_subject(name, n, **({"lean": lean} if lean else {}))
+        subject = replace(subject, precision_bits=precision_of(subject))
+        _, blocks = subject.dossier.plan(subject, subject.dossier.format(subject))
+        assert [head.name for block in blocks for head in block.heads if deviation(head)] == []
+        changed = [
+            replace(head, lookup=replace(head.lookup, penalty=n * ONE))
+            for b in blocks
+            for head in b.heads
+            if head.lookup
+        ]
+        assert all(map(deviation, changed))
 
 
 def test_a_changed_component_has_another_score() -> None:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from constructions.parts.gadgets.product import square
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
-from constructions.wiring.needs import ONE, POSITION
+from constructions.wiring.needs import ONE, POSITION, is_square
 from constructions.wiring.part import (
     Columns,
     Contract,
@@ -52,10 +52,21 @@ def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
     shares = (1, setting.n) if printed else split_scale(setting.gap)
-    wanted, wanted_squared = before(offset)
-    components = nearest_key(wanted, wanted_squared, shares)
+    return read_nearest(name, *before(offset), reads, shares)
+
+
+def read_nearest(
+    name: str,
+    wanted: Affine,
+    wanted_squared: Affine,
+    reads: Mapping[str, Affine],
+    shares: tuple[int, int],
+    source: str = "Lemma C.13",
+) -> Head:
+    """register := form at the position nearest to the wanted one. shares: as of `nearest_key`."""
+    components, needs = nearest_key(wanted, wanted_squared, shares), (ONE, POSITION, is_square(wanted_squared, wanted))
     lookup = Lookup(prefer=nearest_to(reg("position"), wanted, shares[0] * shares[1]))
-    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION), lookup)
+    return Head(name, components, reads, source, needs, lookup)
 
 
 def before(offset: int) -> tuple[Affine, Affine]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from constructions.places import name_part, name_place
 from constructions.wiring.finding import Finding
-from constructions.wiring.lookup import refusals
 from constructions.wiring.numbered import Numbered
+from constructions.wiring.reading import refusals
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Format, fixed_point

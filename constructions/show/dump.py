@@ -18,7 +18,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.places import FEED_FORWARD, name_part, name_place
 from constructions.show.forward import SCHEMA, forward_rule
 from constructions.wiring.affine import Affine, Number, show_number
-from constructions.wiring.lookup import lookup_document, sentence
+from constructions.wiring.reading import lookup_document, sentence
 from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
 from constructions.wiring.wired import Wired
 

@@ -21,7 +21,7 @@ from constructions.show.cli import CommandError
 from constructions.show.matches import Match, find_match
 from constructions.show.trace import TokenTrace, Trace
 from constructions.show.trace_text import show_attended, show_because, show_binding, show_value, show_values
-from constructions.wiring.lookup import sentence
+from constructions.wiring.reading import sentence
 
 HERE = Path(__file__).parent
 SCRIPTS = ("scenes.js", "page.js")

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from constructions.wiring.affine import Affine
-from constructions.wiring.lookup import Lookup, as_shown, is_place, unscaled
+from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Registers
+from constructions.wiring.reading import as_shown, is_place, unscaled
 from constructions.wiring.register import Past, register
 from constructions.wiring.wire import Gadget, Head
 from constructions.wiring.wired import Wired

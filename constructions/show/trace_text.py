@@ -15,7 +15,7 @@ from rich.text import Text
 from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.terminal import print_table
 from constructions.show.trace import MOST_POSITIONS, Attended, Comparison, TokenTrace, Trace
-from constructions.wiring.lookup import sentence
+from constructions.wiring.reading import sentence
 from constructions.wiring.register import Past, register
 
 LEAST_WIDTH = 80  # of a terminal that shows a step as a table

@@ -17,10 +17,11 @@ from constructions.models.building import wired_of
 from constructions.parts.heads import copy, match, match_close, match_nearest, match_next
 from constructions.parts.heads.tight import nearest, single
 from constructions.wiring.affine import Affine, reg
-from constructions.wiring.lookup import Lookup, deviation, lookup_document, refusals, sentence
+from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Registers, value
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Head, constant
+from constructions.wiring.reading import deviation_of, lookup_document, refusals, sentence
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.constructions.test_parts import HEADS
@@ -59,8 +60,8 @@ def test_every_head_has_the_score_of_its_lookup_but_for_c14_as_printed(n: int) -
     for subject, head in heads(n):
         assert head.lookup is not None, (subject, head.name)
         assert sentence(head)
-        assert bool(deviation(head)) == (head.source == "Lemma C.14 as printed"), (subject, head.name)
-        seen += bool(deviation(head))
+        assert bool(deviation_of(head)) == (head.source == "Lemma C.14 as printed"), (subject, head.name)
+        seen += bool(deviation_of(head))
     assert seen
 
 
@@ -78,7 +79,7 @@ def test_every_head_of_parts_and_of_simulations_has_the_score_of_its_lookup() ->
         blocks += [block for printed in (False, True) for block in part.plan(setting, printed)]
     made = [head for block in blocks for head in block.heads]
     assert [head.name for head in made if head.lookup is None] == []
-    assert {head.source for head in made if deviation(head)} == {"Lemma C.14 as printed"}
+    assert {head.source for head in made if deviation_of(head)} == {"Lemma C.14 as printed"}
 
 
 @pytest.mark.parametrize("name", ["recall", "counting", "istree"])
@@ -88,20 +89,20 @@ def test_the_scores_are_the_same_for_all_n_of_an_interval(name: str) -> None:
         subject = find_subject(name, n, **({"lean": lean} if lean else {}))
         subject = replace(subject, precision_bits=precision_of(subject))
         _, blocks = subject.dossier.plan(subject, subject.dossier.format(subject))
-        assert [head.name for block in blocks for head in block.heads if deviation(head)] == []
+        assert [head.name for block in blocks for head in block.heads if deviation_of(head)] == []
         changed = [
             replace(head, lookup=replace(head.lookup, penalty=n * ONE))
             for b in blocks
             for head in b.heads
             if head.lookup
         ]
-        assert all(map(deviation, changed))
+        assert all(map(deviation_of, changed))
 
 
 def test_a_changed_component_has_another_score() -> None:
     rng, killed = random.Random(5), 0
     for _, head in heads(8):
-        if deviation(head):
+        if deviation_of(head):
             continue
         for i, component in enumerate(head.components):
             if not set(component.key.terms) - {"one"} or not component.query.terms:
@@ -119,8 +120,8 @@ def test_a_changed_component_has_another_score() -> None:
 def test_a_changed_lookup_is_refused(change: dict[str, object]) -> None:
     head = matching()
     assert head.lookup is not None
-    assert not deviation(head)
-    assert deviation(replace(head, lookup=replace(head.lookup, **change)))
+    assert not deviation_of(head)
+    assert deviation_of(replace(head, lookup=replace(head.lookup, **change)))
 
 
 def matching() -> Head:

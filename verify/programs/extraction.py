@@ -44,7 +44,8 @@ Registers = dict[int, Term]
 class Stage:
     """What a sublayer leaves. registers: all that are not 0. changed: those that it wrote.
 
-    where: what the sublayer is called. kind, block: which one it is; block: from 1, 0 for the embedding.
+    where: what the sublayer is called. kind, block: which one it is; block: from 1, 0 for the embedding. heads: what its heads are
+    called.
     """
 
     kind: str
@@ -52,15 +53,12 @@ class Stage:
     where: str
     registers: Registers
     changed: tuple[int, ...]
+    heads: tuple[str, ...] = ()
 
     @property
     def digested(self) -> str:
         """What the sublayer is called in digests of stored documents, where blocks count from 0."""
         return f"block {self.block - 1}, {self.kind}" if self.block else self.kind
-
-    def heads(self, best: Best) -> bool:
-        """Whether this head is of this sublayer."""
-        return self.kind == ATTENTION and best.where.startswith(f"{name_place(self.block)}, ")
 
 
 @dataclass(frozen=True)
@@ -94,16 +92,17 @@ def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, sh
     domain = _Terms(model, automaton)
     stages = [Stage("embedding", 0, "embedding", domain.stream, tuple(domain.stream))]
     for sublayer, layer in enumerate(walk(domain, model.layers)):
-        block = domain.block
+        block, heads = domain.block, tuple[str, ...]()
         if sublayer % 2:
             kind, part = FEED_FORWARD, FEED_FORWARD
         else:
             head_names = ", ".join(model.heads[block - 1] if model.heads else ())
             kind = ATTENTION if layer.recurrence is None else RECURRENCE
             part = name_part(kind, name=head_names)
+            heads = tuple(model.head(block - 1, number) for number in range(len(layer.heads)))
         if sublayer % 2 and naming and block < len(model.layers):
             domain.stream = _called(domain.stream, model.registers, domain.normal, shorten)
-        stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed))
+        stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed, heads))
         if sublayer % 2 and (groups := _groups(model.registers, domain.stream, automaton, domain.normal.facts)):
             domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
     return Program(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))

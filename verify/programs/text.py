@@ -298,7 +298,7 @@ def _scored(value: Term, stage: Stage) -> Iterator[Best]:
     for a in sorted(value.atoms, key=lambda atom: atom.order):
         if isinstance(a, Named):
             yield from _scored(a.of, stage)
-        elif isinstance(a, Read) and isinstance(a.where, Best) and stage.heads(a.where):
+        elif isinstance(a, Read) and isinstance(a.where, Best) and a.where.where in stage.heads:
             yield a.where
 
 

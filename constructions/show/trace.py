@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from constructions.wiring.affine import Affine
 from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Registers
-from constructions.wiring.reading import as_shown, is_place, unscaled
+from constructions.wiring.reading import hide_one, is_place, unscaled
 from constructions.wiring.register import Past, register
 from constructions.wiring.wire import Gadget, Head
 from constructions.wiring.wired import Wired
@@ -226,7 +226,7 @@ def _compare(
     queries: Mapping[str, Fraction],
 ) -> Comparison:
     shown, factor = unscaled(key)
-    query = as_shown(query * (1 / factor))
+    query = hide_one(query * (1 / factor))
     values = dict.fromkeys(_value(shown, row) for row in few)
     return Comparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
 

@@ -133,8 +133,8 @@ def print_trace(
         console.print(Rule(title, align="left", style="dim"))
         if token.response:
             continue
-        if told := narrate(token.before_output, token.produced):
-            console.print(Text(told, style="italic"))
+        if story := narrate(token.before_output, token.produced):
+            console.print(Text(story, style="italic"))
         _print_rows(console, _step_rows(trace, token))
 
 

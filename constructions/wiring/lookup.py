@@ -49,7 +49,7 @@ def nearest_to(key: Affine, wish: Affine, curve: Number) -> Preference:
 class Lookup:
     """The score −scale·Σ(key − query)² + preference − penalty at position 1, but for what is alike for all keys.
 
-    equal: forms over the key's registers and over the query's, without constants. prefer: None for the mean of all matches, or
+    equal: forms over the key's registers and over the query's. prefer: None for the mean of all matches, or
     where one key at most matches. exempt: position 1, where all keys are 0, pays no mismatch, so that it is read if nothing
     matches. penalty: what position 1 pays besides, a form over the query's registers; None for nothing.
     """
@@ -79,14 +79,15 @@ class Lookup:
 def deviation(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs: Iterable[Need]) -> Quadratic:
     """Returns the score Σ key·query less the lookup's, but for what is alike for all keys; empty if both are the same.
 
-    products: keys and queries. needs: what registers hold: squares, bits, zeros.
+    products: keys and queries. needs: which registers hold squares, or bits. Squares are taken as exact; the score of a rounded one is off
+    by a little.
     """
     difference = {term: -c for term, c in lookup.score().items()}
     for key, query in products:
         _add(difference, _product(key), _product(query), 1)
     rules, result = _rules(needs), Quadratic()
     for (left, right), c in difference.items():
-        _add(result, _reduced({left: c}, rules), _reduced({right: 1}, rules), 1)
+        _add(result, _reduce({left: c}, rules), _reduce({right: 1}, rules), 1)
     return {(left, right): c for (left, right), c in result.items() if left and c}
 
 
@@ -94,12 +95,12 @@ def deviation(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs: 
 
 
 def _product(*forms: Affine) -> Polynomial:
-    """Expands a product of forms without constants; `one` is 1."""
+    """Expands a product of forms; `one` is 1."""
     result: Polynomial = {(): 1}
     for form in forms:
         grown: Polynomial = {}
         for monomial, c in result.items():
-            for name, factor in form.terms.items():
+            for name, factor in (*form.terms.items(), ("one", form.constant)):
                 longer = monomial if name == "one" else tuple(sorted((*monomial, name)))
                 grown[longer] = grown.get(longer, 0) + c * factor
         result = grown
@@ -118,11 +119,13 @@ def _rules(needs: Iterable[Need]) -> list[tuple[Monomial, Polynomial]]:
     A sum of registers that holds a square gives a rule for one of them.
     """
     rules: list[tuple[Monomial, Polynomial]] = []
-    for need in sorted((n for n in needs if n.squared), key=lambda need: len(need.form.terms)):
+    for need in sorted(
+        (n for n in needs if n.squared and n.place == "every position"), key=lambda need: len(need.form.terms)
+    ):
         zero = _product(need.form)
         for monomial, c in _product(need.equals, need.equals).items():
             zero[monomial] = zero.get(monomial, 0) - c
-        zero = {monomial: c for monomial, c in _reduced(zero, rules).items() if c}
+        zero = {monomial: c for monomial, c in _reduce(zero, rules).items() if c}
         alone = [m for m in zero if len(m) == 1 and not any(m[0] in other for other in zero if other != m)]
         double = [m for m in zero if len(m) == 2 and m[0] == m[1]]
         if head := (alone or double)[:1]:
@@ -131,7 +134,7 @@ def _rules(needs: Iterable[Need]) -> list[tuple[Monomial, Polynomial]]:
     return rules
 
 
-def _reduced(polynomial: Polynomial, rules: Sequence[tuple[Monomial, Polynomial]]) -> Polynomial:
+def _reduce(polynomial: Polynomial, rules: Sequence[tuple[Monomial, Polynomial]]) -> Polynomial:
     """Rewrites a polynomial by the rules, until none applies."""
     result, left = Polynomial(), list(polynomial.items())
     while left:

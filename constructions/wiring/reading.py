@@ -9,11 +9,11 @@ from constructions.wiring.lookup import Preference, Quadratic, deviation
 from constructions.wiring.plan import Head
 from constructions.wiring.register import register
 
-PLACES = ("position", "place")
+PLACES = (["position"], ["place"])
 ENDS = ("first", "last", "one")
 
 
-def deviation_of(head: Head) -> Quadratic:
+def head_deviation(head: Head) -> Quadratic:
     """Returns by how much the head's score deviates from its lookup's, see `deviation`."""
     products = ((c.key, c.query) for c in head.components)
     return {} if head.lookup is None else deviation(head.lookup, products, head.needs)
@@ -21,7 +21,7 @@ def deviation_of(head: Head) -> Quadratic:
 
 def refusals(head: Head) -> list[str]:
     """Writes each term by which the head's score deviates from its lookup's."""
-    terms = deviation_of(head).items()
+    terms = head_deviation(head).items()
     return [f"{c}·key({'·'.join(key)})·query({'·'.join(query) or 1})" for (key, query), c in terms]
 
 
@@ -58,11 +58,11 @@ def lookup_document(head: Head, longest: int | None = None) -> dict[str, object]
     prefer = lookup.prefer
     return {
         "says": sentence(head, longest),
-        "equal": [{"key": _written(key), "query": _written(query)} for key, query in lookup.equal],
+        "equal": [{"key": _write(key), "query": _write(query)} for key, query in lookup.equal],
         "scale": str(lookup.scale),
-        "prefer": prefer and {"key": _written(prefer.key), "pull": _written(prefer.pull), "curve": str(prefer.curve)},
+        "prefer": prefer and {"key": _write(prefer.key), "pull": _write(prefer.pull), "curve": str(prefer.curve)},
         "exempt": lookup.exempt,
-        "penalty": None if lookup.penalty is None else _written(lookup.penalty),
+        "penalty": None if lookup.penalty is None else _write(lookup.penalty),
         "refused": refusals(head),
     }
 
@@ -82,31 +82,33 @@ def _preferred(prefer: Preference | None, longest: int | None) -> tuple[str, str
             return (least if place <= 1 else most), name
     if by_position and wish == prefer.key:
         return most, name
-    return f"nearest to `{as_shown(wish * (1 / factor))}`", name
+    return f"nearest to `{hide_one(wish * (1 / factor))}`", name
 
 
 def _match(key: Affine, query: Affine) -> str:
     """Says that a key equals a query, without a factor that both have."""
     key, factor = unscaled(key)
-    query = as_shown(query * (1 / factor))
+    query = hide_one(query * (1 / factor))
     return f"`{key}` equals `{query}`" if query.terms else f"`{key}` is {query}"
 
 
 def is_place(form: Affine) -> bool:
     """True if the form is a register of positions, or a multiple of it."""
-    return len(form.terms) == 1 and next(iter(form.terms)) in PLACES
+    return [*form.terms] in PLACES and not form.constant
 
 
 def unscaled(form: Affine) -> tuple[Affine, Fraction]:
     """Returns a form over its first coefficient, and that coefficient; `one` is written as a number."""
     factor = next(iter(form.terms.values()), Fraction(1))
-    return as_shown(form * (1 / factor)), factor
+    return hide_one(form * (1 / factor)), factor
 
 
-def as_shown(form: Affine) -> Affine:
+def hide_one(form: Affine) -> Affine:
     """Returns the form with the register `one` as a number, for people."""
-    return Affine({name: c for name, c in form.terms.items() if name != "one"}, form.terms.get("one", ZERO))
+    rest = {name: c for name, c in form.terms.items() if name != "one"}
+    return Affine(rest, form.terms.get("one", ZERO) + form.constant)
 
 
-def _written(form: Affine) -> dict[str, str]:
-    return {name: str(c) for name, c in form.terms.items()}
+def _write(form: Affine) -> dict[str, str]:
+    terms = {**form.terms, "one": hide_one(form).constant}
+    return {name: str(c) for name, c in terms.items() if c}

@@ -21,7 +21,7 @@ from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Registers, value
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Component, Embedding, Head, constant
-from constructions.wiring.reading import deviation_of, lookup_document, refusals, sentence
+from constructions.wiring.reading import head_deviation, lookup_document, refusals, sentence
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.constructions.test_parts import HEADS
@@ -60,8 +60,8 @@ def test_every_head_has_the_score_of_its_lookup_but_for_c14_as_printed(n: int) -
     for subject, head in heads(n):
         assert head.lookup is not None, (subject, head.name)
         assert sentence(head)
-        assert bool(deviation_of(head)) == (head.source == "Lemma C.14 as printed"), (subject, head.name)
-        seen += bool(deviation_of(head))
+        assert bool(head_deviation(head)) == (head.source == "Lemma C.14 as printed"), (subject, head.name)
+        seen += bool(head_deviation(head))
     assert seen
 
 
@@ -79,7 +79,7 @@ def test_every_head_of_parts_and_of_simulations_has_the_score_of_its_lookup() ->
         blocks += [block for printed in (False, True) for block in part.plan(setting, printed)]
     made = [head for block in blocks for head in block.heads]
     assert [head.name for head in made if head.lookup is None] == []
-    assert {head.source for head in made if deviation_of(head)} == {"Lemma C.14 as printed"}
+    assert {head.source for head in made if head_deviation(head)} == {"Lemma C.14 as printed"}
 
 
 @pytest.mark.parametrize("name", ["recall", "counting", "istree"])
@@ -89,20 +89,20 @@ def test_the_scores_are_the_same_for_all_n_of_an_interval(name: str) -> None:
         subject = find_subject(name, n, **({"lean": lean} if lean else {}))
         subject = replace(subject, precision_bits=precision_of(subject))
         _, blocks = subject.dossier.plan(subject, subject.dossier.format(subject))
-        assert [head.name for block in blocks for head in block.heads if deviation_of(head)] == []
+        assert [head.name for block in blocks for head in block.heads if head_deviation(head)] == []
         changed = [
             replace(head, lookup=replace(head.lookup, penalty=n * ONE))
             for b in blocks
             for head in b.heads
             if head.lookup
         ]
-        assert all(map(deviation_of, changed))
+        assert all(map(head_deviation, changed))
 
 
 def test_a_changed_component_has_another_score() -> None:
     rng, killed = random.Random(5), 0
     for _, head in heads(8):
-        if deviation_of(head):
+        if head_deviation(head):
             continue
         for i, component in enumerate(head.components):
             if not set(component.key.terms) - {"one"} or not component.query.terms:
@@ -120,8 +120,8 @@ def test_a_changed_component_has_another_score() -> None:
 def test_a_changed_lookup_is_refused(change: dict[str, object]) -> None:
     head = matching()
     assert head.lookup is not None
-    assert not deviation_of(head)
-    assert deviation_of(replace(head, lookup=replace(head.lookup, **change)))
+    assert not head_deviation(head)
+    assert head_deviation(replace(head, lookup=replace(head.lookup, **change)))
 
 
 def matching() -> Head:
@@ -129,7 +129,7 @@ def matching() -> Head:
     return head
 
 
-def told(lookup: Lookup, key: Registers, query: Registers, position: int) -> Fraction:
+def formula_score(lookup: Lookup, key: Registers, query: Registers, position: int) -> Fraction:
     """The score as the docstring of `Lookup` says it, in numbers."""
     result = Fraction(0)
     if position > 1 or not lookup.exempt:
@@ -140,7 +140,7 @@ def told(lookup: Lookup, key: Registers, query: Registers, position: int) -> Fra
     return result - (value(lookup.penalty, query) if position == 1 and lookup.penalty is not None else 0)
 
 
-def wrong(wired: Wired, tokens: list[int]) -> list[str]:
+def differing_heads(wired: Wired, tokens: list[int]) -> list[str]:
     """The heads whose score on this text is not that of the lookup, but for what is alike for all keys."""
     engine, found = ReferenceEngine(wired.model, wired.arithmetic), []
     places = {name: i for i, name in enumerate(wired.registers)}
@@ -151,7 +151,7 @@ def wrong(wired: Wired, tokens: list[int]) -> list[str]:
             for k, query in enumerate(rows):
                 scores = {
                     sum(value(c.key, key) * value(c.query, query) for c in head.components)
-                    - told(head.lookup, key, query, j)
+                    - formula_score(head.lookup, key, query, j)
                     for j, key in enumerate(rows[: k + 1], start=1)
                     if head.lookup is not None
                 }
@@ -171,7 +171,7 @@ def wrong(wired: Wired, tokens: list[int]) -> list[str]:
 def test_scores_of_runs_are_those_of_lookups(name: str, model: str, text: str) -> None:
     wired = load(name, model=model, n=6).wired
     tokens = wired.tokens(["<s>", *text.split()])
-    assert wrong(wired, tokens) == []
+    assert differing_heads(wired, tokens) == []
 
 
 def test_scores_of_runs_find_a_wrong_lookup() -> None:
@@ -179,9 +179,9 @@ def test_scores_of_runs_find_a_wrong_lookup() -> None:
     *before, last = wired.blocks
     (head,) = last.heads
     changed = replace(last, heads=(replace(head, lookup=replace(head.lookup, penalty=ONE)),))
-    assert set(wrong(replace(wired, blocks=(*before, changed)), wired.tokens(["<s>", "5", "2", "?", "5"]))) == {
-        head.name
-    }
+    assert set(
+        differing_heads(replace(wired, blocks=(*before, changed)), wired.tokens(["<s>", "5", "2", "?", "5"]))
+    ) == {head.name}
 
 
 def test_a_model_whose_head_has_another_score_than_its_lookup_is_not_built() -> None:
@@ -198,6 +198,24 @@ def test_a_model_whose_head_has_another_score_than_its_lookup_is_not_built() -> 
     (component,) = head.components
     with pytest.raises(ValueError, match=r"block 2, head 1 \(the mark\): its score has 16·key\(b\)·query\(1\)"):
         built(replace(head, components=(Component(component.key + reg("b"), component.query),)))
+
+
+def test_a_constant_is_a_multiple_of_one() -> None:
+    head = matching()
+    assert head.lookup is not None
+    assert head.lookup.prefer is not None
+    moved = replace(head.lookup, penalty=Affine({}, head.lookup.penalty.terms["one"]) if head.lookup.penalty else None)
+    assert not refusals(replace(head, lookup=moved))
+    assert lookup_document(replace(head, lookup=moved)) == lookup_document(head)
+    assert refusals(
+        replace(head, lookup=replace(moved, equal=((head.lookup.equal[0][0] + 1, head.lookup.equal[0][1]),)))
+    )
+
+
+def test_a_square_of_position_1_alone_is_no_rule() -> None:
+    head = matching()
+    needs = tuple(replace(need, place="position 1") if need.squared else need for need in head.needs)
+    assert refusals(replace(head, needs=needs))
 
 
 def test_sentences() -> None:

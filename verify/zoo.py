@@ -25,7 +25,7 @@ from constructions.show.dump import dump_document
 from constructions.show.exporting import export, trial_of
 from constructions.show.run import worked_examples
 from constructions.show.steps import observed
-from constructions.wiring.lookup import sentence
+from constructions.wiring.reading import sentence
 from constructions.wiring.register import register
 from constructions.wiring.wired import Wired
 from verify.certificates.document import CERTIFIED

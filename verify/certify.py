@@ -10,14 +10,27 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
+from verify.algebra.domains import Refuted
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
-from verify.certificates.document import CERTIFIED, SCHEMA, UNKNOWN, about, compared, described, judge, print_unseen
+from verify.certificates.document import (
+    CERTIFIED,
+    REFUSED,
+    SCHEMA,
+    UNKNOWN,
+    about,
+    compared,
+    described,
+    judge,
+    print_unseen,
+    shown_wrong,
+)
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.certificates.ranges import Interval, certificates, differences
 from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
+from verify.programs.document import explained
 from verify.rounding.model import Model
 
 PROG = "python -m verify.certify"
@@ -44,7 +57,8 @@ EXAMPLES = f"""examples:
 
 covered: index, recall, ngram, counting and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
 
-exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
+exit status: 0 certified, 1 refused: by an input that is named, by a weight that p bits cannot hold, or by matrices or a document
+that are not those of the model; 2 usage, 3 cannot tell: the place and its numbers are named"""
 
 
 @cli.command(PROG)
@@ -117,6 +131,8 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:
 def _judged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
     """The certificate of an exported model."""
     judged = compared(judge(model, automaton), model, subject)
+    if judged.verdict == UNKNOWN and (wrong := explained(subject, model, automaton))["verdict"] == REFUSED:
+        judged = shown_wrong(judged, Refuted(wrong["where"], wrong["what"]))
     return {**about(subject), **described(model, automaton, judged), **print_unseen(model, subject)}
 
 

@@ -28,14 +28,18 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """An obligation fails: where, and the numbers."""
+    """An obligation is not met: where, and the numbers. Bounds may be wide, so a right model may be refused."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")
         self.where, self.what = where, what
 
 
-class OtherMatrices(Refused):
+class Refuted(Refused):
+    """A model is wrong, and no bound was needed to see it: an input shows it, or a single weight."""
+
+
+class OtherMatrices(Refuted):
     """The matrices that users get are not those of the exact layers."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from verify.algebra.domains import OtherMatrices, Refused, Undecided
+from verify.algebra.domains import OtherMatrices, Refused, Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, build_beside, can_be_written, every_cells, model_of, precision_of
 from verify.certificates.building import compared as compared_with_matrices
@@ -27,22 +27,34 @@ from verify.rounding.model import Model, first_difference
 SCHEMA = 1
 MOST = 1 << 80  # any number in a document
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
+UNMET = "unmet"
 ANOTHER = "the ideal model is not seen to be that of"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a check said. where, what: of the first place that is not certified."""
+    """What a check said. where, what: of the first place that is not certified.
+
+    is_unmet: whether an obligation is not met there, by the bounds that the check has; else no rule covers the place.
+    """
 
     verdict: str
     where: str = ""
     what: str = ""
     report: Report | None = None
+    is_unmet: bool = False
 
     @classmethod
     def at(cls, stop: Refused) -> Judged:
-        """Of a check that stopped here: undecided is unknown, all else refused."""
-        return cls(UNKNOWN if isinstance(stop, Undecided) else REFUSED, stop.where, stop.what)
+        """Returns what a check says that stopped here. A fact refuses the model; bounds that are too wide leave it unknown."""
+        is_fact = isinstance(stop, Refuted)
+        is_unmet = not is_fact and not isinstance(stop, Undecided)
+        return cls(REFUSED if is_fact else UNKNOWN, stop.where, stop.what, is_unmet=is_unmet)
+
+    @property
+    def finding(self) -> str:
+        """Returns the verdict, or UNMET for an obligation that is not met."""
+        return UNMET if self.is_unmet else self.verdict
 
     @property
     def told(self) -> Json:
@@ -59,7 +71,7 @@ def judge(model: Model, automaton: TokenAutomaton) -> Judged:
 
 
 def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
-    """A certified model is refused where its weights first differ, if its ideal model is not that of the repaired construction."""
+    """Returns unknown for a certified model whose ideal model is not seen to be the repaired construction's: where weights differ."""
     if judged.report is None:
         return judged
     try:
@@ -74,10 +86,10 @@ def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: 
     if judged.report is None:
         return judged
     if own.report is None:
-        return Judged(REFUSED, "the construction itself", own.what)
+        return Judged(own.verdict, "the construction itself", own.what)
     if not judged.report.first_difference(own.report):
         return judged
-    return Judged(REFUSED, first_difference(model, repaired), f"rounding is sound, but {ANOTHER} {name}, repaired")
+    return Judged(UNKNOWN, first_difference(model, repaired), f"rounding is sound, but {ANOTHER} {name}, repaired")
 
 
 def print_unseen(model: Model, subject: Subject) -> Json:
@@ -96,14 +108,27 @@ def certificate(subject: Subject) -> Json:
     except (Undecided, OtherMatrices) as stop:
         return {**header, **Judged.at(stop).told}
     judged = judge(model, automaton)
-    if judged.verdict == UNKNOWN and wired is not None:
-        try:
-            refute(subject)
-        except Refused as refused:
-            judged = Judged.at(refused)
     judged = compared(judged, model, subject) if subject.printed else judged
+    if judged.verdict == UNKNOWN and wired is not None:
+        judged = tried_on_inputs(judged, subject)
     file = {"matrices_sha256": _file_digest(subject, model, wired)}
     return {**header, **described(model, automaton, judged), **file, **print_unseen(model, subject)}
+
+
+def tried_on_inputs(judged: Judged, subject: Subject) -> Judged:
+    """Returns what is said of a model that the check cannot tell of: refused if a hard input shows that it is wrong."""
+    try:
+        refute(subject)
+    except Refuted as refuted:
+        return shown_wrong(judged, refuted)
+    return judged
+
+
+def shown_wrong(judged: Judged, shown: Refuted) -> Judged:
+    """Returns the verdict where an input shows that the model is wrong; the numbers of an obligation that is not met stay."""
+    if not judged.is_unmet and ANOTHER not in judged.what:
+        return Judged.at(shown)
+    return Judged(REFUSED, judged.where, f"{judged.what}; {shown.what}")
 
 
 def _file_digest(subject: Subject, model: Model, wired: Wired | None) -> str | None:
@@ -116,8 +141,8 @@ def _exhausted(subject: Subject) -> Json:
     try:
         base["matrices_sha256"] = _file_digest(subject, model, compared_with_matrices(subject, model))
         result = exhaust(subject)
-    except Refused as refused:
-        return {**base, **Judged.at(refused).told}
+    except Refuted as refuted:
+        return {**base, **Judged.at(refuted).told}
     errors = {name: _short(error) for name, error in result.errors.items()}
     run = {"inputs_run": result.inputs, "inputs": result.text, "error_in_steps": errors}
     return {**base, **Judged(CERTIFIED).told, **run}

@@ -14,7 +14,7 @@ from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, Matrix, Transformer, take_block
 from constructions.show import cli
 from precision.format import Arithmetic, fixed_point
-from verify.algebra.domains import Refused, Undecided
+from verify.algebra.domains import Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, families_of
 from verify.certificates.sidecar import named_by, require_same, subject_of
@@ -28,7 +28,7 @@ MOST_HEADER = 100_000_000  # bytes, as safetensors has it
 def read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     """The model of a `.safetensors` file with its sidecar beside it.
 
-    Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered, Refused for
+    Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered, Refuted for
     a sidecar that does not fit the construction that it names.
     """
     from safetensors import SafetensorError
@@ -64,9 +64,9 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     require_same(sidecar, document, wired)
     own, automaton = build(subject)
     if widths - {head_width(wired.model)}:
-        raise Refused("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
+        raise Refuted("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
     if (stored := metadata.get(LENGTH)) not in (None, str(wired.model.longest)):
-        raise Refused("the file", f"its metadata has {LENGTH} {stored}, the sidecar {wired.model.longest}")
+        raise Refuted("the file", f"its metadata has {LENGTH} {stored}, the sidecar {wired.model.longest}")
     if len(wired.registers) != model.width:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(wired.registers)}")
     if len(vocabulary) != len(model.words):

@@ -15,12 +15,15 @@ from verify.certificates.above import ALONE, Say, rounding, whole
 from verify.certificates.building import Part, Sizes, at_size, build_beside, model_of, part_of, precision_of
 from verify.certificates.document import (
     CERTIFIED,
+    REFUSED,
+    UNKNOWN,
     Judged,
     about,
     certificate,
     changed,
     judge,
     subject_of,
+    tried_on_inputs,
 )
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
 
@@ -68,17 +71,20 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         low += 1
     try:
         for part in parts(replace(subject, n=low)):
-            yield _judged(part)
+            yield _judged(part, subject)
             low = part.high + 1
     except OtherMatrices as refused:
         one, of = at_size(subject, low), "cells" if subject.all_cells else "n"
         yield Interval(low, low, of, precision_of(one), model_of(one).digest, Judged.at(refused))
 
 
-def _judged(part: Part) -> Interval:
-    model, judged = part.model, judge(part.model, part.inputs)
+def _judged(part: Part, subject: Subject) -> Interval:
+    model, judged, high = part.model, judge(part.model, part.inputs), part.high
+    if judged.verdict == UNKNOWN and part.low in part.compared:
+        judged = tried_on_inputs(judged, at_size(subject, part.low))
+        high = part.low if judged.verdict == REFUSED else high  # an input is of one n
     p = model.arithmetic.format.significand_bits + 1
-    return Interval(part.low, part.high, part.of, p, model.digest, judged, compared=part.compared)
+    return Interval(part.low, high, part.of, p, model.digest, judged, compared=part.compared)
 
 
 def certificates(

@@ -14,7 +14,7 @@ from constructions.engines.reference import ReferenceEngine, Step
 from constructions.layers import Matrix
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
-from verify.algebra.domains import Refused
+from verify.algebra.domains import Refuted
 from verify.certificates.building import wired_of
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.ideal import IdealModel
@@ -45,7 +45,7 @@ def is_small(subject: Subject) -> bool:
 
 
 def exhaust(subject: Subject) -> Exhausted:
-    """Runs every input. Raises Refused with the first that goes wrong."""
+    """Runs every input. Raises Refuted with the first that goes wrong."""
     wired = wired_of(subject)
     model = IdealModel(wired.model)
     result = Exhausted(0, subject.dossier.every_input.format(n=subject.n))
@@ -69,7 +69,7 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], resu
         for who, said in (("the model", steps[place].next_token), ("the ideal model", following[place])):
             if said != expected:
                 what = f"{wired.vocabulary[said]} behind {place + 1} tokens, not {wired.vocabulary[expected]}"
-                raise Refused(written[0].text, f"{who} says {what}")
+                raise Refuted(written[0].text, f"{who} says {what}")
     for place, (mine, its) in enumerate(zip(steps, exact, strict=True)):
         # Behind the last block only what leads to an answer is read.
         layers = len(its) if place in due else len(its) - 2
@@ -81,9 +81,16 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], resu
 
 
 def refute(subject: Subject) -> None:
-    """Raises Refused if a hard input is answered wrongly: where the first tie of different values is, and that input."""
+    """Raises Refuted if a hard input is answered wrongly: where the first tie of different values is, and that input.
+
+    Models that are not asked so are run in exact arithmetic: Refuted names the first run that goes wrong.
+    """
     dossier = subject.dossier
-    if not dossier.judged_by_runs or not dossier.least <= subject.n <= LARGEST_RUN or subject.length is not None:
+    if not dossier.least <= subject.n <= LARGEST_RUN or subject.length is not None:
+        return
+    if not dossier.judged_by_runs:
+        if wrong := dossier.wrong_run(subject):
+            raise Refuted("a run in exact arithmetic", wrong)
         return
     wired = wired_of(subject)
     inputs = hard_inputs(subject, wired, HARD, 0)
@@ -93,7 +100,7 @@ def refute(subject: Subject) -> None:
     one, place = mismatch
     said = f"on {one.text} token {place + 1} of the answer is not {wired.vocabulary[one.answer[place]]}"
     where, why = _first_tie(wired, (*one.prompt, *one.answer[:place]))
-    raise Refused(where, f"{why}; {said}" if why else said)
+    raise Refuted(where, f"{why}; {said}" if why else said)
 
 
 def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from constructions.show.dump import dump_document
 from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Rounding
-from verify.algebra.domains import Refused, Undecided
+from verify.algebra.domains import Refuted, Undecided
 from verify.certificates.building import families_of, solver_of
 from verify.certificates.hard_inputs import first_wrong
 from verify.dossiers.dossier import LARGEST_N, HardInput, Json, Subject
@@ -71,17 +71,17 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
 
 
 def require_same(sidecar: Json, own: Json, wired: Wired) -> None:
-    """Raises Refused at the first field that is not the construction's own, and at the first example that goes wrong."""
+    """Raises Refuted at the first field that is not the construction's own, and at the first example that goes wrong."""
     sidecar, own = _without_lookups(sidecar, own)
     for field in (*own, *sidecar):
         if field not in sidecar and field in LATER:
             continue
         if field not in sidecar:
-            raise Refused("the sidecar", f"the field {field!r} is missing")
+            raise Refuted("the sidecar", f"the field {field!r} is missing")
         if field not in own:
-            raise Refused("the sidecar", f"{field!r} is no field that --dump-weights writes")
+            raise Refuted("the sidecar", f"{field!r} is no field that --dump-weights writes")
         if field != EXAMPLES and _strict(sidecar[field]) != _strict(own[field]):
-            raise Refused("the sidecar", f"{field!r} is not what {own['construction']} at n = {own['n']} has")
+            raise Refuted("the sidecar", f"{field!r} is not what {own['construction']} at n = {own['n']} has")
     _require_examples(sidecar[EXAMPLES], wired)
 
 
@@ -105,7 +105,7 @@ def _strict(value: object) -> str:
 def _require_examples(examples: Any, wired: Wired) -> None:
     """That each is spelled as its token numbers are, and that the construction says what it expects."""
     if not isinstance(examples, list) or not 1 <= len(examples) <= MOST_EXAMPLES:
-        raise Refused("the sidecar", f"{EXAMPLES!r} is no list of 1 to {MOST_EXAMPLES}, as --dump-weights writes")
+        raise Refuted("the sidecar", f"{EXAMPLES!r} is no list of 1 to {MOST_EXAMPLES}, as --dump-weights writes")
     pieces: list[HardInput] = []
     for number, example in enumerate(examples, start=1):
         try:
@@ -115,14 +115,14 @@ def _require_examples(examples: Any, wired: Wired) -> None:
             right &= len(example) == 4 and next_words == example["expected_next"] and len(ids) == len(expected)
             _tokens([i for i in expected if i is not None], wired)
         except (KeyError, TypeError, IndexError, ValueError) as error:
-            raise Refused("the sidecar", f"example {number} is no example: {str(error)[:80]}") from error
+            raise Refuted("the sidecar", f"example {number} is no example: {str(error)[:80]}") from error
         if not right:
-            raise Refused("the sidecar", f"example {number} has other words than tokens")
+            raise Refuted("the sidecar", f"example {number} has other words than tokens")
         if not (due := _pieces(f"example {number}", ids, expected)):
-            raise Refused("the sidecar", f"example {number} expects nothing, so that nothing is compared")
+            raise Refuted("the sidecar", f"example {number} expects nothing, so that nothing is compared")
         pieces += due
     if (wrong := first_wrong(wired, wired.model, pieces)) is not None:
-        raise Refused("the sidecar", f"{wrong[0].text} expects what the construction does not say")
+        raise Refuted("the sidecar", f"{wrong[0].text} expects what the construction does not say")
 
 
 def _tokens(ids: Sequence[Any], wired: Wired) -> list[int]:

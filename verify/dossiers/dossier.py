@@ -105,7 +105,7 @@ class Dossier:
     rounds_prints: ClassVar[bool] = True
     """Whether weights are rounded to the format where something is as printed."""
     judged_by_runs: ClassVar[bool] = True
-    """Whether a hard input that is answered wrongly refuses the model, where the checker cannot tell."""
+    """Whether hard inputs are run where the checker cannot tell; else it is the runs of `wrong_run`."""
     is_stepwise: ClassVar[bool] = False
     """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is.
 

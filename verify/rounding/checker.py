@@ -28,13 +28,14 @@ from verify.algebra.domains import (
     Domain,
     Integer,
     Reciprocal,
-    Refused,
+    Refuted,
     Rounded,
     Space,
     Undecided,
     with_fields,
 )
-from verify.algebra.polynomial import Polynomial, atom, constant, quotient
+from verify.algebra.polynomial import Polynomial, atom, constant, is_whole, quotient
+from verify.algebra.symbolic import grows
 from verify.automata.token_automaton import Apart, Consecutive, TokenAutomaton
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.attention import HeadTransfer
@@ -156,19 +157,30 @@ def check(model: Model, automaton: TokenAutomaton) -> Report:
 
 
 def require_weights(model: Model, automaton: TokenAutomaton) -> None:
-    """Raises Refused with the first weight that is no element of the format: of a word that no text has, too."""
+    """Raises Refuted with the first weight that is no element of the format: of a word that no text has, too.
+
+    Raises Undecided if a weight that depends on n or v may be none.
+    """
     space = Space(model.arithmetic.format)
     sizes = Bounded(space, {}, {SIZE: Integer(*automaton.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
         if max(map(abs, sizes.bounds(form))) > space.largest or not sizes.on_grid(form):
-            raise Refused(where, f"weight {weight} is not an element of {space.format.name}")
+            what = f"weight {weight} is not an element of {space.format.name}"
+            raise (Refuted if form.is_constant else Undecided)(where, what)
     for family in model.families.values():
         every = AbstractState(space, {}, {**sizes.box, NUMBER: Integer(family.low, family.high)})
         for form in family.rows.values():
             if not space.covers(*every.reach(form)) or not every.on_grid(form):
                 what = f"{form}, v = {family.low} … {family.high}, is not always an element of {space.format.name}"
-                raise Refused("the embedding of numbers", what)
+                ends = (form.substitute({NUMBER: constant(v)}) for v in (family.low, family.high))
+                is_shown = any(end.is_constant and not _is_element(end.constant, space) for end in ends)
+                raise (Refuted if is_shown else Undecided)("the embedding of numbers", what)
+
+
+def _is_element(value: Fraction, space: Space) -> bool:
+    """Whether the format has this number. One that grows with n is not seen to be none."""
+    return grows(value) or grows(space.steps) or (abs(value) <= space.largest and is_whole(value * space.steps))
 
 
 def require_output(model: Model, states: Sequence[AbstractState]) -> None:

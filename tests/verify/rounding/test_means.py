@@ -21,7 +21,7 @@ from tests.verify.rounding.test_small_models import MANY, MANY_WORDS, by_positio
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.document import CERTIFIED, REFUSED
+from verify.certificates.document import CERTIFIED, UNMET
 from verify.rounding.abstract_state import AbstractState
 
 OF = Registers(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
@@ -115,7 +115,7 @@ SAME = TokenAutomaton(
 )
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(5.0, CERTIFIED), (15.0, REFUSED)])
+@pytest.mark.parametrize(("value", "verdict"), [(5.0, CERTIFIED), (15.0, UNMET)])
 def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: float, verdict: str) -> None:
     """6·ROUND(1/6)·15 is 16.875, and the largest number is 15.9375; of this a 16th is written."""
     words: dict[str, Weights] = {"<s>": {"s": 1, "one": 1}, "x": {"x": 1, "one": 1}}
@@ -123,7 +123,7 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     head = AttentionHead(head.query, head.key, head.value, head.out / 16)
     wired = OF.model(words, {"k": 1}, [OF.block(heads=[head]), OF.block()], Arithmetic(fixed_point(9)))
     judgement = judged(wired, SAME)
-    assert judgement.verdict == verdict
+    assert judgement.finding == verdict
     assert judgement.verdict != CERTIFIED or deviations(wired, SAME, judgement) == []
 
 

@@ -20,7 +20,7 @@ from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviatio
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, UNMET
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.wrong import WRONG, certified
@@ -100,7 +100,7 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
     )
     assert strays(wired, spoken)
     judgement = judged(wired, spoken)
-    assert (judgement.verdict, judgement.where) == (REFUSED, "block 1, recurrence, register sum")
+    assert (judgement.finding, judgement.where) == (UNMET, "block 1, recurrence, register sum")
 
 
 def test_numbers_that_no_text_has_are_words_too() -> None:
@@ -335,23 +335,23 @@ def test_a_margin_at_its_bound(p: int, discipline: Discipline) -> None:
     for margin in (needed, needed - step, needed / 2):
         wired = reading([({"?": margin}, {"x": 1})], {"x": 1}, p, discipline)
         judgement = judged(wired, SPOKEN)
-        verdicts[margin] = judgement.verdict
+        verdicts[margin] = judgement.finding
         assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
-    assert list(verdicts.values()) == [CERTIFIED, REFUSED, REFUSED]
+    assert list(verdicts.values()) == [CERTIFIED, UNMET, UNMET]
     assert strays(wired, SPOKEN)
 
 
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize(("slope", "verdict"), [(9, CERTIFIED), (9.9375, CERTIFIED), (10, REFUSED), (15, REFUSED)])
+@pytest.mark.parametrize(("slope", "verdict"), [(9, CERTIFIED), (9.9375, CERTIFIED), (10, UNMET), (15, UNMET)])
 def test_scores_that_saturate_for_all_keys_but_the_first(slope: float, verdict: str, discipline: Discipline) -> None:
     """−slope·k' of at least −15.9375: 6 is needed, so the first one must not be below −9.9375."""
     wired = reading([({"?": -slope}, {"k": 1})], {"x": 1}, 9, discipline, position=1)
     judgement = judged(wired, SPOKEN)
     if discipline is Discipline.FUSED:
-        assert judgement.verdict == verdict
+        assert judgement.finding == verdict
         assert strays(wired, SPOKEN) == (slope == 15)
     else:  # partial sums must not saturate at all
-        assert judgement.verdict == REFUSED
+        assert judgement.finding == UNMET
     assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
 
 
@@ -361,21 +361,21 @@ def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
     verdicts = []
     for scores in ([({"?": 15.9375}, {"x": 1.0})], [({"?": 8.0}, {"x": 1.0})] * 2, [({"?": 12.0}, {"number": 1.0})]):
         wired = reading(scores, {"x": 1}, 9, discipline)
-        verdicts.append((judgement := judged(wired, SPOKEN)).verdict)
+        verdicts.append((judgement := judged(wired, SPOKEN)).finding)
         assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
-    assert verdicts == [CERTIFIED, REFUSED, REFUSED]
+    assert verdicts == [CERTIFIED, UNMET, UNMET]
 
 
 @pytest.mark.parametrize(
     ("cost", "factor", "verdict"),
     [
         (2.34375, 1, CERTIFIED),
-        (2.328125, 1, REFUSED),
-        (0.5, 1, REFUSED),
+        (2.328125, 1, UNMET),
+        (0.5, 1, UNMET),
         (2.390625, 63 / 64, CERTIFIED),  # two scores are rounded, by half a step each: 1/128
-        (2.375, 63 / 64, REFUSED),
+        (2.375, 63 / 64, UNMET),
         (56.5, 1, CERTIFIED),  # the least number is −63.98, and all keys but the first one have that
-        (57.5, 1, REFUSED),
+        (57.5, 1, UNMET),
     ],
 )
 def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: float, verdict: str) -> None:
@@ -387,7 +387,7 @@ def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: flo
     ]
     wired = of.model(WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(13)))
     judgement = judged(wired, SPOKEN)
-    assert judgement.verdict == verdict
+    assert judgement.finding == verdict
     assert strays(wired, SPOKEN) == (cost == 0.5)
     assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
 
@@ -398,19 +398,19 @@ def test_shares_down_to_half_a_step(discipline: Discipline) -> None:
     spoken = automaton(State(Label("x"), 1, 1, (), "x"), State(Label("?"), 2, 12, (0, 1), "?"), answers="?")
     wired = reading([({"?": 1}, {"k": 1})], {"x": 1}, 5, discipline)
     judgement = judged(wired, spoken)
-    assert judgement.verdict == (CERTIFIED if discipline is Discipline.FUSED else REFUSED)
+    assert judgement.finding == (CERTIFIED if discipline is Discipline.FUSED else UNMET)
     assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
 
 
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize(("high", "verdict"), [(15.9375, CERTIFIED), (16, REFUSED)])
+@pytest.mark.parametrize(("high", "verdict"), [(15.9375, CERTIFIED), (16, UNMET)])
 def test_a_register_at_the_largest_number(high: float, verdict: str, discipline: Discipline) -> None:
     """At the number 2: 8 and what is left."""
     block = OF.block(({"number": 4}, 0, NONE, 1, {"read": 1}), ({"number": 1}, -1, NONE, 1, {"read": high - 8}))
     wired = OF.model(WORDS, NONE, [block], Arithmetic(fixed_point(9), discipline))
     spoken = replace(SPOKEN, answers=frozenset([Label("number")]))
     judgement = judged(wired, spoken)
-    assert judgement.verdict == verdict
+    assert judgement.finding == verdict
     assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
 
 

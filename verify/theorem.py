@@ -25,6 +25,8 @@ from verify.certificates.questions import CODES, add_question, asked, sized_by, 
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject, Trial
 from verify.framework.memory import look_rarely
+from verify.induction.along import shown
+from verify.induction.theory import Theory
 from verify.programs.intervals import as_defined, explanations
 
 PROG = "python -m verify.theorem"
@@ -172,11 +174,21 @@ def _above(document: Json) -> Link:
 
 
 def _follows(name: str, theory: Lemmas, among: Sequence[str], text: str) -> Link:
+    """Whether these lemmas follow, from axioms that are true along runs: from what contradicts itself everything follows."""
     lemmas = [lemma for lemma in theory.lemmas if lemma in among]
+    if doubt := _axioms_in_doubt(theory, lemmas):
+        return Link(name, UNKNOWN, f"what its lemmas use may contradict itself: {doubt}")
     for lemma in lemmas:
         if doubt := theory.doubt(lemma):
             return Link(name, UNKNOWN, f"lemma {lemma} is not seen to follow: {doubt}")
-    return Link(name, FOLLOWS, f"{text}; {len(lemmas)} lemmas, by z3")
+    return Link(name, FOLLOWS, f"{text}; {len(lemmas)} lemmas, by z3, from axioms that are true along runs")
+
+
+def _axioms_in_doubt(theory: Lemmas, lemmas: Sequence[str]) -> str:
+    """Why axioms, invariants and what lemmas use are not seen to be true on real runs, with the place of the run; "" if they are."""
+    if not isinstance(theory, Theory):
+        return "no run is named along which axioms could be evaluated"
+    return shown(theory, lemmas).doubt
 
 
 def _searches(searches: Mapping[str, Search], but: str) -> Link:

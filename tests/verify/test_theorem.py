@@ -22,6 +22,7 @@ from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Counting
 from verify.framework import proofs
+from verify.induction.along import Shown
 from verify.induction.theory import Theory
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
@@ -32,9 +33,10 @@ LINES = {
         "istree, n = 8",
         "  rounding: certified; in R_p, p = 45, every word behind a simple graph is that of exact arithmetic",
         "  program: certified; behind every prompt, each word is the defined step of Algorithm 1",
-        "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3",
+        "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3, from axioms that are true "
+        "along runs",
         "  run: follows; for every n, steps, each behind those before, end with YES if and only if the graph is a tree; "
-        "141 lemmas, by z3",
+        "141 lemmas, by z3, from axioms that are true along runs",
     ],
     "recall --n 1000000000000": [
         "recall, n = 1000000000000",
@@ -69,6 +71,7 @@ certificates, explanations = cache(theorem.certificates), cache(theorem.explanat
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lemmas are asked for elsewhere, and what searches find; models that several tests are about are read once."""
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    monkeypatch.setattr(theorem, "shown", lambda theory, lemmas: Shown(""))
     monkeypatch.setattr(Comparison, "difference", lambda made: None)
     monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
     monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
@@ -131,6 +134,37 @@ def test_a_lemma_that_is_not_seen_to_follow(
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "unknown" if name == "step" else "")
     assert main(["istree", "--variant", "lean", "--n", "8"]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  run: unknown; lemma step is not seen to follow: unknown"
+
+
+VACUOUS = "(axiom vacuous (forall ((j Int)) (! (= (|is ~| j) (and (<= 3 j E) (= (mod j 3) 1))) :pattern ((kind j)))))"
+
+
+@pytest.mark.parametrize(
+    ("axiom", "why"),
+    [
+        (VACUOUS, "vacuous is false: "),
+        ("(axiom less (= E 0)) (axiom more (= E 1))", "less is false: "),
+    ],
+)
+def test_axioms_from_which_everything_follows(
+    axiom: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`~` stands at every third place; that it stands one place later contradicts it, and z3 proved all lemmas of both."""
+    right = type(find_subject("istree", 8, model="rag").dossier).theory
+
+    def with_another(dossier: Any) -> Theory:
+        made = right(dossier)
+        made.add(axiom)
+        return made
+
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
+    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
+    monkeypatch.setattr(Comparison, "difference", lambda made: None)
+    monkeypatch.setattr(type(find_subject("istree", 8, model="rag").dossier), "theory", with_another)
+    assert main(["istree", "--model", "rag", "--n", "8"]) == 3
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"  run: unknown; what its lemmas use may contradict itself: {why}")
 
 
 def test_a_search_that_finds_something_else(

@@ -185,7 +185,7 @@ def _follows(name: str, theory: Lemmas, among: Sequence[str], text: str) -> Link
 
 
 def _axioms_in_doubt(theory: Lemmas, lemmas: Sequence[str]) -> str:
-    """Why axioms, invariants and what lemmas use are not seen to be true on real runs, with the place of the run; "" if they are."""
+    """Why what lemmas use is not seen to be true on real runs, with the fact and the place of the run; "" if it is."""
     if not isinstance(theory, Theory):
         return "no run is named along which axioms could be evaluated"
     return shown(theory, lemmas).doubt

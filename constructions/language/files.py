@@ -6,17 +6,20 @@ import importlib.util
 import linecache
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from constructions.language import values
-from constructions.language.functions import limited
-from constructions.language.handwired import HandWired
+from constructions.language.copies import Once, answer, exact, text_of
+from constructions.language.functions import limited, told
+from constructions.language.handwired import HandWired, plain_blocks
 from constructions.language.model import ProgramModel
-from constructions.language.program import Program
+from constructions.language.program import Program, in_architecture
+from constructions.language.program import program as make_program
 from constructions.language.terms import Term
-from constructions.language.values import Value
+from constructions.language.values import Output, Value, as_output
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 KNOWN = frozenset(id(value) for value in vars(values).values() if isinstance(value, Value))
@@ -86,31 +89,58 @@ def _models(path: Path) -> dict[str, ProgramModel]:
             unique[key] = value
     names = _names(module)
     alone = len(unique) == 1
-    return {
-        key: replace(
-            model,
-            program=replace(
-                model.program,
-                name=model.program.name or (path.stem if alone else key),
-                names=names,
-                statement=model.program.statement or _first_line(module),
-            ),
-        )
-        for key, model in unique.items()
-    }
+    copies: dict[str, ProgramModel] = {}
+    for key, model in unique.items():
+        with told(f"{path}: the program {key}"):
+            name = text_of(model.program.name) or (path.stem if alone else key)
+            program = _copied(model.program, name, _first_line(module), names)
+            copies[key] = _wired(model, program) if isinstance(model, HandWired) else ProgramModel(program)
+    return copies
+
+
+def _copied(given: Program, name: str, statement: str, names: Mapping[Term, str]) -> Program:
+    """Makes the program from exact copies of all that the file gives; functions of n are asked once for each n."""
+    made = make_program(
+        Output(answer(given.says)) if isinstance(given.says, Output) else Once(given.says, _output),
+        prompt=exact(given.texts.prompt),
+        thought=exact(given.texts.thought),
+        stop=text_of(given.stop),
+        oracle=given.oracle,
+        answer=given.answer,
+        wrong=given.wrong,
+        draw=given.draw,
+        architecture=in_architecture(given, text_of(given.architecture)).architecture,
+        statement=text_of(given.statement) or statement,
+        source=text_of(given.source),
+        examples=exact(given.examples),
+        name=name,
+        pins=exact(given.pins),
+        precision=None if given.precision is None else Once(given.precision, exact),
+    )
+    return replace(made, names=names)
+
+
+def _output(said: object) -> Output:
+    return Output(answer(as_output(exact(said))))
+
+
+def _wired(given: HandWired, program: Program) -> HandWired:
+    """The model that the file wires by hand, for this program; from exact copies, as above."""
+    blocks, bits = Once(given.blocks, plain_blocks), Once(given.least_bits, exact)
+    return HandWired(program, blocks, bits, exact(given.meanings))
 
 
 def _names(module: ModuleType) -> dict[Term, str]:
     """What the file calls its values, but for those of the language."""
     names: dict[Term, str] = {}
-    for key, value in vars(module).items():
+    for key, value in [(text_of(key), value) for key, value in vars(module).items()]:
         if isinstance(value, Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
-            names.setdefault(value.term, key)
+            names.setdefault(exact(value.term), key)
     return names
 
 
 def _first_line(module: ModuleType) -> str:
-    return (module.__doc__ or "").strip().partition("\n")[0]
+    return text_of(module.__doc__ or "").strip().partition("\n")[0]
 
 
 def _executed(path: Path) -> ModuleType:

@@ -42,6 +42,14 @@ def told(what: str, *, ours_pass: bool = False) -> Iterator[None]:
         raise FunctionError(" ".join(message.split())) from error
 
 
+def shown_of(value: object) -> str:
+    """Returns a value as text for a message, whatever its class does."""
+    try:
+        return str.__str__(repr(value))[:100]
+    except Exception:  # its own text may fail as well
+        return "what has no text"
+
+
 def _text(error: BaseException) -> str:
     try:
         return str(error)

@@ -5,13 +5,15 @@ The program is the definition, with its texts, its oracle and its examples. It i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
-from constructions.language.functions import FunctionError, told
+from constructions.language.copies import exact
+from constructions.language.functions import FunctionError, shown_of, told
 from constructions.language.model import SIZE_OF_EXAMPLES, ProgramModel
 from constructions.language.program import Program
 from constructions.language.values import START
@@ -87,14 +89,8 @@ class _ByHand(Weights):
     def blocks(self, setting: Setting) -> tuple[BlockPlan, ...]:
         """What the person wrote, for this setting."""
         what = f"blocks of {self.program.name}"
-        blocks: list[BlockPlan] = []
         with told(what, ours_pass=True):
-            for block in self.model.blocks(setting):
-                require_block(block, len(blocks) + 1)
-                blocks.append(block)
-                if len(blocks) > MOST_BLOCKS:
-                    raise ValueError(f"{what}: there are more than {MOST_BLOCKS}")
-        return tuple(blocks)
+            return plain_blocks(self.model.blocks(setting))
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
         blocks, asked = self.blocks(setting), self.model.model
@@ -106,11 +102,22 @@ class _ByHand(Weights):
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
         what = f"least_bits of {self.program.name}"
         with told(what, ours_pass=True):
-            bits = self.model.least_bits(self.n, self.length, discipline)
+            bits = exact(self.model.least_bits(self.n, self.length, discipline))
         if not is_exact(bits) or type(bits) is Fraction:
-            raise FunctionError(f"{what} returns a whole number, not {bits!r}")
+            raise FunctionError(f"{what} returns a whole number, not {shown_of(bits)}")
         least: int = bits
         return least
+
+
+def plain_blocks(given: Iterable[object]) -> tuple[BlockPlan, ...]:
+    """Returns blocks as exact copies. Raises ValueError for too many, for what is no block of parts, and for an inexact number."""
+    blocks = [*islice(given, MOST_BLOCKS + 1)]
+    if len(blocks) > MOST_BLOCKS:
+        raise ValueError(f"there are more than {MOST_BLOCKS}")
+    copies: tuple[BlockPlan, ...] = tuple(map(exact, blocks))
+    for number, block in enumerate(copies, start=1):
+        require_block(block, number)
+    return copies
 
 
 def is_exact(number: object) -> bool:

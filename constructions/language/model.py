@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 from constructions.engines import no_response
 from constructions.language.compiler import Compiler
-from constructions.language.functions import FunctionError, told
+from constructions.language.copies import text_of
+from constructions.language.functions import FunctionError, shown_of, told
 from constructions.language.program import ARCHITECTURES, Program, in_architecture
 from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
@@ -136,8 +137,10 @@ class ProgramModel(Model[Prompt, str]):
         with told(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
             answer = self.program.oracle(list(given.tokens))
         if not isinstance(answer, str):
-            raise FunctionError(f"the oracle of {name} returns text, with spaces between the words, not {answer!r}")
-        return answer
+            raise FunctionError(
+                f"the oracle of {name} returns text, with spaces between the words, not {shown_of(answer)}"
+            )
+        return text_of(answer)
 
     def words(self, run: Run) -> list[str]:
         """What was said, but for the word that ends it."""
@@ -158,10 +161,10 @@ class ProgramModel(Model[Prompt, str]):
             return words
         what = f"answer of {self.program.name}"
         with told(what):
-            answer = self.program.answer(words)
-        if not isinstance(answer, list) or not all(isinstance(word, str) for word in answer):
-            raise FunctionError(f"{what} returns a list of words, not {answer!r}")
-        return answer
+            answer = self.program.answer([*words])
+        if type(answer) is not list or not all(isinstance(word, str) for word in answer):
+            raise FunctionError(f"{what} returns a list of words, not {shown_of(answer)}")
+        return [*map(text_of, answer)]
 
     def judge(self, given: Prompt, run: Run, answer: str) -> str:
         """Against the oracle."""

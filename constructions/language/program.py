@@ -76,6 +76,11 @@ class Program:
         with told(f"says of {self.name or 'the program'} for n = {n}", ours_pass=True):
             return as_output(self.says(n)).answer
 
+    @property
+    def asks_n(self) -> bool:
+        """Whether a function gives the output, or p, of each n."""
+        return self.precision is not None or not isinstance(self.says, Output)
+
 
 def program(
     says: Output | Value | str | Callable[[Any], Output | Value | str],

@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from constructions.language.functions import FunctionError, told
+from constructions.language.copies import text_of
+from constructions.language.functions import FunctionError, shown_of, told
 from constructions.language.program import Program
 from constructions.language.texts import Piece
 
@@ -93,8 +94,10 @@ def wrong_with(program: Program, prompt: Sequence[str]) -> str:
     with told(f"the prompt of {program.name}"):
         wrong = program.wrong([*prompt])
     if not isinstance(wrong, str):
-        raise FunctionError(f"wrong of {program.name} returns text, '' for a prompt that is right, not {wrong!r}")
-    return wrong
+        raise FunctionError(
+            f"wrong of {program.name} returns text, '' for a prompt that is right, not {shown_of(wrong)}"
+        )
+    return text_of(wrong)
 
 
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:
@@ -125,8 +128,9 @@ def _own_prompt(program: Program, n: int, rng: random.Random) -> list[str]:
             n, random.Random(rng.getrandbits(64))
         )  # whatever it does to its numbers, others are drawn as before
     if not isinstance(text, str):
-        raise FunctionError(f"{what} returns text, with spaces between the tokens, not {text!r}")
+        raise FunctionError(f"{what} returns text, with spaces between the tokens, not {shown_of(text)}")
     try:
+        text = text_of(text)
         tokens = program.texts.completed(text.split())
         _, least = program.texts.read(tokens)
     except ValueError as error:

@@ -194,6 +194,10 @@ class Comb(Atom):
     steps: int
     sign: int
 
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.sign not in (1, -1):
+            raise ValueError(f"at least one step goes back, with the sign 1 or -1, not {self.steps} and {self.sign}")
+
 
 @dataclass(frozen=True, eq=False)
 class Digits(Atom):

@@ -35,6 +35,19 @@ class Piece:
     times: int = 0
     name: str = ""
 
+    def __post_init__(self) -> None:
+        for text in self.words:
+            if not text or text.split() != [text] or text.isdecimal() or text == START:
+                raise ValueError(f"{text!r} is no word: it is some text without spaces, no number, and not {START}")
+        if self.low < 0 or (self.high is not None and self.high < self.low):
+            raise ValueError(
+                f"numbers are from 0 on, and the last is not below the first: not {self.low} … {self.high}"
+            )
+        if self.least not in (0, 1) or self.times < 0:
+            raise ValueError(
+                f"a piece is there at least 0 or 1 times, not {self.least}; times is a number of n, not {self.times}"
+            )
+
     @property
     def repeats(self) -> bool:
         """Whether several tokens may stand there."""
@@ -65,16 +78,11 @@ class Piece:
 
 def numbers(low: int = 1, high: int | None = None) -> Piece:
     """A number from `low` to `high`, by default from 1 to n."""
-    if low < 0 or (high is not None and high < low):
-        raise ValueError(f"numbers are from 0 on, and the last is not below the first: not {low} … {high}")
     return Piece(numbers=True, low=low, high=high)
 
 
 def words(*texts: str) -> Piece:
     """One of these words."""
-    for text in texts:
-        if not text or text.split() != [text] or text.isdecimal() or text == START:
-            raise ValueError(f"{text!r} is no word: it is some text without spaces, no number, and not {START}")
     return Piece(words=texts)
 
 

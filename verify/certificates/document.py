@@ -71,7 +71,7 @@ def judge(model: Model, automaton: TokenAutomaton) -> Judged:
 
 
 def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
-    """Returns unknown for a certified model whose ideal model is not seen to be the repaired construction's: where weights differ."""
+    """Returns where weights first differ, as unknown, if a certified model is not seen to be the repaired construction ideally."""
     if judged.report is None:
         return judged
     try:

@@ -281,7 +281,7 @@ class Dossier:
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether a function that somebody wrote builds the blocks, and may build others at some n."""
+        """Whether a function that somebody wrote builds blocks or definition of each n, and may build others at some n."""
         return False
 
     def trial(self, subject: Subject) -> Trial | None:

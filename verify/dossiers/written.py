@@ -82,7 +82,7 @@ class ProgramDossier(Dossier):
 
     @property
     def is_by_hand(self) -> bool:
-        return isinstance(self.solver, HandWired)
+        return isinstance(self.solver, HandWired) or self.written.asks_n
 
     @property
     def variants(self) -> Sequence[str]:

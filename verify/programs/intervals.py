@@ -125,6 +125,13 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
             single = explained(one, at_one(model, one), automaton_of(one))
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
                 last, document = low, single
+        elif subject.dossier.is_by_hand:  # its definition may be another one at a plain n
+            for size in dict.fromkeys((low, last)):
+                at_size_alone = replace(subject, n=size)
+                single = explained(at_size_alone, at_one(model, at_size_alone), automaton_of(at_size_alone))
+                if single["verdict"] != CERTIFIED:
+                    low, last, document = size, size, single
+                    break
         yield Interval(low, last, "n", model.digest, document)
         if document["verdict"] != CERTIFIED:
             return

@@ -144,7 +144,11 @@ def _tried(trial: Trial) -> Link:
         return Link(
             "oracle", UNKNOWN, "no prompt was tried: something is the matter with each of them, says the program's file"
         )
-    text = f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n:,}"
+    text = (
+        f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n:,}, "
+        f"the longest of {trial.longest:,} tokens"
+    )
+    text += f"; {trial.left_out:,} more are no prompts, says the program's file" if trial.left_out else ""
     return Link("oracle", TRIED, text)
 
 

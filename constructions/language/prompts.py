@@ -41,13 +41,14 @@ def tokens_of(piece: Piece, n: int) -> Iterable[str]:
     return [*piece.words, *(map(str, range(piece.low, piece.largest(n) + 1)) if piece.numbers else ())]
 
 
-def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
-    """Prompts as long as can be, of the last and the first tokens of each piece: one of another kind at an end, ties, runners-up.
+def extreme_prompts(program: Program, n: int, longest: int) -> Iterator[list[str]]:
+    """Lists prompts as long as can be, of up to `longest` tokens a piece, made of the last and the first tokens of each piece.
 
-    Of each two tokens a and b: all a; one b at the beginning, behind it, in the middle, before the end, at the end; both in turn.
+    Of each two tokens a and b: all a; one b at the beginning, after it, in the middle, before the end, at the end; both in turn.
     At last all tokens in turn, upwards and downwards, and one token less of each piece: an even number of brackets may be right.
     """
-    pieces = [[*tokens_of(piece, n)] for piece in program.texts.prompt]
+    most = [min(piece.most(n), longest) for piece in program.texts.prompt]
+    pieces = [_end_tokens(piece, n, size) for piece, size in zip(program.texts.prompt, most, strict=True)]
     ends = ((-1, 0), (0, -1), (-1, -2), (0, 1), (-2, -1), (1, 0))
     shapes: Sequence[Callable[[int, int], bool]] = (
         lambda i, size: False,
@@ -61,16 +62,34 @@ def extreme_prompts(program: Program, n: int) -> Iterator[list[str]]:
     for is_other in shapes:
         for a, b in ends:
             prompt = []
-            for piece, tokens in zip(program.texts.prompt, pieces, strict=True):
-                size = piece.most(n)
+            for tokens, size in zip(pieces, most, strict=True):
                 prompt += [tokens[(b if is_other(i, size) else a) % len(tokens)] for i in range(size)]
             yield prompt
     for step in (1, -1):
         for fewer in (0, 1):
-            sizes = [max(piece.least, piece.most(n) - fewer * piece.repeats) for piece in program.texts.prompt]
+            ends_of = zip(program.texts.prompt, most, strict=True)
+            sizes = [max(piece.least, size - fewer * piece.repeats) for piece, size in ends_of]
             yield [
                 tokens[step * i % len(tokens)] for tokens, size in zip(pieces, sizes, strict=True) for i in range(size)
             ]
+
+
+def equal_prompts(program: Program, n: int, longest: int) -> Iterator[list[str]]:
+    """Lists prompts of one token a piece, repeated, in every length up to `longest`: for the first and for the last token."""
+    most = [min(piece.most(n), longest) for piece in program.texts.prompt]
+    for place in (0, -1):
+        tokens = [_end_tokens(piece, n, 1)[place] for piece in program.texts.prompt]
+        for length in range(max(most) + 1):
+            ends_of = zip(program.texts.prompt, most, tokens, strict=True)
+            yield [token for piece, size, token in ends_of for _ in range(max(piece.least, min(length, size)))]
+
+
+def _end_tokens(piece: Piece, n: int, count: int) -> list[str]:
+    """The tokens that may stand there; of more than twice as many numbers, so many of the first and of the last."""
+    low, high = piece.low, piece.largest(n)
+    if not piece.numbers or high - low < 2 * count:
+        return [*tokens_of(piece, n)]
+    return [*piece.words, *map(str, range(low, low + count)), *map(str, range(high - count + 1, high + 1))]
 
 
 def exchanged_examples(program: Program, n: int, times: int, rng: random.Random) -> Iterator[list[str]]:

@@ -58,12 +58,14 @@ def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]
 class Trial:
     """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere.
 
-    largest_n: of a prompt.
+    largest_n: of a prompt. longest: the most tokens of one. left_out: prompts that the program's file says are none.
     """
 
     prompts: int
     difference: str
     largest_n: int
+    longest: int = 0
+    left_out: int = 0
 
 
 class Lemmas(Protocol):

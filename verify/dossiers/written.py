@@ -16,7 +16,14 @@ from constructions.language.handwired import HandWired
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
 from constructions.language.program import Program
-from constructions.language.prompts import drawn_prompt, every_prompt, exchanged_examples, extreme_prompts, wrong_with
+from constructions.language.prompts import (
+    drawn_prompt,
+    equal_prompts,
+    every_prompt,
+    exchanged_examples,
+    extreme_prompts,
+    wrong_with,
+)
 from constructions.language.terms import Answer
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
@@ -36,6 +43,12 @@ DRAWN = 200  # prompts beside these, longer ones
 DRAWN_AT_N = 50  # and those of the n that is asked for, of up to as many tokens
 EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
+LONGEST, LONGEST_EXTREME = 100, 1000  # tokens of a piece that are tried; in extreme prompts
+LONGEST_THOUGHT = 48  # of both, where a chain of thought follows: each of its words asks for all that stand before
+MOST_WORDS, ALL_WORDS = (
+    300,
+    15_000,
+)  # of a chain of thought that is tried; of those of one n, the next ones are not tried
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
 RUNS, RUN_N = 60, 64  # prompts of the ideal model where the checker cannot tell; the largest n of such a run
 
@@ -133,7 +146,7 @@ class ProgramDossier(Dossier):
         program, n, rng = self.written, subject.n, random.Random(0)
         drawn = (drawn_prompt(program, n, rng) for _ in range(DRAWN))
         short = every_prompt(program, min(n, TRIAL_N))
-        for some, count in ((extreme_prompts(program, n), EXTREME), (drawn, EXTREME), (short, SHORT)):
+        for some, count in ((extreme_prompts(program, n, n), EXTREME), (drawn, EXTREME), (short, SHORT)):
             asked = (words for words in itertools.islice(some, DRAWN) if not wrong_with(program, words))
             for words in itertools.islice(dict.fromkeys(map(tuple, asked)), count):
                 yield from self._asked(subject, wired, [START, *words])
@@ -166,24 +179,36 @@ class ProgramDossier(Dossier):
                 *(drawn_prompt(program, LONGEST_DRAWN, rng, LONGEST_DRAWN) for _ in range(longer)),
             ],
         }
+        at_once = not program.stop
+        longest_drawn, longest_extreme = (LONGEST, LONGEST_EXTREME) if at_once else (LONGEST_THOUGHT, LONGEST_THOUGHT)
         for n in (subject.n, subject.last if subject.last != ENDLESS else 0):  # those that are asked for
             if n and n not in prompts:
-                longest = min(n, LONGEST_DRAWN)
-                prompts[n] = [drawn_prompt(program, n, rng, longest) for _ in range(DRAWN_AT_N)]
-        tried = 0
+                prompts[n] = [drawn_prompt(program, n, rng, min(n, longest_drawn)) for _ in range(DRAWN_AT_N)]
+        for n, of_n in prompts.items():
+            of_n += extreme_prompts(program, n, longest_extreme)
+            of_n += equal_prompts(program, n, longest_drawn)
+        trial = Trial(0, "", 0)
         for n, of_n in sorted(prompts.items()):
+            written = 0  # words of chains of thought
             for prompt in map(list, dict.fromkeys(map(tuple, of_n))):
+                if program.stop and written > ALL_WORDS:
+                    break
                 if wrong_with(program, prompt):
+                    trial = replace(trial, left_out=trial.left_out + 1)
                     continue
-                tried += 1
-                if different := self._different(n, prompt):
-                    return Trial(tried, different, n)
-        return Trial(tried, "", max(prompts))
+                words = said(program, n, [START, *prompt], MOST_WORDS)
+                written += len(words)
+                if len(words) >= MOST_WORDS and words[-1] != program.stop:
+                    continue  # it goes on, and is not counted
+                longest = max(trial.longest, len(prompt))
+                trial = replace(trial, prompts=trial.prompts + 1, largest_n=n, longest=longest)
+                if different := self._different(n, prompt, words):
+                    return replace(trial, difference=different)
+        return trial
 
-    def _different(self, n: int, prompt: Sequence[str]) -> str:
-        """What the program says of a prompt that its oracle does not, in words; "" for nothing."""
+    def _different(self, n: int, prompt: Sequence[str], words: list[str]) -> str:
+        """What the program says of a prompt, these words, that its oracle does not, in words; "" for nothing."""
         program, shown = self.written, " ".join(prompt)
-        words = said(program, n, [START, *prompt])
         if program.stop:
             if words[-1] != program.stop:
                 return f"on {shown} the program does not say {program.stop}"
@@ -196,13 +221,15 @@ class ProgramDossier(Dossier):
         return "" if answer == right else f"on {shown} the program says {answer}; the oracle says {right}"
 
 
-def said(program: Program, n: int, prompt: Sequence[str]) -> list[str]:
+def said(program: Program, n: int, prompt: Sequence[str], most: int | None = None) -> list[str]:
     """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it.
 
-    What its searches find stands among it. Raises ValueError for a search that cannot be carried out.
+    most: words, after which it is given up. What its searches find stands among it.
+    Raises ValueError for a search that cannot be carried out.
     """
     answer, words = program.output(n), [*prompt]
     limit = len(words) + 1 + sum(piece.most(n) for piece in program.texts.thought)
+    limit = limit if most is None else min(limit, len(words) + most)
     produced: list[str] = []
     text = Input(())
     while len(words) < limit:

@@ -48,7 +48,11 @@ class Word(str):
 """
 
 CHEATS = {
-    "a word that equals any other": 'M = HandWired(task(choose(word("a") == 1, Word("Y"), Word("N"))), lambda s: NEVER, bits)',
+    "a word that equals another one": (
+        "class Either(str):\n    def __eq__(self, other): return str(other) in ('Y', 'N')\n"
+        "    def __ne__(self, other): return not self == other\n    __hash__ = str.__hash__\n"
+        'M = HandWired(task(choose(word("a") == 1, Either("Y"), "N")), lambda s: NEVER, bits)'
+    ),
     "an answer of the oracle that equals any other": 'P = task(say("N"), oracle=lambda tokens: Word("Y"))',
     "an answer that an object's class is said to be": (
         'class Said:\n    __class__ = str\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n'
@@ -59,7 +63,10 @@ CHEATS = {
         'P = program(choose(word("?") == 1, "N", "END"), prompt=[some(words("a", "b")), "?"], thought=["N"], stop="END",\n'
         '    oracle=lambda tokens: "Y", answer=lambda said: Words(said), examples=["a b"])'
     ),
-    "another definition for plain n": 'M = HandWired(task(lambda n: RIGHT if type(n) is int else choose(word("a") == 2, "Y", "N")), lambda s: NEVER, bits)',
+    "another definition for plain n": (
+        'def says(n): return RIGHT if type(n) is int else choose(word("a") == 2, "Y", "N")\n'
+        "M = HandWired(task(says), lambda s: NEVER, bits)"
+    ),
     "another definition at every second call": (
         'calls = []\ndef says(n):\n    calls.append(n)\n    return "N" if len(calls) < 40 else RIGHT\n'
         'M = HandWired(task(says), lambda s: NEVER, bits)'

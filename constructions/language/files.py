@@ -73,12 +73,13 @@ def _models(path: Path) -> dict[str, ProgramModel]:
     A program that a model wired by hand is for is no model by itself.
     """
     module = _executed(path)
-    wired = {key: value for key, value in vars(module).items() if isinstance(value, HandWired)}
+    values_of_file = {text_of(key): value for key, value in vars(module).items()}
+    wired = {key: value for key, value in values_of_file.items() if issubclass(type(value), HandWired)}
     described = [model.program for model in wired.values()]
     programs = {
         key: ProgramModel(value)
-        for key, value in vars(module).items()
-        if isinstance(value, Program) and not any(value is program for program in described)
+        for key, value in values_of_file.items()
+        if issubclass(type(value), Program) and not any(value is program for program in described)
     }
     unique: dict[str, ProgramModel] = {}
     for key, value in {**programs, **wired}.items():
@@ -134,7 +135,7 @@ def _names(module: ModuleType) -> dict[Term, str]:
     """What the file calls its values, but for those of the language."""
     names: dict[Term, str] = {}
     for key, value in [(text_of(key), value) for key, value in vars(module).items()]:
-        if isinstance(value, Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
+        if issubclass(type(value), Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
             names.setdefault(exact(value.term), key)
     return names
 

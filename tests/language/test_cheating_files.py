@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from constructions.language import word
+from constructions.language.copies import Once, exact
+from constructions.language.terms import Say
+from constructions.wiring.affine import Affine
+from verify.algebra.interval import symbol
 from verify.certify import main as certify
 from verify.explain import main as explain
 from verify.theorem import main as theorem
@@ -211,3 +219,85 @@ def test_a_wrong_model_is_refused_by_an_input(n: str, tmp_path: Path, capsys: py
     assert re.search(
         r"may differ by 4 only; \d+ is needed; on <s> a token 1 of the answer is not N", capsys.readouterr().out
     )
+
+
+class Text(str):
+    def __str__(self) -> str:
+        return "another"
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Whole(int):
+    def __index__(self) -> int:
+        return 9
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__
+
+
+class Part(Fraction):
+    numerator = 9  # type: ignore[assignment]
+    settled = Fraction(9)
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = Fraction.__hash__
+
+
+class Foreign(Say):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (Text("a"), "a"),
+        (Whole(3), 3),
+        (Part(1, 3), Fraction(1, 3)),
+        ((Text("a"), [Whole(3)]), ("a", [3])),
+        ({Text("a"): Part(1, 3)}, {"a": Fraction(1, 3)}),
+        (Say(Text("a")), Say("a")),
+        (word(Text("a")).term, word("a").term),
+        (Affine({Text("a"): Part(2)}, Part(1, 3)), Affine({"a": Fraction(2)}, Fraction(1, 3))),
+    ],
+)
+def test_exact_copies(given: Any, expected: Any) -> None:
+    assert _spelled(exact(given)) == _spelled(expected)
+
+
+def _spelled(value: Any) -> Any:
+    """The value with the class of each part."""
+    if isinstance(value, tuple | list):
+        return type(value), [_spelled(one) for one in value]
+    if isinstance(value, dict):
+        return dict, [(_spelled(key), _spelled(one)) for key, one in value.items()]
+    if is_dataclass(value):
+        return type(value), [_spelled(getattr(value, one.name)) for one in fields(value)]
+    return type(value), f"{value}"
+
+
+@pytest.mark.parametrize("given", [Foreign("a"), object(), {1, 2}, print, [Foreign("a")], 1j, Text])
+def test_what_is_no_plain_value_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="is no plain value"):
+        exact(given)
+
+
+def test_a_number_that_depends_on_n_stays_what_it_is() -> None:
+    n = symbol(4, 9)
+    assert exact(n) is n
+    named = type("Symbolic", (Fraction,), {"__module__": type(n).__module__})  # of the same name, in a file
+    assert type(exact(named(2))) is Fraction
+
+
+def test_a_function_is_asked_once_for_each_n() -> None:
+    calls: list[int] = []
+    once = Once(lambda n: calls.append(n) or Whole(len(calls)), exact)
+    assert [once(4), once(5), once(4), once(5)] == [1, 2, 1, 2]
+    assert calls == [4, 5]

@@ -45,10 +45,8 @@ EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
 LONGEST, LONGEST_EXTREME = 100, 1000  # tokens of a piece that are tried; in extreme prompts
 LONGEST_THOUGHT = 48  # of both, where a chain of thought follows: each of its words asks for all that stand before
-MOST_WORDS, ALL_WORDS = (
-    300,
-    15_000,
-)  # of a chain of thought that is tried; of those of one n, the next ones are not tried
+MOST_WORDS = 300  # of a chain of thought; a longer one is not tried
+ALL_WORDS = 15_000  # of all chains of thought of one n; after so many the next prompts are not tried
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
 RUNS, RUN_N = 60, 64  # prompts of the ideal model where the checker cannot tell; the largest n of such a run
 

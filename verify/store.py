@@ -23,8 +23,11 @@ from verify.stored.intervals import (
     Document,
     Interval,
     NotCertified,
+    Question,
+    asked,
     intervals,
     path_of,
+    questions,
     read,
     subjects,
     text_of,
@@ -35,27 +38,41 @@ SECONDS = 60  # between two writings
 DESCRIPTION = __doc__.partition("\n")[2].strip()
 
 
-def store(subject: Subject, about: About, kept: Sequence[Interval]) -> Iterator[Interval]:
-    """Writes the document, and gives each interval as it is certified. kept: of an older one. Raises NotCertified."""
-    found, written = list[Interval](), time.monotonic()
+def store(subject: Subject, about: About, old: Document | None) -> Iterator[Interval]:
+    """Writes the document, and gives each interval as it is certified. old: what is stored. Raises NotCertified."""
+    found, written, cases = list[Interval](), time.monotonic(), questions(subject, about)
+    kept = keep(old, cases)
     try:
-        for one in intervals(subject, about, {(old.low, old.weights): old for old in kept}):
+        for one in intervals(subject, about, kept):
             found.append(one)
             if time.monotonic() > written + SECONDS:
-                _write(subject, about, found, kept)
+                _write(subject, about, cases, found, kept)
                 written = time.monotonic()
             yield one
     finally:
-        _write(subject, about, found, kept)
+        _write(subject, about, cases, found, kept)
 
 
-def _write(subject: Subject, about: About, found: Sequence[Interval], kept: Sequence[Interval]) -> None:
-    """Behind what was looked at, what was kept stays, if there is no gap."""
-    low = found[-1].high + 1 if found else subject.n
-    behind = [old for old in kept if old.low >= low]
-    if behind and behind[0].low != low:
-        behind = []
-    write_text(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
+def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[Interval]:
+    """Returns the intervals of a document at which the same is asked now."""
+    if old is None:
+        return ()
+    return [one for one in old.intervals if asked(old.questions, one) == asked(cases, one)]
+
+
+def _write(
+    subject: Subject,
+    about: About,
+    cases: tuple[Question, ...],
+    found: Sequence[Interval],
+    kept: Sequence[Interval],
+) -> None:
+    """Writes what was looked at, and after it what was kept, up to the first gap."""
+    whole = [*found]
+    for old in kept:
+        if old.low == (whole[-1].high + 1 if whole else subject.n):
+            whole.append(old)
+    write_text(path_of(subject, about), text_of(Document(subject, about, cases, tuple(whole))))
 
 
 @cli.command(PROG)
@@ -90,7 +107,8 @@ def main(argv: Sequence[str]) -> int:
 def _reach(what: tuple[Subject, About], name: str) -> str:
     """Of a document of intervals, for --list."""
     subject, _ = what
-    kept = _kept(*what)
+    old = _old(*what)
+    kept = old.intervals if old else ()
     reach = f"n = {subject.n} … {kept[-1].high}, {len(kept)} intervals" if kept else "not begun"
     return f"{name}: {reach}{'' if kept and kept[-1].high == subject.last else f'; it is to go to {subject.last}'}"
 
@@ -101,24 +119,29 @@ def _cases(what: tuple[Subject, About], name: str) -> str:
     return f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases"
 
 
-def _kept(subject: Subject, about: About) -> Sequence[Interval]:
-    """What is stored. Raises CommandError for a file that is no document."""
+def _old(subject: Subject, about: About) -> Document | None:
+    """Returns what is stored. Raises CommandError for a file that is no document."""
     with cli.usage_errors():
-        old = read(subject, about, whole=False)
-    return old.intervals if old else ()
+        return read(subject, about, whole=False)
 
 
 def _intervals(subject: Subject, about: About, name: str, *, anew: bool) -> int:
     """Returns the exit status."""
-    count, start = 0, time.process_time()
+    old, start, found = None if anew else _old(subject, about), time.process_time(), list[Interval]()
+    was = set(old.intervals) if old else set()
     try:
-        for one in store(subject, about, () if anew else _kept(subject, about)):
-            count += 1
+        if was and len(keep(old, questions(subject, about))) < len(was):
+            cli.say(f"{name}: stale, as it answers another question")
+        for one in store(subject, about, old):
+            if was and one not in was:
+                cli.say(f"{name}: stale from n = {one.low} to {one.high}, now certified anew")
+            found.append(one)
             cli.say(f"{name}: n ≤ {one.high}")
     except NotCertified as error:
-        print(f"{name}: {error.verdict}: {error}")
+        print(f"{name}: {'stale; ' * bool(was)}{error.verdict}: {error}")
         return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
-    print(f"{name}: certified, {count} intervals, {time.process_time() - start:.0f} s", flush=True)
+    again = f", {len(set(found) - was)} of them anew" * bool(was)
+    print(f"{name}: certified, {len(found)} intervals{again}, {time.process_time() - start:.0f} s", flush=True)
     return cli.HOLDS
 
 

@@ -160,25 +160,34 @@ def chosen_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bo
 
 
 def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
-    """One model for all sizes from the subject's n on, up to `end` at most; n is an atom of it and its inputs.
+    """Returns `forms_of` these sizes, held against the matrices that users get at three n or, if `one` says so, at one of them.
 
-    It is held against the matrices that users get at three n or, if `one` says so, at one of them; at fewer where users get none.
-    Raises OtherMatrices if they differ.
+    Fewer n are compared where users get no matrices. Raises OtherMatrices if they differ.
+    """
+    part = forms_of(subject, end)
+    sizes = chosen_sizes(subject, part.model, part.low, part.high, one=one)
+    wired_at = tuple(n for n in sizes if compared(replace(subject, n=n), part.model, few=True) is not None)
+    return replace(part, compared=wired_at)
+
+
+def forms_of(subject: Subject, end: int) -> Part:
+    """Returns one model for all sizes from the subject's n on, up to `end` at most; n is an atom of it and its inputs.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """
-    low, n = subject.n, symbol(subject.n, end)
-    try:
-        p = precision_of(replace(subject, n=n))
-        model = model_of(replace(subject, n=n, precision_bits=p))
-        high = n.oracle.high
-    except TypeError:  # it asks for what is another number at each n
-        high = low
+    low = high = subject.n
+    if low < end:
+        n = symbol(low, end)
+        try:
+            p = precision_of(replace(subject, n=n))
+            model = model_of(replace(subject, n=n, precision_bits=p))
+            high = n.oracle.high
+        except TypeError:  # it asks for what is another number at each n
+            high = low
     if high == low:
         model = model_of(subject)
     largest = families_of(replace(subject, n=high))
     ranges = {one.name: replace(model.families[one.name], low=one.low, high=one.high) for one in largest}
-    model = replace(model, families=ranges)
-    sizes = chosen_sizes(subject, model, low, high, one=one)
-    wired_at = tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
-    return Part(low, high, "n", model, subject.dossier.texts_between(subject, low, high), wired_at)
+    return Part(
+        low, high, "n", replace(model, families=ranges), subject.dossier.texts_between(subject, low, high), compared=()
+    )

@@ -76,8 +76,8 @@ class Kept:
 
     @property
     def built(self) -> Sequence[Subject]:
-        """The intervals of which weights are built."""
-        return [*map(self._as_subject, self._renewal.built)]
+        """Returns the intervals, the weights of which are all built."""
+        return [*map(self._as_subject, self._renewal.document.intervals)]
 
     @property
     def renewed(self) -> Sequence[Subject]:

@@ -142,6 +142,12 @@ def _sized(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
     """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
     sized_model = _changed(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
+    return sized_model, sized_texts(subject)
+
+
+def sized_texts(subject: Subject) -> TokenAutomaton:
+    """Returns the inputs, where n is the subject's symbol."""
+    n: Any = subject.n
     automaton = subject.dossier.symbolic_texts(subject)
 
     def bound(value: Bound) -> Any:
@@ -152,7 +158,7 @@ def _sized(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
         for p in automaton.states
     )
     invariants = (replace(i, most=bound(i.most)) if isinstance(i, Consecutive) else i for i in automaton.invariants)
-    return sized_model, replace(automaton, states=states, invariants=tuple(invariants))
+    return replace(automaton, states=states, invariants=tuple(invariants))
 
 
 def at_one(model: Model, subject: Subject) -> Model:

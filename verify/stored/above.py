@@ -24,11 +24,14 @@ from verify.algebra.nodes import Node, Shown
 from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
-from verify.dossiers.dossier import About, Subject
+from verify.dossiers.dossier import About, Json, Subject
 from verify.dossiers.registry import find_dossiers
+from verify.rounding.model import Model
 from verify.stored.intervals import FOLDER, SCHEMA, Stale, checker, digest, name_of
+from verify.stored.questions import question, texts_of
 from verify.trusted import growth
 
 ROOTS = (0, 1)
@@ -48,7 +51,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Above:
-    """A document. weights: of the cases that the builder alone tells apart. theorem: a digest of all inequalities."""
+    """A document. weights: of the cases that builder and question tell apart, with the question.
+
+    theorem: a digest of all inequalities.
+    """
 
     subject: Subject
     about: About
@@ -96,16 +102,26 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
         cases.append(_case(roots.index(walk.nodes[0]), walk, survey.cases[-1]))
 
     theorem = theorem_of(judged, BITS_OF_BITS)
-    return Above(subject, what, weights_of(subject), tuple(cases), fingerprint(theorem)), theorem
+    return Above(subject, what, weights_of(subject, what), tuple(cases), fingerprint(theorem)), theorem
 
 
 def _case(root: int, walk: Walk, result: Any) -> Case:
     return Case(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(result))
 
 
-def weights_of(subject: Subject) -> tuple[str, ...]:
-    """Of each case that the builder tells apart; each is compared with what it makes of one n of the case."""
-    survey = Survey(subject, (unjudged,))
+def _asked_of(what: About) -> Judge:
+    """Returns a judge that certifies all, and says which question is asked of a case."""
+
+    def asked(subject: Subject, model: Model, texts: TokenAutomaton) -> Json:
+        said = digest([question(subject, what, texts), texts_of(model, texts)])
+        return {**unjudged(subject, model, texts), "question": said}
+
+    return asked
+
+
+def weights_of(subject: Subject, about: About) -> tuple[str, ...]:
+    """Returns a digest of each case that builder and question tell apart. Its weights are compared with those of one n in it."""
+    survey = Survey(subject, (_asked_of(about),))
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Undecided(survey.about["where"], survey.about["what"])
@@ -145,11 +161,11 @@ def require(above: Above, theorem: Any) -> None:
     if ways != sorted((case.root, case.turns) for case in above.cases):
         raise Stale(f"{above.name} has other cases than the theorem")
     try:
-        now = weights_of(above.subject)
+        now = weights_of(above.subject, above.about)
     except (Undecided, Unanswered) as error:
         raise Stale(str(error)) from error
     if now != above.weights:
-        raise Stale(f"{above.name} is of other weights")
+        raise Stale(f"{above.name} is of other weights, texts or definitions")
 
 
 def chosen(above: Above, seed: int) -> Case:

@@ -1,19 +1,21 @@
 """Stored intervals: what was certified of each n of a long range, in a document that is bound to the builder's weights.
 
 To certify every n from 4 to 2^63 takes minutes for one model, and hours for all models. So it is done once, and a document
-keeps it. For each interval of n the document has a digest of the weights, as polynomials of n, and a digest of what the check
-said, with its numbers.
+keeps it. For each interval of n the document has a digest of the weights and texts, as polynomials of n, and a digest of what the
+check said, with its numbers. It has a digest of each question as well: options, texts and, for a program, the definition, with n
+as a symbol (questions.py). One question stands for all n; where texts or definition have cases in n, each case has its own.
 
-A run that relies on a document builds the weights of all intervals anew, or of MOST_BUILT intervals if there are more. That
-takes a hundredth of the time. If an interval has other weights, or other ends, the document is stale. At some n the weights are
-also compared with those that a user gets, who gives n as an int. A few intervals are certified anew, and what the check says
-must have the stored digest. Which ones follows from all weights, from the checker's own text and from the seed of the run.
+A run that relies on a document builds the exact layers of all intervals anew. That takes a hundredth of the time. If an interval
+has other weights, other ends or another question, the document is stale. In some intervals the weights are also compared with
+those that a user gets, who gives n as an int: in all of a document of up to FEW_INTERVALS, in MOST_COMPARED of a longer one. A
+few intervals are certified anew, and what the check says must have the stored digest. Which ones follows from all weights, from
+the checker's own text and from the seed of the run.
 
 What a forger could do: to write a document for weights that nobody has certified. He is caught where one of the few intervals
 that are certified anew is refused, or has a digest that was made up. But he can compute which ones these are, certify those
 alone, and make up the digests of the others. Only another seed, or `python -m verify.store --all`, shows that. An interval that
-is dropped, wider, narrower or moved is found when its weights are built. A document stays as it is when the checker changes: it
-says what the checker said when it was made.
+is dropped, widened or moved is found when its weights are built; one that is split says the same of fewer n. A document stays as
+it is when the checker changes: it says what the checker said when it was made.
 """
 
 from __future__ import annotations
@@ -28,17 +30,19 @@ from typing import Any
 
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import Part, chosen_sizes, model_of, part_of
-from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
+from verify.certificates.building import Part, chosen_sizes, forms_of, model_of, part_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, judge
 from verify.dossiers.dossier import About, Subject
 from verify.dossiers.registry import find_dossiers
 from verify.rounding.model import Model, first_difference
+from verify.stored.questions import question_from, texts_of
 
-SCHEMA = 1
+SCHEMA = 2
 FOLDER = Path(__file__).parent
 DIGITS = 16  # of a digest, hexadecimal
-MOST_BUILT = 300  # intervals, whose weights are built anew
-FEW_INTERVALS = 200  # up to which three n of each are compared
+FEW_INTERVALS = 200  # up to which three n of each are compared with the matrices that users get
+MOST_COMPARED = 100  # intervals of a longer document, of which one n is compared
+MOST_QUESTIONS = 1000  # cases of n that texts and definition may have
 RENEWED = 2  # intervals that are certified anew
 CHECKERS = (
     "algebra",
@@ -61,10 +65,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Interval:
-    """n from low to high have the same weights or forms of n. pieces: of it, without a gap."""
+    """n from low to high have the same weights or forms of n. form: a digest of these and of the texts.
+
+    pieces: of the interval, without a gap.
+    """
 
     low: int
-    weights: str
+    form: str
     pieces: tuple[Piece, ...]
 
     @property
@@ -75,26 +82,35 @@ class Interval:
     @property
     def line(self) -> str:
         """As it is stored; it begins behind the one before."""
-        return " ".join([self.weights, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
+        return " ".join([self.form, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
 
     @classmethod
     def read(cls, line: str, low: int) -> Interval:
         """Raises ValueError for what is none."""
-        weights, *rest = line.split(" ")
+        form, *rest = line.split(" ")
         pieces = tuple(Piece(int(high), piece_digest) for piece_digest, high in zip(rest[::2], rest[1::2], strict=True))
         ends = [low - 1, *(piece.high for piece in pieces)]
-        digests = [weights, *(piece.found for piece in pieces)]
+        digests = [form, *(piece.found for piece in pieces)]
         if not pieces or ends != sorted({*ends}) or any(len(digest) != DIGITS for digest in digests):
             raise ValueError(f"no interval from n = {low} on: {line!r}")
-        return cls(low, weights, pieces)
+        return cls(low, form, pieces)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A digest of what is asked at each n up to `high`."""
+
+    high: int
+    asked: str
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document: of which subject and what, and its intervals."""
+    """A document: of which subject and what, the questions at all of its n, and its intervals."""
 
     subject: Subject
     about: About
+    questions: tuple[Question, ...]
     intervals: tuple[Interval, ...]
 
     @property
@@ -105,7 +121,7 @@ class Document:
     @property
     def weights(self) -> str:
         """A digest of those of all intervals."""
-        return digest([interval.weights for interval in self.intervals])
+        return digest([interval.form for interval in self.intervals])
 
 
 def digest(value: object) -> str:
@@ -145,27 +161,66 @@ def path_of(subject: Subject, what: About) -> Path:
 # Making
 
 
-def intervals(subject: Subject, what: About, known: Mapping[tuple[int, str], Interval] = {}) -> Iterator[Interval]:
-    """All of them, from the subject's n to its last. known: what need not be certified again, by first n and weights.
+def questions(subject: Subject, about: About) -> tuple[Question, ...]:
+    """Returns what is asked now, from the subject's n to its last. Raises NotCertified where no text says it."""
+    cases, low = list[Question](), subject.n
+    while low <= subject.last:
+        try:
+            high, text = question_from(subject, about, low, subject.last)
+        except TypeError as error:
+            raise NotCertified(low, subject.last, "the question", str(error), UNKNOWN) from error
+        if len(cases) == MOST_QUESTIONS:
+            raise NotCertified(low, subject.last, "the question", f"more than {MOST_QUESTIONS} cases of n", UNKNOWN)
+        cases.append(Question(high, digest(text)))
+        low = high + 1
+    return tuple(cases)
+
+
+def asked(cases: Sequence[Question], interval: Interval) -> Sequence[Question]:
+    """Returns the questions at the n of an interval, each up to its last n there."""
+    lows = [0, *(case.high + 1 for case in cases)]
+    return [
+        Question(min(case.high, interval.high), case.asked)
+        for low, case in zip(lows, cases, strict=False)
+        if low <= interval.high and case.high >= interval.low
+    ]
+
+
+def intervals(subject: Subject, what: About, known: Sequence[Interval] = ()) -> Iterator[Interval]:
+    """All of them, from the subject's n to its last. known: what need not be certified again where the weights are the same.
 
     Raises NotCertified.
     """
-    low = subject.n
+    low, kept = subject.n, {interval.low: interval for interval in known}
     while low <= subject.last:
-        part = built(subject, low)
-        compare(subject, part)
-        one = known.get((low, part.model.digest[:DIGITS]))
-        yield one if one and one.high == part.high else certified(subject, what, part)
-        low = part.high + 1
+        one = kept.get(low)
+        if one is None or one.high > subject.last or not is_unchanged(subject, one):
+            part = built(subject, low, subject.last)
+            compare(subject, part)
+            one = certified(subject, what, part)
+        yield one
+        low = one.high + 1
 
 
-def built(subject: Subject, low: int, *, one: bool = False) -> Part:
-    """The weights from low on, and the inputs. one: they are held against the matrices that users get at one n only.
+def is_unchanged(subject: Subject, interval: Interval) -> bool:
+    """Whether the weights and texts are those of the interval, also at single n. Raises NotCertified where users get others."""
+    part = built(subject, interval.low, interval.high)
+    compare(subject, part)
+    return (form_of(part), part.high) == (interval.form, interval.high)
 
-    Raises NotCertified where users get others.
+
+def form_of(part: Part) -> str:
+    """Returns the digest of a part's weights and texts."""
+    return digest([part.model.digest, texts_of(part.model, part.inputs)])
+
+
+def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
+    """The weights from low on, to `end` at most, and the inputs. They are held against the matrices that users get.
+
+    one: at one n only. Raises NotCertified where users get others.
     """
     try:
-        return part_of(replace(subject, n=low, last=0), subject.last, one=one)
+        return part_of(replace(subject, n=low, last=0), end, one=one)
     except OtherMatrices as other:
         raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
@@ -173,7 +228,7 @@ def built(subject: Subject, low: int, *, one: bool = False) -> Part:
 def certified(subject: Subject, what: About, part: Part) -> Interval:
     """The check itself. Raises NotCertified."""
     certified_pieces = _rounding(part) if what == "rounding" else _program(subject, part)
-    return Interval(part.low, part.model.digest[:DIGITS], tuple(certified_pieces))
+    return Interval(part.low, form_of(part), tuple(certified_pieces))
 
 
 def _rounding(part: Part) -> list[Piece]:
@@ -241,7 +296,9 @@ def difference_at(subject: Subject, model: Model, n: int) -> str:
 
 def text_of(document: Document) -> str:
     """As it is stored: an interval a line."""
-    head = json.dumps({"schema": SCHEMA, "of": about(document.subject), "about": document.about}, ensure_ascii=False)
+    cases = [f"{case.asked} {case.high}" for case in document.questions]
+    said = {"schema": SCHEMA, "of": about(document.subject), "about": document.about, "questions": cases}
+    head = json.dumps(said, ensure_ascii=False)
     lines = ",\n".join(f'"{interval.line}"' for interval in document.intervals)
     return f'{head[:-1]}, "intervals": [\n{lines}\n]}}\n'
 
@@ -253,13 +310,16 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
         return None
     text = path.read_text(encoding="utf-8")
     try:
-        low, stored_intervals = subject.n, list[Interval]()
-        for line in json.loads(text)["intervals"]:
+        said, low, stored_intervals = json.loads(text), subject.n, list[Interval]()
+        if said["schema"] != SCHEMA:
+            raise ValueError(f"{path.name} is of schema {said['schema']}, not {SCHEMA}")
+        cases = tuple(Question(int(high), one) for one, high in map(str.split, said["questions"]))
+        for line in said["intervals"]:
             stored_intervals.append(Interval.read(line, low))
             low = stored_intervals[-1].high + 1
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of intervals: {error}") from error
-    document = Document(subject, what, tuple(stored_intervals))
+    document = Document(subject, what, cases, tuple(stored_intervals))
     if text_of(document) != text:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}, n = {subject.n} … {subject.last}")
     if not stored_intervals or low > subject.last + 1 or (whole and low != subject.last + 1):
@@ -293,33 +353,46 @@ class Renewal:
     seed: int = 0
 
     @cached_property
-    def built(self) -> Sequence[Interval]:
-        """Those of which the weights are built anew."""
-        return chosen(self.document, MOST_BUILT, self.seed, "built")
+    def compared(self) -> frozenset[int]:
+        """Returns the first n of each interval of which single n are compared as well."""
+        few = len(self.document.intervals) <= FEW_INTERVALS
+        some = self.document.intervals if few else chosen(self.document, MOST_COMPARED, self.seed, "compared")
+        return frozenset(interval.low for interval in some)
 
     @cached_property
     def renewed(self) -> Sequence[Interval]:
         """Those that are certified anew."""
         return chosen(self.document, RENEWED, self.seed, "certified")
 
+    @cached_property
+    def questions(self) -> Sequence[Question]:
+        """Returns what is asked now. Raises NotCertified."""
+        return questions(self.document.subject, self.document.about)
+
     def build(self, interval: Interval) -> None:
-        """Whether the interval has these weights still, at each n and for users.
+        """Whether the interval has these weights and this question still, at each n and for users.
 
         Raises Stale, or NotCertified if what is there now is not certified.
         """
-        subject = self.document.subject
-        many = len(self.document.intervals) > FEW_INTERVALS
-        part = built(subject, interval.low, one=many)
-        if not (many and part.compared):  # beyond float64 there are no matrices
-            compare(subject, part, one=many)
-        if (part.model.digest[:DIGITS], part.high) != (interval.weights, interval.high):
+        subject, where = self.document.subject, f"n = {interval.low} … {interval.high}; {self.remedy}"
+        if interval.low in self.compared:
+            many = len(self.document.intervals) > FEW_INTERVALS
+            part = built(subject, interval.low, interval.high, one=many)
+            if not (many and part.compared):  # beyond float64 there are no matrices
+                compare(subject, part, one=many)
+        else:
+            part = forms_of(replace(subject, n=interval.low, last=0), interval.high)
+        if (form_of(part), part.high) != (interval.form, interval.high):
             self._look(interval)
-            raise Stale(f"{self.name} is of other weights: n = {interval.low} … {interval.high}; {self.remedy}")
+            raise Stale(f"{self.name} is of other weights or texts: {where}")
+        if asked(self.questions, interval) != asked(self.document.questions, interval):
+            self._look(interval)
+            raise Stale(f"{self.name} answers another question: {where}")
 
     def renew(self, interval: Interval) -> None:
         """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""
         subject = self.document.subject
-        part = built(subject, interval.low)
+        part = built(subject, interval.low, interval.high)
         compare(subject, part)
         if certified(subject, self.document.about, part) != interval:
             what = f"the check says something else of n = {interval.low} … {interval.high}"
@@ -331,7 +404,7 @@ class Renewal:
         for _ in range(RENEWED + 1):
             if low > subject.last:
                 return
-            part = built(subject, low)
+            part = built(subject, low, subject.last)
             compare(subject, part)
             certified(subject, self.document.about, part)
             low = part.high + 1

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,16 +20,21 @@ import constructions.parts.heads.match_close as match_close
 import constructions.parts.heads.match_nearest as match_nearest
 from constructions.exports.files import alone
 from constructions.istree import transformer
+from constructions.language.terms import Say, as_term
 from constructions.retrieval.retriever import Retriever
+from constructions.retrieval.task import FAILED
 from verify import store
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework.check import Check
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Interval, Renewal
+from verify.stored.questions import canonical
 
 RECALL = find_subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
@@ -39,7 +48,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(subject: Subject, about: stored.About) -> list[Interval]:
-    return [*store.store(subject, about, ())]
+    return [*store.store(subject, about, None)]
 
 
 @cache
@@ -100,7 +109,7 @@ def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> No
     assert document is not None
     chosen = {tuple(one.low for one in Renewal(document, seed).renewed) for seed in range(8)}
     assert len(chosen) > 4
-    first = replace(document.intervals[0], weights="0" * 16)
+    first = replace(document.intervals[0], form="0" * 16)
     others = replace(document, intervals=(first, *document.intervals[1:]))
     assert any(
         [one.low for one in Renewal(others, seed).renewed] != [one.low for one in Renewal(document, seed).renewed]
@@ -110,7 +119,7 @@ def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> No
 
 def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made(RECALL, "rounding")
-    walk = store.store(RECALL, "rounding", ())
+    walk = store.store(RECALL, "rounding", None)
     for _ in range(5):
         next(walk)
     walk.close()
@@ -122,7 +131,7 @@ def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatc
     certified = list[int]()
     real = stored.certified
     monkeypatch.setattr(stored, "certified", lambda *args: (certified.append(args[2].low), real(*args))[1])
-    assert [*store.store(RECALL, "rounding", partial.intervals)] == whole
+    assert [*store.store(RECALL, "rounding", partial)] == whole
     assert certified == [one.low for one in whole[5:]]
 
 
@@ -206,6 +215,174 @@ def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
     assert row(some).verdict is not Verdict.HOLDS
 
 
+def test_of_a_long_document_every_interval_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "rounding")
+    monkeypatch.setattr(stored, "FEW_INTERVALS", 1)
+    monkeypatch.setattr(stored, "MOST_COMPARED", 1)
+    document = stored.read(RECALL, "rounding")
+    assert document is not None
+    assert len(Renewal(document).compared) == 1
+    assert row(RECALL).verdict is Verdict.HOLDS
+    alone = {one.low for one in document.intervals} - {one.low for one in Renewal(document).renewed}
+    for n in sorted(alone - Renewal(document).compared)[::20]:
+        with pytest.MonkeyPatch.context() as patch:
+            wrong_scale(patch, lambda its, n=n: its == n)
+            assert row(RECALL).verdict is not Verdict.HOLDS, n
+
+
+def test_in_an_interval_that_is_compared_weights_for_an_int_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "rounding")
+    monkeypatch.setattr(stored, "FEW_INTERVALS", 1)
+    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and n > 50_000)
+    assert row(RECALL).verdict is Verdict.REFUTED
+
+
+# Other questions
+
+RANGES: dict[str, Change] = {
+    "30,000 to 10^10": lambda n: bool(30_000 <= n < 10**10),
+    "a few n inside of an interval": lambda n: bool(70_001 <= n <= 70_009),
+    "one n": lambda n: bool(n == 100_003),
+    "the first n": lambda n: bool(n == 4),
+    "the last n": lambda n: bool(n == 1 << 17),
+}
+
+
+def define_failure(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
+    """For some n nothing is ever to be found."""
+    own = Retrieval.definition
+    monkeypatch.setattr(
+        Retrieval,
+        "definition",
+        lambda self, subject, label: Say(FAILED) if where(subject.n) else own(self, subject, label),
+    )
+
+
+def leave_out_a_number(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
+    """For some n the number n stands in no text."""
+    own = Retrieval.texts
+
+    def texts(self: Retrieval, subject: Subject) -> TokenAutomaton:
+        automaton, n = own(self, subject), subject.n
+        if not where(n):
+            return automaton
+        states = (replace(one, numbers=(1, n - 1)) if one.numbers[1] else one for one in automaton.states)
+        return replace(automaton, states=tuple(states))
+
+    monkeypatch.setattr(Retrieval, "texts", texts)
+
+
+@pytest.mark.parametrize("where", RANGES)
+def test_another_definition_at_some_n_is_seen(
+    where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store_as_it_is(RECALL, "program")
+    define_failure(monkeypatch, RANGES[where])
+    actual = row(RECALL, "program")
+    assert actual.verdict is not Verdict.HOLDS
+    assert not actual.as_expected
+    monkeypatch.setattr(store, "subjects", lambda: [(RECALL, "program")])
+    assert store.main(["recall-program"]) in (1, 3)
+    assert "recall-program: stale" in capsys.readouterr().out
+
+
+def test_a_certificate_of_rounding_asks_for_no_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "rounding")
+    define_failure(monkeypatch, RANGES["one n"])
+    assert row(RECALL).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("about", ["rounding", "program"])
+@pytest.mark.parametrize("where", RANGES)
+def test_other_texts_at_some_n_are_seen(where: str, about: stored.About, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, about)
+    leave_out_a_number(monkeypatch, RANGES[where])
+    actual = row(RECALL, about)
+    assert actual.verdict is not Verdict.HOLDS
+    assert not actual.as_expected
+
+
+def test_texts_that_are_others_for_an_int_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "rounding")
+    leave_out_a_number(monkeypatch, lambda n: isinstance(n, int) and n > 1000)
+    assert row(RECALL).verdict is not Verdict.HOLDS
+
+
+def test_another_option_is_another_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "program")
+    monkeypatch.setattr(Retrieval, "is_stepwise", True)
+    document = stored.read(RECALL, "program")
+    assert document is not None
+    assert document.questions != stored.questions(RECALL, "program")
+    assert row(RECALL, "program").verdict is Verdict.UNKNOWN
+
+
+def test_only_intervals_of_which_another_question_is_asked_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "rounding")
+    document = stored.read(RECALL, "rounding")
+    assert document is not None
+    leave_out_a_number(monkeypatch, lambda n: bool(70_001 <= n <= 70_009))
+    cases = stored.questions(RECALL, "rounding")
+    assert [case.high for case in cases] == [70_000, 70_009, 1 << 17]
+    assert cases[0].asked == cases[2].asked == document.questions[0].asked != cases[1].asked
+    lost = {*document.intervals} - {*store.keep(document, cases)}
+    assert lost == {one for one in document.intervals if one.low <= 70_009 and one.high >= 70_001}
+    assert lost
+
+
+def test_a_question_without_one_answer_for_many_n_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_as_it_is(RECALL, "program")
+    define_failure(monkeypatch, lambda n: n % 7 == 3)
+    assert row(RECALL, "program").verdict is Verdict.UNKNOWN
+    with pytest.raises(stored.NotCertified, match="the question"):
+        made(RECALL, "program")
+
+
+def test_a_question_is_the_same_in_every_process() -> None:
+    code = (
+        "from verify.dossiers.registry import find_subject\n"
+        "from verify.stored.intervals import questions, forms_of, form_of\n"
+        "for lean in (False, True):\n"
+        "    subject = find_subject('istree', 4, last=99, lean=lean)\n"
+        "    print(questions(subject, 'program'), form_of(forms_of(subject, 5)))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "123"
+    }
+    assert len(said) == 1
+    assert next(iter(said)).count("asked=") == 2
+
+
+def test_each_kind_of_value_has_a_text_of_its_own() -> None:
+    values = [
+        1,
+        Fraction(1, 2),
+        "1",
+        "[1]",
+        [1],
+        {1},
+        {1: 2},
+        None,
+        [],
+        {},
+        ["1", "2"],
+        ["1 2"],
+        Label("1"),
+        as_term(1),
+    ]
+    assert len({*map(canonical, values)}) == len(values)
+    assert canonical({"b": {2, 1}, "a": 3}) == canonical({"a": Fraction(3), "b": {1, 2}})
+    with pytest.raises(TypeError, match="no text for object"):
+        canonical([object()])
+
+
 # Forged documents
 
 
@@ -245,7 +422,20 @@ def overlapping(document: dict[str, Any]) -> None:
     document["intervals"].insert(7, document["intervals"][6])
 
 
-FORGERIES = (dropped, widened, ended_early, of_others, said_otherwise, of_other_weights, overlapping)
+def of_another_question(document: dict[str, Any]) -> None:
+    document["questions"] = [f"{'0' * 16} {1 << 17}"]
+
+
+FORGERIES = (
+    of_another_question,
+    dropped,
+    widened,
+    ended_early,
+    of_others,
+    said_otherwise,
+    of_other_weights,
+    overlapping,
+)
 
 
 @pytest.mark.parametrize("forge", FORGERIES)
@@ -277,7 +467,7 @@ def test_what_a_forger_can_do_is_found_by_another_seed() -> None:
         for one in document.intervals
     )
     stored.path_of(RECALL, "rounding").write_text(
-        stored.text_of(Document(RECALL, "rounding", forged)), encoding="utf-8"
+        stored.text_of(Document(RECALL, "rounding", document.questions, forged)), encoding="utf-8"
     )
     assert row(RECALL).verdict is Verdict.HOLDS
     assert any(row(RECALL, seed=seed).verdict is not Verdict.HOLDS for seed in (1, 2, 3))

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 import constructions.parts.heads.match as match
-from verify.dossiers.dossier import ENDLESS, LARGEST_N
+from constructions.language.terms import Say
+from verify.automata.token_automaton import TokenAutomaton
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import Retrieval
 from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import Stale
@@ -90,4 +93,30 @@ def test_other_weights_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(match, "match_scale", scale)
     with pytest.raises(Stale, match="other weights"):
+        stored_above.require(above, theorem)
+
+
+def test_another_definition_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    above, theorem = made()
+    own = Retrieval.definition
+    monkeypatch.setattr(
+        Retrieval,
+        "definition",
+        lambda self, subject, label: Say("NO") if subject.n > 10**30 else own(self, subject, label),
+    )
+    with pytest.raises(Stale, match="other weights, texts or definitions"):
+        stored_above.require(above, theorem)
+
+
+def test_other_texts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    above, theorem = made()
+    own = Retrieval.texts
+
+    def texts(self: Retrieval, subject: Subject) -> TokenAutomaton:
+        automaton = own(self, subject)
+        states = (replace(one, numbers=(1, subject.n - 1)) if one.numbers[1] else one for one in automaton.states)
+        return replace(automaton, states=tuple(states))
+
+    monkeypatch.setattr(Retrieval, "texts", texts)
+    with pytest.raises(Stale, match="other weights, texts or definitions"):
         stored_above.require(above, theorem)

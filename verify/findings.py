@@ -1,7 +1,8 @@
 """The findings as a page for readers of the paper: `python -m verify.findings [LEDGER.json] [--into PAGE.md]`.
 
-First what no reading of the print saves, then slips, then what the print leaves open, then what fails at small sizes alone; each in
-the order of the paper: what is printed, what is used instead, why, which readings were tried, and the smallest witnesses.
+First what is false as printed, with nothing changed, then slips, then what the print leaves open, then what fails at small sizes
+alone; each in the order of the paper: what is printed, what is used instead, why, which readings were tried, and the smallest
+witnesses.
 Findings come from the constructions, the parts and the reductions; everything else from the ledger and the stored witnesses.
 """
 
@@ -33,7 +34,7 @@ from verify.transcription import link, places_of
 PROG = "python -m verify.findings"
 LONGEST_WITNESS = 160
 TITLES: Mapping[Kind, tuple[str, str]] = {
-    Kind.FALSE: ("False", "Every way that we tried of filling in what the print leaves open fails."),
+    Kind.FALSE: ("False", "The sentence as printed fails, with nothing changed. What works with a change is listed."),
     Kind.SLIP: ("Slips", "One line or one sign. The right form stands beside it in print, or is the obvious one."),
     Kind.OPEN: (
         "Left open",
@@ -53,8 +54,8 @@ HEAD = f"""\
 This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. With
 these repairs no theorem of the paper is refuted: each construction is built here with them, and the [ledger](ledger.md) says how
 far each is checked. With number i embedded as i·w1 and the embedding as output head, no output makes a number in the middle alone
-the likeliest. So the proofs of Theorems 4.6, 4.7 and 5.6 need another embedding of numbers, another head, or an output that
-ties with larger numbers and a rule for ties. We read the print as a referee who wants it to be right. So a finding has a kind,
+the likeliest. So the proofs of Theorems 4.6, 4.7 and 5.6 need a small change: another embedding of numbers, or a rule for ties.
+The theorems themselves stand. We read the print as a referee who wants it to be right. So a finding has a kind,
 and it lists the readings of the print that were tried.
 
 A witness is a small input that refutes a claim; the search shrank it. In brackets stands what was judged: `printed`, the print;
@@ -134,7 +135,8 @@ def _outcome(reading: Reading) -> str:
 
 
 def _shown(reading: Reading) -> str:
-    parts = [escaped(reading.stands), f"`{reading.shown}`" if reading.shown else ""]
+    changes = f"changes {escaped(reading.changes)}" if reading.changes else ""
+    parts = [escaped(reading.stands), changes, f"`{reading.shown}`" if reading.shown else ""]
     return f" ({', '.join(part for part in parts if part)})" if any(parts) else ""
 
 

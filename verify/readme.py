@@ -1,7 +1,8 @@
 """Copies what a ledger says into Markdown files: `python -m verify.readme LEDGER.json [--into docs/ledger.md]`.
 
 A part stands between two marks, and only the text between them is replaced, so that no copy is edited by hand. Parts: `ledger` is
-the whole table; `false` is what no reading of the print saves; `certified` says for which n the models are certified.
+the whole table; `false` is what is false as printed, and what works with a change; `certified` says for which n the models are
+certified.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ def false(rows: Sequence[Row]) -> str:
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
     lines = [
         f"The findings are {counts}. The false ones:\n",
-        "| printed | why it is false | to see it |",
-        "|---|---|---|",
+        "| printed | why it is false | what works | to see it |",
+        "|---|---|---|---|",
     ]
     findings = known_findings()
     for first, *_ in entries(rows, Kind.FALSE):
@@ -80,7 +81,8 @@ def false(rows: Sequence[Row]) -> str:
         where = f"[{place}]({link(first.claim.source)})"
         failed = [one for one in first.claim.readings if not one.holds]
         why = next((one.text for one in failed if one.shown == first.claim.id), failed[0].text if failed else "")
-        cells = (f"{where}: {escaped(printed)}", escaped(why), f"`python -m verify.replay {first.claim.id}`")
+        works = "; ".join(escaped(one.text) for one in first.claim.readings if one.holds) or "nothing that we tried"
+        cells = (f"{where}: {escaped(printed)}", escaped(why), works, f"`python -m verify.replay {first.claim.id}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -58,6 +58,23 @@ def index() -> None:
     printed_output(6, (2,)[0])
 
 
+@pytest.mark.parametrize("n", [3, 7, 20])
+def test_a_tied_head_writes_every_number_with_a_change(n: int) -> None:
+    """Ties go to the first; a sign turned and a second coordinate; a coordinate for each digit. All fail without the change."""
+    largest = 10_000
+
+    def first(logits: Sequence[Fraction | int]) -> int:
+        return logits.index(max(logits)) + 1
+
+    for v in range(1, n + 1):
+        y = -(-largest // v)
+        assert first([min(i * y, largest) for i in range(1, n + 1)]) == v
+        for sign in (1, -1):
+            logits = [sign * v * i - Fraction(i * i, 2) for i in range(1, n + 1)]
+            assert (first(logits) == v) == (sign == 1 or v == 1)
+        assert first([int(i == v) for i in range(1, n + 1)]) == v
+
+
 # Slips of Appendix C: the printed line fails, and the form that stands beside it does not
 
 

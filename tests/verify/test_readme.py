@@ -87,7 +87,11 @@ def test_what_is_false_is_told_with_its_witness() -> None:
     about = replace(REFUTED.claim, kind=Kind.FALSE, readings=(Reading("as printed", False),))
     text = readme.false([HOLDS, replace(REFUTED, claim=about)])
     assert "The findings are 1 false, 0 slips, 0 left open." in text
-    assert "| [C.2](transcription.md#c2): so | as printed | `python -m verify.replay C.2` |" in text
+    told = "| [C.2](transcription.md#c2): so | as printed | {} | `python -m verify.replay C.2` |"
+    assert told.format("nothing that we tried") in text
+    changed = Reading("another head", True, "C.2/other", changes="the head")
+    about = replace(about, readings=(*about.readings, changed))
+    assert told.format("another head") in readme.false([HOLDS, replace(REFUTED, claim=about)])
 
 
 @pytest.mark.parametrize("page", ["docs/results.md", "docs/ledger.md"])

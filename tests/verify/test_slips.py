@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
-from verify.claims import istree_models, next_fraction, retrieval_size
+from verify.claims import architecture, istree_models, next_fraction, retrieval_size
 from verify.claims.models import ISTREE
 from verify.claims.printed_searches import SEARCH, Run, by_search, records
 from verify.dossiers.registry import find_subject
@@ -20,6 +22,7 @@ from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
 
 SIZES = Options(n_max=10_000)
+FIRST, SECOND, UNIT = architecture.TIED
 
 
 def judged(test: Callable[..., None], *more: Any) -> Row:
@@ -54,6 +57,23 @@ def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) ->
 def test_too_few_bits_for_retrieval_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Retriever, "least_precision", lambda *arguments, **more: 5)
     assert judged(retrieval_size.test_logarithmic_precision, retrieval_size.ROWS[0]).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(FIRST, alone=True),  # the lead is shared
+        replace(FIRST, output=lambda n, v, fmt: (-FIRST.output(n, v, fmt)[0],)),
+        replace(SECOND, output=lambda n, v, fmt: (Fraction(-v), Fraction(1))),  # the printed sign
+        replace(SECOND, words=lambda n, q: [(Fraction(i), Fraction(i * i, 2)) for i in range(1, n + 1)]),
+        replace(UNIT, words=lambda n, q: [tuple(i * x for x in word) for i, word in enumerate(UNIT.words(n, q), 1)]),
+        replace(UNIT, output=lambda n, v, fmt: UNIT.output(n, 1, fmt)),
+    ],
+)
+def test_a_tied_head_without_its_change_is_refuted(other: architecture.Tied) -> None:
+    unproved = replace(other, theorems=())
+    row = judged(architecture.test_a_tied_head_with_a_change, unproved)
+    assert row.verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize("slip", [lambda n: min(n, 600), lambda n: min(n + 1, 600), lambda n: n // 2 + 1])

@@ -223,8 +223,8 @@ def test_a_claim_that_only_fails_below_does_not_hold(paper: Paper) -> None:
     ("kind", "readings", "error"),
     [
         ("slip", [], "name the reading that fails"),
-        ("slip", [("as printed", False, "", "")], "false means that no reading holds"),
-        ("false", [("as printed", False, "", ""), ("other", True, "V/2", "")], "false means that no reading holds"),
+        ("slip", [("as printed", False, "", "")], "slip and open mean that a reading holds"),
+        ("false", [("as printed", False, "", ""), ("other", True, "V/2", "")], "makes it open, not false"),
         ("open", [("other", True, "V/2", "")], "name the reading that fails"),
         ("slip", [("as printed", False, "", ""), ("other", True, "V/2", "")], "say where the right form"),
         ("worse", [("as printed", False, "", "")], "'worse' is not a valid Kind"),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 from constructions.engines import find_engine
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
-from precision.format import fixed_point
-from precision.rounding import round_ratio
+from precision.format import Format, fixed_point
+from precision.rounding import round_fraction, round_ratio
+from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED_HEAD_ID, UNIT_WORDS, tied_outputs
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
-from verify.claims.readings_of_heads import tied_outputs
 from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, Case, cases, every_case, model
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import questions
 from verify.oracles.proofs import by_expansion, theorem
 from verify.oracles.scaled_scores import DividingEngine, with_larger_keys
@@ -34,7 +36,7 @@ class Wanted:
 
 
 @claim(
-    "3.2/tied-head",
+    TIED_HEAD_ID,
     source="section 3.2, the word embedding and the output head, and appendix C.6.2",
     statement="With i·w_1 as the embedding of number i, one token a number, and the embedding as output head, some output makes v,"
     " and v alone, the likeliest number, for every v ≤ n, n ≥ 3.",
@@ -42,7 +44,7 @@ class Wanted:
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
-        *tied_outputs("3.2/tied-head"),
+        *tied_outputs(TIED_HEAD_ID),
         Reading(
             "the output of C.6.2, and any second coordinate f(i): −v·i + f(i) is largest at i = v for no two v in a row",
             False,
@@ -80,6 +82,112 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         range="every number of 1 … n, every first entry of an output",
         size=lambda wanted: wanted.n,
         precision="p = 7",
+    )
+
+
+# What a tied head writes with a change
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A choice of words and outputs: the logit of number i is the product of its word with the output.
+
+    words: (n, q) ↦ the words of 1 … n. output: (n, v, format) ↦ the output that is to write v. alone: whether v leads all others.
+    theorems: why it leads, for all n. text: which words are tried.
+    """
+
+    id: str
+    statement: str
+    words: Callable[[int, int], list[Vector]]
+    output: Callable[[int, int, Format], Vector]
+    alone: bool = True
+    theorems: Sequence[Json] = ()
+    text: str = ""
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        return Claim(self.id, "section 3.2, the word embedding and the output head", self.statement)
+
+
+def saturating(n: int, v: int, fmt: Format) -> Vector:
+    """The least output with which v·y is the largest number: so it is for v … n, and not for v − 1."""
+    return (-(-fmt.max_quanta // v) * fmt.quantum,)
+
+
+def on_a_circle(n: int, q: int) -> list[Vector]:
+    """Points of the unit circle, in q digits after the point."""
+    angles = [2 * math.pi * i / n for i in range(n)]
+    return [tuple(Fraction(round(x * 2**q), 2**q) for x in (math.cos(a), math.sin(a))) for a in angles]
+
+
+def one_hot(n: int, q: int) -> list[Vector]:
+    """A coordinate of its own for each word."""
+    return [tuple(Fraction(i == j) for j in range(n)) for i in range(n)]
+
+
+DIGITS = 10
+MOST_TIED = 64  # numbers
+TIED_BITS = 4  # bits behind the point for each bit of n
+EQUAL_LENGTHS = "2*((a*a + b*b) - (a*c + b*d)) == (a - c)**2 + (b - d)**2 + ((a*a + b*b) - (c*c + d*d))"
+TIED = (
+    Tied(
+        SHARED_LEAD,
+        "With i·w_1 as the embedding of number i and the embedding as output head, some output makes v the first of the likeliest"
+        " numbers, for every v ≤ n: v … n saturate and tie, v − 1 does not, and a tie goes to the first word.",
+        lambda n, q: [(Fraction(i),) for i in range(1, n + 1)],
+        saturating,
+        alone=False,
+    ),
+    Tied(
+        SECOND_COORDINATE,
+        "With (i, −i²/2) as the embedding of number i and the embedding as output head, the output of appendix C.6.2 with one"
+        " sign turned, (+v, 1), makes v alone the likeliest number, for every v ≤ n.",
+        lambda n, q: [(Fraction(i), -Fraction(i * i, 2)) for i in range(1, n + 1)],
+        lambda n, v, fmt: (Fraction(v), Fraction(1)),
+        theorems=(theorem("2*((v*v - v*v/2) - (v*i - i*i/2)) == (v - i)**2", v="real", i="real"),),
+    ),
+    Tied(
+        UNIT_WORDS,
+        "With words of one length as the embedding, such as points of a circle, or a coordinate for each, as decimal digits may"
+        " have it, and the embedding as output head, the word of v as output makes v alone the likeliest.",
+        lambda n, q: one_hot(n, q) if n <= DIGITS else on_a_circle(n, q),
+        lambda n, v, fmt: (one_hot if n <= DIGITS else on_a_circle)(n, -fmt.quantum_exponent)[v - 1],
+        theorems=(theorem(EQUAL_LENGTHS, a="real", b="real", c="real", d="real"),),
+        text=f": a coordinate for each up to n = {DIGITS}, points of a circle above",
+    ),
+)
+
+
+@claims("tied", TIED, lambda tied: tied.claim)
+def test_a_tied_head_with_a_change(check: Check, tied: Tied) -> None:
+    for shown in tied.theorems:
+        check.proved(
+            [by_expansion(shown)], by="expansion", range="the lead of the word that is wanted, in exact arithmetic"
+        )
+
+    def is_written(wanted: Wanted) -> Counterexample | None:
+        fmt = fixed_point(2 * TIED_BITS * wanted.n.bit_length() + 1)
+        output = tied.output(wanted.n, wanted.number, fmt)
+        words = tied.words(wanted.n, -fmt.quantum_exponent)
+        held = all(round_fraction(x, fmt).quanta * fmt.quantum == x for vector in (output, *words) for x in vector)
+        products = (sum((x * y for x, y in zip(word, output, strict=True)), Fraction(0)) for word in words)
+        logits = [round_fraction(product, fmt).quanta for product in products]
+        first, tops = logits.index(max(logits)) + 1, logits.count(max(logits))
+        if held and first == wanted.number and (tops == 1 or not tied.alone):
+            return None
+        return Counterexample(in_the_format=held, first_of_the_likeliest=first, likeliest=tops)
+
+    most = min(MOST_TIED, check.n_max)
+    check.exhaustive(
+        [Wanted(n, v) for n in range(1, most + 1) for v in range(1, n + 1)],
+        is_written,
+        count=most * (most + 1) // 2,
+        range=f"every number of 1 … n{tied.text}",
+        size=lambda wanted: wanted.n,
+        precision=f"p = {2 * TIED_BITS}·bits(n) + 1",
     )
 
 

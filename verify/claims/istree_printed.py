@@ -20,7 +20,7 @@ from constructions.wiring.finding import Finding
 from verify.claims.istree import STATEMENT, decode, spoken, wrong
 from verify.claims.istree_layer7 import TREES, by_algorithm_1
 from verify.claims.models import ISTREE
-from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
+from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
 from verify.runs.costs import PRECISION
@@ -66,7 +66,7 @@ EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v 
     as_printed(
         TIED_HEAD,
         Kind.FALSE,
-        *tied_outputs(),
+        *tied_outputs(stem=REPAIRED),
         said=EVERY_VERTEX,
     )
 )
@@ -260,13 +260,13 @@ def test_roomy(check: Check, engine: str) -> None:
 
 @ISTREE.judges(
     "printed",
-    "The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
-    " bits enough.",
+    f"The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
+    f" bits enough. {EMBEDDED}",
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     slip="tied-head",
-    readings=tied_outputs(),
+    readings=tied_outputs(TIED_HEAD_ID, REPAIRED),
 )
 def test_istree_as_printed(check: Check, engine: str) -> None:
     """With its output head and its layer 7; edges are written smaller end first."""

@@ -17,8 +17,22 @@ TWO_BLOCKS = "4.6/counting-two-blocks"
 Told = tuple[Kind, tuple[Reading, ...]]
 
 
-def tied_outputs(shown: str = "") -> tuple[Reading, ...]:
-    """Number i scores i times the output's first entry, whatever the output is."""
+TIED_HEAD_ID = "3.2/tied-head"
+SHARED_LEAD, SECOND_COORDINATE, UNIT_WORDS = (f"{TIED_HEAD_ID}-{what}" for what in ("first", "second", "unit"))
+EMBEDDED = "Number i embeds as i·w_1, the embedding is the output head, and the output is n[−v, 1, −1, …, −1] of appendix C.6.2."
+
+
+def tied_outputs(shown: str = "", stem: str = "4.6/index") -> tuple[Reading, ...]:
+    """Number i scores i times the output's first entry, whatever the output is.
+
+    shown: the claim that shows so. stem: the model with another embedding.
+    """
+    other = Reading(
+        "number i embeds as (i, i²), and the output (2v, −1) is tied to it",
+        True,
+        stem,
+        changes="the embedding of numbers",
+    )
     return (
         Reading("the output of appendix C.6.2, n[−v, 1, −1, …, −1]: number i has −n·v·i, so 1 is the likeliest", False),
         Reading(
@@ -27,6 +41,26 @@ def tied_outputs(shown: str = "") -> tuple[Reading, ...]:
             False,
             shown,
         ),
+        Reading(
+            "v … n saturate together, v − 1 does not, and a tie goes to the first word, as A.4 is filled in here",
+            True,
+            SHARED_LEAD,
+            changes="“v alone”: v shares the lead with larger numbers",
+        ),
+        Reading(
+            "one sign of C.6.2's output turned, and its second coordinate used: (+v, 1) against (i, −i²/2)",
+            True,
+            SECOND_COORDINATE,
+            changes="a sign of the output, and the second coordinate of a number's word",
+        ),
+        Reading(
+            "words of one length: digits with a coordinate each, as a remark of section 3 allows, or points of a circle, as"
+            " appendix B may have them",
+            True,
+            UNIT_WORDS,
+            changes="the embedding of numbers",
+        ),
+        other,
     )
 
 
@@ -74,7 +108,7 @@ def count(shown: str) -> tuple[Reading, ...]:
 def told(id: str, stem: str) -> Told:
     """Of one finding, and the model whose repaired form shows the reading that works."""
     if id == TIED_HEAD.id:
-        return Kind.FALSE, tied_outputs("3.2/tied-head")
+        return Kind.FALSE, tied_outputs(TIED_HEAD_ID, stem)
     if id == INDICATOR.id:
         return Kind.SLIP, indicator(stem)
     if id == COUNT.id:
@@ -107,7 +141,7 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
         kind, readings = told(left[0], stem)
         return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings, "slip": left[0]}
     if TIED_HEAD.id in left:
-        readings = tied_outputs("3.2/tied-head")
+        readings = tied_outputs(TIED_HEAD_ID, stem)
         if INDICATOR.id in left:  # by it the model answers FAILED before its head is asked
             readings = (
                 *readings,

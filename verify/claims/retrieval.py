@@ -22,7 +22,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.questions import every_question
-from verify.claims.readings_of_heads import verdict
+from verify.claims.readings_of_heads import EMBEDDED, verdict
 from verify.claims.readings_of_searches import told
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
@@ -306,10 +306,11 @@ class Printed:
         """What is claimed."""
         searched = {"expected": Verdict.REFUTED, **told(self.findings)}
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
+        embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
         if not self.alone:
-            return about(self.stem, "printed", variant="printed", **more)
+            return about(self.stem, "printed", *embedded, variant="printed", **more)
         (finding,) = self.findings
-        text = f"As printed: {finding.printed}."
+        text = " ".join(embedded or [f"As printed: {finding.printed}."])
         return about(self.stem, finding.id, text, source=finding.source, finding=finding.id, **more)
 
 

@@ -33,8 +33,9 @@ class Verdict(enum.StrEnum):
 class Kind(enum.StrEnum):
     """Why a claim is refuted.
 
-    FALSE: every way that was tried of filling in what the print leaves open fails. SLIP: one line or one sign is wrong, and the
-    right form stands beside it in print or is the obvious one. OPEN: the print does not say; one filling fails, and another works.
+    FALSE: the sentence as printed fails, with nothing changed, however its gaps are filled. SLIP: one line or one sign is wrong,
+    and the right form stands beside it in print or is the obvious one. OPEN: the print does not say; one filling fails, and
+    another works.
     """
 
     FALSE = "false"
@@ -49,12 +50,15 @@ class Reading:
     text: the filling, in a sentence. holds: whether the claim holds under it.
     shown: the claim whose verdict shows so; "" is the witness of the claim that this reading belongs to.
     stands: of the right form of a slip, where in print it stands, or "the obvious form".
+    changes: what such a reading changes of the printed sentence; "" for one that only fills a gap. What is false has no reading
+    that holds and changes nothing.
     """
 
     text: str
     holds: bool
     shown: str = ""
     stands: str = ""
+    changes: str = ""
 
     def __post_init__(self) -> None:
         if not self.text:
@@ -130,8 +134,12 @@ class Claim:
         works = [reading for reading in self.readings if reading.holds]
         if len(works) == len(self.readings):
             raise ValueError(f"claim {self.id}: name the reading that fails")
-        if (self.kind is Kind.FALSE) == bool(works):
-            raise ValueError(f"claim {self.id}: false means that no reading holds, slip and open that one does")
+        if self.kind is not Kind.FALSE and not works:
+            raise ValueError(
+                f"claim {self.id}: slip and open mean that a reading holds, false that none does as printed"
+            )
+        if self.kind is Kind.FALSE and not all(reading.changes for reading in works):
+            raise ValueError(f"claim {self.id}: a reading that holds and changes nothing makes it open, not false")
         if self.kind is Kind.SLIP and not any(reading.stands for reading in works):
             raise ValueError(f"claim {self.id}: say where the right form of the slip stands")
 

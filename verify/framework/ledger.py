@@ -214,6 +214,7 @@ def contradictions(rows: Sequence[Row]) -> list[str]:
 def reading_text(reading: Reading) -> str:
     """A reading in one line: what it is, whether the claim holds under it, and what shows so."""
     stands = f" ({reading.stands})" if reading.stands else ""
+    stands += f" (changes {reading.changes})" if reading.changes else ""
     by = f": {reading.shown}" if reading.shown else ""
     return f"reading: {reading.text}{stands}; {'holds' if reading.holds else 'fails'}{by}"
 

@@ -27,6 +27,7 @@ from verify.oracles.reductions import (
     Bits,
     NoInstance,
     Reduction,
+    in_blocks,
     inputs,
     ngrams,
     parities,
@@ -164,6 +165,19 @@ def test_a_printed_value_is_taken_for_the_last_key(c: int) -> None:
     printed = recalls(printed=True) if c == 2 else ngrams(c, printed=True)
     assert first_failure(printed) == ((0, 1), 2)
     assert first_failure(replace(printed, ks=lambda n: range(1, n))) is None  # no other key collides
+
+
+@pytest.mark.parametrize("c", [2, 3, 4])
+def test_an_array_of_blocks_loses_no_bit(c: int) -> None:
+    """By hand: the value after the last key; a block that is not aligned is no entry."""
+    printed = recalls(printed=True) if c == 2 else ngrams(c, printed=True)
+    blocks = in_blocks(printed, c)
+    assert first_failure(blocks) is None
+    assert [blocks.states_needed(n) for n in range(1, 6)] == [2, 4, 8, 16, 32]
+    assert blocks.right_answer((0, 1), 2) == "3"
+    assert printed.right_answer((0, 1), 2) == "2"
+    text = ("<s>", *["1"] * (c - 1), "2", *["5"] * (c - 1), "4", "?", *["2"] * (c - 1))
+    assert blocks.answer(9, text) == "FAILED"
 
 
 @pytest.mark.parametrize("n", [2, 4, 6])

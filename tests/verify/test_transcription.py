@@ -83,7 +83,7 @@ def sources() -> dict[str, str]:
     [
         ("Lemmas C.9 and C.15", ("C.9", "C.15")),
         ("Lemmas C.15 to C.18", ("C.15", "C.16", "C.17", "C.18")),
-        ("Theorem 4.6, lower bound; Lemmas C.24 to C.27", ("4.6", "C.24", "C.25", "C.26", "C.27")),
+        ("Theorem 4.6, lower bound; Lemma C.24", ("4.6", "C.24")),
         ("definitions 3.3 to 3.5", ("3.3", "3.4", "3.5")),
         ("section 3 (embedding) and C.6.2, layer 9", ("3", "C.6.2")),
         ("section 3.2, the word embedding", ("3.2",)),

@@ -209,18 +209,6 @@ class Printed:
 
 PRINTED = (
     Printed(
-        hybrid.NEAREST_TIE,
-        Kind.OPEN,
-        (
-            Reading("One head reads both records of an edge, as in our layout.", holds=False),
-            Reading(
-                "Two heads retrieve the edge, as the text says, with one key an edge in each: edges stand three tokens apart.",
-                holds=True,
-                shown="5.7/nearest-one-key",
-            ),
-        ),
-    ),
-    Printed(
         hybrid.SEARCH_RANGE,
         Kind.OPEN,
         (
@@ -261,23 +249,53 @@ def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
 # What the print leaves open, filled in otherwise
 
 
-@ISTREE_HYBRID.judges(
-    "nearest-one-key",
-    "Where each edge has one key, three tokens behind the one before, no two edges are equally near to pos + 2^i.",
-    source=hybrid.NEAREST_TIE.source,
+@dataclass(frozen=True)
+class Layout:
+    """Where keys of edges stand. apart: each so many tokens after the previous one. quarters: how many are added to pos + 2^i."""
+
+    name: str
+    statement: str
+    apart: int
+    quarters: int
+    why: str
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        return ISTREE_HYBRID.claim(self.name, self.statement, source=hybrid.NEAREST_TIE.source)
+
+
+KEYS = (
+    Layout(
+        "nearest-one-key",
+        "Where each edge has one key, three tokens after the previous one, no two edges are equally near to pos + 2^i.",
+        3,
+        0,
+        "Edges at pos + 3j and pos + 3k tie if 3(j + k) = 2^(i + 1), but no power of two is a multiple of 3.",
+    ),
+    Layout(
+        "nearest-quarter",
+        "Where keys stand at any tokens, as our two records of each edge do, no two keys are equally near to pos + 2^i + 1/4.",
+        1,
+        1,
+        "Keys at pos + j and pos + k tie if j + k = 2^(i + 1) + 1/2, which is no integer.",
+    ),
 )
-def test_one_key(check: Check) -> None:
+
+
+@claims("layout", KEYS, lambda layout: layout.claim)
+def test_no_tie(check: Check, layout: Layout) -> None:
     def no_tie(n: int) -> Counterexample | None:
-        keys = [3 * e for e in range(1, n)]
+        keys = range(3, 3 * n, layout.apart)
         for pos, i in itertools.product(keys, range((3 * n).bit_length() + 1)):
-            distances = Counter(abs(key - pos - (1 << i)) for key in keys)
+            distances = Counter(abs(4 * (key - pos - (1 << i)) - layout.quarters) for key in keys)
             if max(distances.values()) > 1:
                 return Counterexample(pos=pos, i=i)
         return None
 
     sizes = range(2, min(ONE_KEY, check.n_max) + 1)
     check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i", size=lambda n: n)
-    check.argued("Edges at pos + 3j and pos + 3k tie if 3(j + k) = 2^(i + 1), but no power of two is a multiple of 3.")
+    check.argued(layout.why)
 
 
 @cache

@@ -1,6 +1,6 @@
 """Reductions from one-way communication: what a recurrent model must remember, whatever it thinks afterwards.
 
-Source: Theorems 4.6 and 4.7, lower bounds; Lemmas C.24 – C.28. The last one, Turing machines, is ours.
+Source: Theorems 4.6 and 4.7, lower bounds; Lemmas C.24, C.26 and C.28. The last one, Turing machines, is ours.
 Notation: Alice holds bits x_1 … x_n and writes the first words of a prompt; Bob holds k and writes the rest. Alice's words
 depend on x alone, Bob's on n and k alone, and the task's right answer tells Bob the bit that he wants to know, mostly x_k.
 Derivation: a deterministic recurrent model has read Alice's words. All that follows (Bob's words, a chain of thought of any
@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
 from constructions.istree.graphs import PAPER, Edge, Graph, GraphError, is_tree
-from constructions.retrieval.task import ASK, NO, START, YES, Task
+from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Task
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
@@ -42,7 +42,7 @@ from verify.oracles.lower_bounds import written
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
-LOWER_BOUND = "Theorem 4.6, lower bound; Lemmas C.24 to C.27"
+LOWER_BOUND = "Theorem 4.6, lower bound; Lemma C.24"
 
 COLLISION = Finding(
     id="value-is-key",
@@ -50,7 +50,7 @@ COLLISION = Finding(
     printed="the value behind key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
     used="the value is x_i + n/2 + 1 for recall, x_i + n/c + 1 for c-grams",
     why="the value for x_i = 0 is the last key, so that the last key may be found too early; all keys but the last are answered"
-    " right",
+    " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key",
 )
 THRESHOLD = Finding(
     id="threshold",
@@ -65,7 +65,8 @@ FIRST_BIT = Finding(
     source="Lemma C.28 and Theorem 4.7",
     printed="x̃_i is the parity of x_1 … x_i for i = 1 … n, and Bob asks for x̃_{k−1} = x̃_k",
     used="a bit x̃_0 = 0 stands before them",
-    why="there is no x̃_0 for k = 1; without it, x and the same with x_1 turned cannot be told apart: n − 1 bits are left",
+    why="the length of x̃ is lost in our text. Without x̃_0, k = 1 has no left neighbour, and x and the same with x_1 turned cannot"
+    " be told apart: n − 1 bits are left. As an empty sum x̃_0 is 0",
 )
 
 
@@ -251,6 +252,18 @@ COUNTING_PRINTED = replace(
     statement="The sequence is the list of all j with x_j = 1; the query is k with threshold 1.",
     bob=lambda n, k: _query(k, 1),
 )
+
+
+def in_blocks(reduction: Reduction, c: int) -> Reduction:
+    """The sequence is an array of blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
+
+    def answer(size: int, words: Words) -> str:
+        ask = words.index(ASK)
+        entries = {words[i : i + c - 1]: words[i + c - 1] for i in range(1, ask, c)}
+        return entries.get(words[ask + 1 :], FAILED)
+
+    text = f"{reduction.statement} The sequence is an array of blocks of {c}, a key and its value."
+    return replace(reduction, statement=text, answer=answer)
 
 
 def but_last(reduction: Reduction) -> Reduction:

@@ -24,6 +24,18 @@ from verify.oracles.two_block_counting import TWO_BLOCKS
 from verify.runs.probe import compare
 
 
+def test_a_counted_threshold_is_wrong_with_at_least_as_well() -> None:
+    """Every token is a key: the query counts itself, and so does a threshold k that equals it. (k + 1)/(keys + 1) < 1 says YES."""
+    wrong = [
+        (m, k, q)
+        for m in range(5)
+        for k in range(1, 5)
+        for q in range(1, 5)
+        if (Fraction(k + 1, m + 1 + (k == q) + 1) < 1) != (m >= k)
+    ]
+    assert wrong == [(k - 1, k, k) for k in range(1, 5)]
+
+
 @pytest.mark.parametrize(("width", "k"), [(1, 0), (2, 1), (4, 1), (5, 2), (13, 2), (16, 2), (17, 3), (64, 3), (65, 4)])
 def test_d_is_filled_up_to_a_power_of_4(width: int, k: int) -> None:
     assert halvings(width) == k

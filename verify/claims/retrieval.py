@@ -17,12 +17,12 @@ from constructions.engines import decode_together, find_engine
 from constructions.models.search import SearchError
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import TIED_HEAD, Retriever
-from constructions.retrieval.task import FAILED, Question
+from constructions.retrieval.task import FAILED, NO, YES, Question
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.questions import every_question
-from verify.claims.readings_of_heads import EMBEDDED, verdict
+from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, reached, verdict
 from verify.claims.readings_of_searches import told
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
@@ -143,6 +143,37 @@ def test_every_small_question(check: Check, stem: str) -> None:
     if check.n_max >= 4:
         exhaust("n = 4: up to 4 tokens over 3", [(4, 4, 3, length) for length in alphabets], Discipline.SEQUENTIAL)
     exhaust("n = 1, 2, 3: everything", [(n, n, n, length) for length in alphabets for n in (1, 2, 3)], Discipline.FUSED)
+
+
+# Counting, with “at least”
+
+
+COUNTERS = tuple(stem for stem in RETRIEVERS if stem.endswith("/counting"))
+
+
+@claims(
+    "stem",
+    COUNTERS,
+    lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."),
+)
+def test_at_least(check: Check, engine: str, stem: str) -> None:
+    def right(case: Case) -> Counterexample | None:
+        """The threshold of a case is k − 1."""
+        token, threshold = case.query
+        wired = model(stem, case.n, 2, (), Discipline.FUSED, check.p_bits)
+        answered = RETRIEVERS[stem].request(wired, case.question).run(find_engine(engine)).produced[-1]
+        expected = YES if case.sequence.count(token) >= threshold + 1 else NO
+        return None if answered == expected else Counterexample(at_least=threshold + 1, answered=answered)
+
+    small = [n for n in (1, 2, 3) if n <= check.n_max]
+    check.exhaustive(
+        (case for n in small for case in every_case("counting", n, n, n, 2)),
+        right,
+        count=sum(questions("counting", n, n, n, 2) for n in small),
+        range="every sequence, every token and every k from 1 to n + 1",
+        size=lambda case: case.n,
+        precision=check.precision_text(PRECISION),
+    )
 
 
 # Random questions, up to --n-max
@@ -305,6 +336,7 @@ class Printed:
     def claim(self) -> Claim:
         """What is claimed."""
         searched = {"expected": Verdict.REFUTED, **told(self.findings)}
+        searched["readings"] = (*searched.get("readings", ()), *reached(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
         if not self.alone:

@@ -139,6 +139,11 @@ OF_FINDINGS: Mapping[str, Read] = {
         Kind.OPEN,
         (
             Reading("the key is the cell alone, and 0 where there is no record", False),
+            Reading(
+                "the key is two registers, which MatchClose allows: 1 where a symbol is recorded, and the cell",
+                True,
+                "5.8/marked-key",
+            ),
             Reading("the key is the cell plus a number that makes every cell positive", True, "5.8"),
         ),
     ),

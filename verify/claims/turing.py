@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from constructions.models.model import NOTHING, Ids, Planned
+from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match_close import match_close
+from constructions.turing.base import TuringModel
+from constructions.turing.hybrid import CELL_ZERO, Hybrid
 from constructions.turing.library import Named, find
-from constructions.turing.machine import parse_standard
+from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
+from constructions.turing.tape_models import POINTER
+from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.finding import Finding
-from precision.format import Discipline
+from constructions.wiring.register import squared
+from constructions.wiring.wire import Gadget, Unit
+from precision.format import Discipline, Format
 from verify.claims.models import TURING_COT
 from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
@@ -21,6 +31,7 @@ from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
+FEW_STEPS = 6
 AFFORDABLE = {"reference": 8, "dense": 16}  # steps of a random run that an engine does in a tenth of a second
 CHAMPIONS = ("bb2", "bb3", "bb3-ones", "bb4", "bb2x3")
 FIVE_STATES_SPACE = 24_601  # cells, the start in their middle
@@ -183,6 +194,70 @@ def test_at_scale(check: Check, about: About) -> None:
         range=f"the run of {machine} (indexed)",
         size=lambda case: case.steps,
         precision=about.precision,
+    )
+
+
+# What the key may be
+
+
+@dataclass(frozen=True)
+class Marked(Hybrid):
+    """The hybrid RNN whose head matches two registers: 1 where a symbol is recorded, and the pointer as printed, a number of Z."""
+
+    def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
+        return super().least_precision(n, discipline, printed) + 2  # for the square of one more key
+
+    def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
+        embedding, (linear, attention) = super().plan(n, fmt, printed | {CELL_ZERO.id}, listed)
+        records = [gadget for gadget in linear.gadgets if gadget.name.startswith("record of")]
+        gates = [unit.gate for gadget in records for unit in gadget.units if "key" in unit.into]
+        one, mark = as_affine(1), Pair(reg("mark"), reg("one"), reg("mark"), reg("one"))
+        (head,) = attention.heads
+        pointer = Pair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
+        marks = Gadget("1 at a record", tuple(Unit(gate, one, {"mark": 1}) for gate in gates))
+        both = match_close(head.name, (mark, pointer), head.reads, self.setting(n, fmt))
+        return embedding, (
+            replace(linear, gadgets=(*linear.gadgets, marks)),
+            replace(attention, heads=(both,)),
+        )
+
+
+@dataclass(frozen=True)
+class AboutMarked(About):
+    """What is claimed of that model."""
+
+    def solver(self, machine: Machine, tape: str = "", cells: int | None = None) -> TuringModel:
+        return Marked(machine=machine, tape=tape, cells=cells)
+
+
+MARKED = AboutMarked(**vars(HYBRID))
+
+
+@claims(
+    "about",
+    [MARKED],
+    lambda about: about.claim(
+        "marked-key",
+        f"{about.statement} The head matches two registers, as MatchClose allows: 1 where a symbol is recorded, and the pointer,"
+        " a number of Z.",
+    ),
+)
+def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> None:
+    check.chosen(
+        [Case(machine, "", FEW_STEPS) for machine in every_run(FEW_STEPS)],
+        judge(about),
+        range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape (indexed)",
+        size=lambda case: case.steps,
+        precision=about.precision,
+    )
+    sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
+    check.sampled(
+        cases(about, sizes),
+        judge(about, engine),
+        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
+        size=lambda case: case.steps,
+        precision=about.precision,
+        max_examples=40,
     )
 
 

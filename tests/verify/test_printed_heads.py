@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -9,9 +10,11 @@ import pytest
 
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Part, printed_precision, roomy_precision
-from verify.claims.heads import PRINTED, leaks_nothing, least_lead_as_printed
+from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_printed
+from verify.framework.seen import Undecided
 from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
+from verify.runs.parts import by_oracle
 from verify.runs.probe import compare
 
 
@@ -40,6 +43,21 @@ def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
                 q, leakage = (printed.precision(n) - 1) // 2, keys * Decimal(-n).exp()
                 weight = 1 / (1 + leakage)
                 assert (1 - weight > Decimal(2) ** -(q + 1)) == wrong
+
+
+@pytest.mark.parametrize("printed", PRINTED, ids=lambda printed: printed.part.id)
+def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed) -> None:
+    """At the named p the hardest columns are right, in many more bits some are wrong, and no row that holds speaks of these."""
+    part, n = printed.part, printed.holds_from
+    right = printed.named(by_oracle(part, "reference", printed=True))
+    trials = [hardest(part, n, min(n, 30), printed.precision(n), back) for back in printed.hardest]
+    assert [right(trial) for trial in trials] == [None] * len(trials)
+    finer = [replace(trial, precision_bits=20 * n + 1) for trial in trials]
+    assert any(compare(part, trial, "reference", printed=True) for trial in finer)
+    for trial in finer:
+        with pytest.raises(Undecided, match=f"the claim names p = {printed.precision(n)} for n = {n}"):
+            right(trial)
+    assert printed.text in printed.claim.statement
 
 
 def test_the_score_of_c14_counts_and_its_printed_product_does_not() -> None:

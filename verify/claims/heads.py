@@ -14,7 +14,7 @@ from constructions.wiring.part import Contract, Integer, Part, Setting, printed_
 from verify.claims.readings_of_heads import count as count_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.framework.seen import Undecided
+from verify.framework.seen import Predicate, Undecided
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
@@ -54,7 +54,7 @@ def test_head(check: Check, engine: str, head: Columns) -> None:
 
 @dataclass(frozen=True)
 class Printed:
-    """A head with the printed score factors. power: the highest power of n among them. room: what p is, and says so.
+    """A head with the printed score factors. precision: n ↦ the p that the claim names. text: says so.
 
     holds_from: the least n from which on the hardest columns come out right. hardest: the columns of each n that are looked at.
     """
@@ -75,9 +75,18 @@ class Printed:
     @property
     def claim(self) -> Claim:
         """What is claimed."""
-        return Claim(
-            f"{self.part.id}/{self.name}", self.part.source, f"{self.part.statement} {self.remark}", variant="printed"
-        )
+        statement = f"{self.part.statement} {self.remark} At {self.text}, one p for each n."
+        return Claim(f"{self.part.id}/{self.name}", self.part.source, statement, variant="printed")
+
+    def named(self, right: Predicate[Trial]) -> Predicate[Trial]:
+        """The judge of columns at the p that the statement names; no other p is decided, as a lead of n is lost in more bits."""
+
+        def right_there(trial: Trial) -> Counterexample | None:
+            if trial.precision_bits != (p := self.precision(trial.n)):
+                raise Undecided(f"the claim names p = {p} for n = {trial.n}, and this is p = {trial.precision_bits}")
+            return right(trial)
+
+        return right_there
 
 
 LARGE = 64  # from here on e^−n is negligible at every precision that is looked at
@@ -121,10 +130,11 @@ def search_printed(
     n_covers_length: bool = False,
     examples: int = 150,
     also: str = "",
+    by: Predicate[Trial] | None = None,
 ) -> None:
-    """Random columns for the printed head. also: what the text of the range begins with."""
+    """Random columns for the printed head. also: what the text of the range begins with. by: the judge, if another than usual."""
 
-    right = by_oracle(part, engine, printed=True)
+    right = by or by_oracle(part, engine, printed=True)
     longest = min(LONGEST, sizes[0] ** 2)
     check.sampled(
         trials(
@@ -146,21 +156,24 @@ def search_printed(
 def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) -> None:
     part, least = printed.part, printed.holds_from
     sizes = check.sizes(least)
+    if check.p_bits is not None and not (sizes := [n for n in sizes if printed.precision(n) == check.p_bits]):
+        check.unknown(f"p = {check.p_bits} is named for no n that is looked at: {printed.text}")
 
-    right = by_oracle(part, engine, printed=True)
+    right = printed.named(by_oracle(part, engine, printed=True))
     check.fails_below(
         least,
         (
-            hardest(part, n, min(n, LONGEST_HARD), check.p_bits or printed.precision(n), back)
+            hardest(part, n, min(n, LONGEST_HARD), printed.precision(n), back)
             for n in range(max(2, least - 1), least + BEYOND)
             for back in printed.hardest
         ),
         right,
         range="columns in which every position is as near to the winner as can be",
         size=lambda trial: trial.n,
-        precision=check.precision_text(printed.text),
+        precision=printed.text,
     )
-    search_printed(check, engine, part, sizes, printed.precision, printed.text, n_covers_length=printed.n_covers_length)
+    covers = printed.n_covers_length
+    search_printed(check, engine, part, sizes, printed.precision, printed.text, n_covers_length=covers, by=right)
 
 
 @claim(

@@ -11,7 +11,7 @@ from functools import cache
 from constructions.engines import find_engine
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
-from precision.format import Format, fixed_point
+from precision.format import Format, fixed_point, floating_point
 from precision.rounding import round_fraction, round_ratio
 from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED_HEAD_ID, UNIT_WORDS, tied_outputs
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
@@ -64,11 +64,11 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         by="expansion",
         range="C.6.2's output and a second coordinate, f or g: the leads of v over v + 1, of v + 1 over v are never both positive",
     )
-    fmt = fixed_point(7)
-    entries = [sign * quanta for quanta in range(fmt.max_quanta + 1) for sign in (1, -1)]
+    formats = fixed_point(7), floating_point("F_7,3", 3, 4)  # the paper prints the first and speaks of the second
+    entries = [(sign * quanta, fmt) for fmt in formats for quanta in fmt.magnitudes() for sign in (1, -1)]
 
     def can_be_written(wanted: Wanted) -> Counterexample | None:
-        for entry in entries:
+        for entry, fmt in entries:
             logits = [round_ratio(i * entry, 1, fmt).quanta for i in range(1, wanted.n + 1)]
             if all(logit < logits[wanted.number - 1] for i, logit in enumerate(logits, 1) if i != wanted.number):
                 return None
@@ -81,7 +81,7 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         count=3 + 4,
         range="every number of 1 … n, every first entry of an output",
         size=lambda wanted: wanted.n,
-        precision="p = 7",
+        precision="p = 7, fixed point, and floating point with 3 bits of exponent",
     )
 
 

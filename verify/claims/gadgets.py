@@ -236,6 +236,10 @@ def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fracti
         Reading(
             "0.6 and 0.4 are real numbers, and the value alone is rounded, once, at the end", True, "C.3/written-out"
         ),
+        Reading(
+            "numbers are p-bit floating point: 0.4 is rounded by a fifth of its step, which ten times is a step at 1 (24 digits)",
+            False,
+        ),
         Reading("8, 5/8 and 3/8 instead of 10, 0.6 and 0.4, from p = 13 on", True, "C.3/written-out-dyadic"),
     ),
 )

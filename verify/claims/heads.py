@@ -198,10 +198,19 @@ def test_count_as_printed(check: Check, engine: str) -> None:
     statement=f"{match_next.PART.statement} With the printed factors at every p > 10A·log2 n. A = 1.",
     variant="printed",
     expected=Verdict.REFUTED,
-    kind=Kind.SLIP,
+    kind=Kind.OPEN,
     readings=(
-        Reading("A = 1 and p just above 10·log2 n, from n = 64 on; a natural logarithm gives fewer bits still", False),
-        Reading("A = 1 and p large enough for the factors", True, "C.18/printed-roomy", "the obvious form"),
+        Reading(
+            "numbers of R_p, which is fixed point, A = 1 and p just above 10·log2 n, from n = 64 on; a natural logarithm gives"
+            " fewer bits still",
+            False,
+        ),
+        Reading(
+            "p-bit floating point, as the sentences call the numbers, A = 1 and p just above 10·log2 n",
+            True,
+            "C.18/printed-floating",
+        ),
+        Reading("A = 1 and p large enough for the factors", True, "C.18/printed-roomy"),
         Reading("A = 3 and A = 4, n ≥ 64: at p > 10A·log2 n no sample fails", True, "C.18/printed-larger-a"),
         Reading("A = 1 and p > 10·log2 n with smaller factors, n = 363 … 10,000", True, "C.18/least-bits"),
     ),

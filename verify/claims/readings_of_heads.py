@@ -127,6 +127,10 @@ def told(id: str, stem: str) -> Told:
     if id == counting.MARGIN.id:
         return Kind.OPEN, (
             Reading("the rounded (k + 1)·ROUND(1/(m + 1)) is compared with exactly 1", False),
+            Reading(
+                "numbers are p-bit floating point: (k + 1)·ROUND(1/(k + 1)) lies below 1 as well, with 24 digits at k + 1 = 41",
+                False,
+            ),
             Reading("it is compared with a threshold below 1, with a margin as Lemma C.5 has one", True, stem),
             *reached(stem),
         )

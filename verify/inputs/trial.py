@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.wiring.part import Contract, Domain, Integer, OneOf, Real, Setting, UnitFraction
-from precision.format import fixed_point
+from precision.format import Format, fixed_point, floating_point
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,24 @@ class Trial:
     def setting(self) -> Setting:
         """What the part's constants are derived from."""
         return Setting(self.n, self.length, fixed_point(self.precision_bits))
+
+
+@dataclass(frozen=True)
+class FloatingTrial(Trial):
+    """One input of one part whose numbers are p-bit floating point, as the paper calls them, with so many bits of exponent."""
+
+    exponent_bits: int
+
+    @property
+    def setting(self) -> Setting:
+        """What the part's constants are derived from."""
+        return Setting(self.n, self.length, floating_format(self.precision_bits, self.exponent_bits))
+
+
+def floating_format(precision_bits: int, exponent_bits: int) -> Format:
+    """Returns p-bit floating point: a sign, the exponent, and p − e digits of significand, the leading one included."""
+    name = f"F_{precision_bits},{exponent_bits}"
+    return floating_point(name, exponent_bits, precision_bits - exponent_bits)
 
 
 def satisfies(contract: Contract, columns: Mapping[str, Sequence[Fraction]]) -> bool:

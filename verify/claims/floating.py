@@ -31,7 +31,7 @@ from verify.runs.probe import compare
 NAMED = "p = the least odd number above 10·log2 n"
 MOST = 10_000  # n for which so few bits of exponent are enough
 LONGEST_HARD, LONGEST = 64, 24
-BEYOND = 4  # sizes from the least one on that are looked at one by one
+BEYOND = 2  # sizes from the least one on that are looked at one by one
 
 
 def exponent_text(exponent_bits: int) -> str:

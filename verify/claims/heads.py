@@ -156,7 +156,7 @@ def search_printed(
 def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) -> None:
     part, least = printed.part, printed.holds_from
     sizes = check.sizes(least)
-    if check.p_bits is not None and not (sizes := [n for n in sizes if printed.precision(n) == check.p_bits]):
+    if check.p_bits is not None and not (sizes := tuple(n for n in sizes if printed.precision(n) == check.p_bits)):
         check.unknown(f"p = {check.p_bits} is named for no n that is looked at: {printed.text}")
 
     right = printed.named(by_oracle(part, engine, printed=True))

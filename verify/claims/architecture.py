@@ -44,7 +44,7 @@ class Wanted:
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
-        *tied_outputs(TIED_HEAD_ID),
+        *tied_outputs(TIED_HEAD_ID, of_model=False),
         Reading(
             "the output of C.6.2, and any second coordinate f(i): −v·i + f(i) is largest at i = v for no two v in a row",
             False,

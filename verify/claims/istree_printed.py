@@ -66,7 +66,7 @@ EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v 
     as_printed(
         TIED_HEAD,
         Kind.FALSE,
-        *tied_outputs(stem=REPAIRED),
+        *tied_outputs(stem=REPAIRED, of_model=False),
         said=EVERY_VERTEX,
     )
 )

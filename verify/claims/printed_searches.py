@@ -26,6 +26,7 @@ from verify.runs.istree_walks import every_graph
 
 
 NUMBERS, LONGEST = (1, 2, 11, 12), 5
+DIGITS = (0, 1, 7, 9)
 
 
 def numerals(token: st.SearchStrategy[int], length: int) -> st.SearchStrategy[tuple[int, ...]]:
@@ -69,6 +70,31 @@ def test_behind_a_query(check: Check, task: str) -> None:
         range="random sequences of 10, 40 and 120 tokens out of 120, and random queries",
         size=lambda question: len(question.sequence),
         max_examples=200,
+    )
+
+
+@claim(
+    theorem="5.2",
+    task="index",
+    aspect="digits",
+    source="Theorem 5.2",
+    statement=r"The search ^(?:\S\s*){k−1}(\S) finds the k-th token, where each token is one character, as decimal digits are, and"
+    " the text begins with the first one.",
+    variant="printed",
+)
+def test_the_kth_digit(check: Check) -> None:
+    def right(question: Question) -> Counterexample | None:
+        (k,) = question.query
+        found = first_group(rf"^(?:\S\s*){{{k - 1}}}(\S)", " ".join(map(str, question.sequence)))
+        expected = str(question.sequence[k - 1])
+        return None if found == expected else Counterexample(expected=expected, found=found)
+
+    check.exhaustive(
+        every_question("index", DIGITS, LONGEST, 0, 1),
+        right,
+        count=questions("index", LONGEST, len(DIGITS), 0, 1),
+        range=f"sequences of up to {LONGEST} of the digits {', '.join(map(str, DIGITS))}, every k",
+        size=lambda question: len(question.sequence),
     )
 
 

@@ -23,11 +23,13 @@ SHARED_LEAD, SECOND_COORDINATE, UNIT_WORDS = (f"{TIED_HEAD_ID}-{what}" for what 
 EMBEDDED = "Number i embeds as i·w_1, the embedding is the output head, and the output is n[−v, 1, −1, …, −1] of appendix C.6.2."
 
 
-def tied_outputs(shown: str = "", stem: str = "4.6/index") -> tuple[Reading, ...]:
+def tied_outputs(shown: str = "", stem: str = "4.6/index", *, of_model: bool = True) -> tuple[Reading, ...]:
     """Number i scores i times the output's first entry, whatever the output is.
 
-    shown: the claim that shows so. stem: the model with another embedding.
+    shown: the claim that shows so. stem: the model with another embedding. of_model: whether the row is about a model, of which the
+    other changes show the head alone.
     """
+    head = "the head alone: " if of_model else ""
     other = Reading(
         "number i embeds as (i, i²), and the output (2v, −1) is tied to it",
         True,
@@ -43,19 +45,19 @@ def tied_outputs(shown: str = "", stem: str = "4.6/index") -> tuple[Reading, ...
             shown,
         ),
         Reading(
-            "v … n saturate together, v − 1 does not, and a tie goes to the first word, as A.4 is filled in here",
+            f"{head}v … n saturate together, v − 1 does not, and a tie goes to the first word, as A.4 is filled in here",
             True,
             SHARED_LEAD,
             changes="“v alone”: v shares the lead with larger numbers",
         ),
         Reading(
-            "one sign of C.6.2's output turned, and its second coordinate used: (+v, 1) against (i, −i²/2)",
+            f"{head}one sign of C.6.2's output turned, and its second coordinate used: (+v, 1) against (i, −i²/2)",
             True,
             SECOND_COORDINATE,
             changes="a sign of the output, and the second coordinate of a number's word",
         ),
         Reading(
-            "words of one length: digits with a coordinate each, as a remark of section 3 allows, or points of a circle, as"
+            f"{head}words of one length: digits with a coordinate each, as a remark of section 3 allows, or points of a circle, as"
             " appendix B may have them",
             True,
             UNIT_WORDS,

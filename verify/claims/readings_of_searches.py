@@ -41,6 +41,11 @@ OF_FINDINGS: Mapping[str, Read] = {
             Reading(
                 r"\S+ for \S, a whole token", True, "5.2/index", "the next search of the theorem, which has (\\S+)"
             ),
+            Reading(
+                "each token is one character, as decimal digits are, which section 3 allows, and no <s> stands in front",
+                True,
+                "5.2/index/digits",
+            ),
         ),
         "characters",
     ),
@@ -160,11 +165,18 @@ def told(findings: Iterable[Finding]) -> dict[str, Any]:
     return {"kind": chief.kind, "readings": tuple(readings), "slip": chief.slip}
 
 
+def as_printed_text(findings: Sequence[Finding]) -> str:
+    """Returns the sentence of a statement that says which lines are as printed: one in its words, several by their names."""
+    if len(findings) == 1:
+        return f"As printed: {findings[0].printed}."
+    return f"All these lines as printed: {', '.join(finding.id for finding in findings)}."
+
+
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
     """What is claimed with these findings put back to print: one alone, or all."""
     more = {"expected": Verdict.REFUTED, **told(findings)}
+    text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:
-        return Claim.about(theorem, task, "printed", source, statement, variant="printed", **more)
+        return Claim.about(theorem, task, "printed", source, text, variant="printed", **more)
     (finding,) = findings
-    text = f"{statement} As printed: {finding.printed}."
     return Claim.about(theorem, task, finding.id, finding.source, text, finding=finding.id, **more)

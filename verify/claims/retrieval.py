@@ -23,7 +23,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.questions import every_question
 from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, reached, verdict
-from verify.claims.readings_of_searches import told
+from verify.claims.readings_of_searches import as_printed_text, told
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
@@ -340,9 +340,11 @@ class Printed:
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
         if not self.alone:
-            return about(self.stem, "printed", *embedded, variant="printed", **more)
+            others = [finding for finding in self.findings if finding is not TIED_HEAD]
+            lines = [as_printed_text(others)] if others else []
+            return about(self.stem, "printed", *embedded, *lines, variant="printed", **more)
         (finding,) = self.findings
-        text = " ".join(embedded or [f"As printed: {finding.printed}."])
+        text = " ".join(embedded or [as_printed_text([finding])])
         return about(self.stem, finding.id, text, source=finding.source, finding=finding.id, **more)
 
 

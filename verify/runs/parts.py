@@ -36,7 +36,7 @@ class Slip:
         return Claim(
             f"{self.part.id}/printed",
             self.part.source,
-            self.part.statement,
+            f"{self.part.statement} With the matrices of Lemma {self.slip} as printed.",
             "printed",
             expected=Verdict.REFUTED,
             kind=Kind.SLIP,

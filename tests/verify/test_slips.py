@@ -12,7 +12,7 @@ import pytest
 from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
-from verify.claims import architecture, istree_models, next_fraction, retrieval_size
+from verify.claims import architecture, istree_hybrid, istree_models, next_fraction, printed_searches, retrieval_size
 from verify.claims.models import ISTREE
 from verify.claims.printed_searches import SEARCH, Run, by_search, records
 from verify.dossiers.registry import find_subject
@@ -74,6 +74,17 @@ def test_a_tied_head_without_its_change_is_refuted(other: architecture.Tied) -> 
     unproved = replace(other, theorems=())
     row = judged(architecture.test_a_tied_head_with_a_change, unproved)
     assert row.verdict is Verdict.REFUTED
+
+
+def test_two_records_of_an_edge_tie_without_a_quarter() -> None:
+    _, two_records = istree_hybrid.KEYS
+    row = judged(istree_hybrid.test_no_tie, replace(two_records, quarters=0))
+    assert row.verdict is Verdict.REFUTED
+
+
+def test_numbers_of_two_digits_are_not_found_by_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printed_searches, "DIGITS", (1, 12))
+    assert judged(printed_searches.test_the_kth_digit).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize("slip", [lambda n: min(n, 600), lambda n: min(n + 1, 600), lambda n: n // 2 + 1])

@@ -131,7 +131,7 @@ def test_a_printed_head_in_floating_point(check: Check, floating: Floating) -> N
         range=f"columns of up to {LONGEST} positions, n ≥ {least}",
         size=lambda trial: trial.n,
         precision=floating.precision,
-        max_examples=150,
+        max_examples=100,
     )
 
 
@@ -169,4 +169,4 @@ def test_istree_in_floating_point(check: Check) -> None:
     check.fails_below(
         HOLDS_FROM, [FAILING_TREE], right, range="a tree on 8 vertices", size=lambda graph: graph.n, precision=precision
     )
-    random_graphs(check, sizes, right, examples=60, families=TREES, precision=precision, by="reference")
+    random_graphs(check, sizes, right, examples=40, families=TREES, precision=precision, by="reference")

@@ -146,7 +146,7 @@ def _tried(trial: Trial) -> Link:
         )
     text = (
         f"the program says what the oracle says on each of {trial.prompts:,} prompts of n up to {trial.largest_n:,}, "
-        f"the longest of {trial.longest:,} tokens"
+        f"the longest of {trial.longest:,} token{'s' * (trial.longest > 1)}"
     )
     text += f"; {trial.left_out:,} more are no prompts, says the program's file" if trial.left_out else ""
     return Link("oracle", TRIED, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from constructions.language.copies import text_of
@@ -36,9 +36,11 @@ def _behind(
                 yield from _behind(program, n, length, i, [*words, token], {**stood, i: stood.get(i, 0) + 1})
 
 
-def tokens_of(piece: Piece, n: int) -> Iterable[str]:
-    """The tokens that may stand there."""
-    return [*piece.words, *(map(str, range(piece.low, piece.largest(n) + 1)) if piece.numbers else ())]
+def tokens_of(piece: Piece, n: int) -> Iterator[str]:
+    """Lists the tokens that may stand there, one after the other: they may be more than a memory holds."""
+    yield from piece.words
+    if piece.numbers:
+        yield from map(str, range(piece.low, piece.largest(n) + 1))
 
 
 def extreme_prompts(program: Program, n: int, longest: int) -> Iterator[list[str]]:

@@ -181,6 +181,16 @@ def test_prompts_that_are_left_out_are_counted(tmp_path: Path, capsys: pytest.Ca
     assert min(map(int, counts.groups())) > 100
 
 
+def test_more_numbers_than_a_memory_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prompts were listed before the first one was tried."""
+    text = (
+        'P = program(choose(number > 2, "Y", "N"), prompt=[numbers(1, 10**30)], examples=["3"],\n'
+        '    oracle=lambda tokens: "Y" if int(tokens[0]) > 2 else "N")'
+    )
+    assert theorem([written(tmp_path, text), "--n", "8"]) == 0
+    assert "the longest of 1 token\n" in capsys.readouterr().out
+
+
 RIGHT = {
     "two positions are as near, and hold the same": (
         'prepare = BlockPlan((), (square(reg("position"), "position_squared"),))\n'

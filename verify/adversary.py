@@ -1,0 +1,446 @@
+"""`python -m verify.adversary`: two prompts that an RNN must confuse.
+
+Source: Theorems 4.6 and 4.7, lower bounds; Lemmas C.24, C.26 and C.28; the reductions of `verify.oracles.reductions`.
+
+An RNN that has read two prefixes of equal length, and is in the same state, says the same from there on: after any question, and
+after any chain of thought. The prefixes are what Alice writes for two lists of bits x and y. They differ in some bit k, and a question
+about k has two right answers. So the RNN is wrong on one of the two prompts. With more bits of state than are asked for, no two
+prefixes need to meet; with fewer, some do.
+
+How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it. Two leaves
+of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum of its tokens,
+each times a number, a short vector of a lattice is a pair, even of hundreds of bits.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from circuits.rnn import Rnn, RnnError, guarded, key, load
+from constructions.exports.files import write_text
+from constructions.show import cli
+from verify.oracles import reductions
+from verify.oracles.reductions import Bits, Reduction, Words
+
+PROG = "python -m verify.adversary"
+TASKS: dict[str, Reduction] = {
+    "index": reductions.INDEX,
+    "recall": reductions.recalls(),
+    "ngram": reductions.ngrams(3),
+    "counting": reductions.COUNTING,
+    "istree": reductions.ISTREE,
+    "turing": reductions.TURING,
+}
+MOST_LEVELS = 26  # of the tree: 2^26 leaves, of which each is 8 bytes
+MOST_KNOWN = 1 << 16  # states that are kept one by one, before leaves are kept as numbers of 64 bits
+MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be confused
+TRIED_TWICE = 64  # lists that are read twice, in another order
+WINDS = 256  # steps between two looks at the clock
+LARGEST_N = 4096
+DESCRIPTION = """Finds two prompts that an RNN must confuse: the same state after both, and a question with two right answers. Prints
+both prompts, the right answers, and what the RNN says."""
+EPILOG = f"""examples:
+  {PROG} --task index --rnn mine.py               RNN = (start, step, answer) and STATE_BITS in the file
+  {PROG} --task recall --rnn mine.py:hash16 --json
+  {PROG} --task istree --rnn step.aag --words words.json
+  {PROG} --task index --rnn mine.py --n-max 40 --resume search.json
+
+the RNN reads the task's own numbers: step(state, token) for each, answer(state, query) after the last
+  index     the sequence; query (position,)            recall    the sequence; query (key,)
+  ngram     the sequence; query (token, token)         counting  the sequence; query (token, threshold)
+  istree    the two ends of each edge; query ()        turing    the digits of the tape; query ()
+A circuit reads the words of the prompt, one a step.
+
+exit status: 1 two prompts that it must confuse, 0 none exists up to n, 2 usage, 3 none was found"""
+
+
+@dataclass(frozen=True)
+class Confused:
+    """Two lists of bits that leave the same state, and the place k of a question that tells them apart."""
+
+    x: Bits
+    y: Bits
+    k: int
+
+
+@dataclass(frozen=True)
+class Questions:
+    """A task, whose Alice writes n bits. number: reads the task's numbers off words."""
+
+    name: str
+    n: int
+    reads_words: bool
+
+    @property
+    def reduction(self) -> Reduction:
+        """The reduction whose prompts these are."""
+        return TASKS[self.name]
+
+    def tokens(self, x: Bits) -> list[Any]:
+        """Returns what the RNN reads of Alice."""
+        return self._read(self.reduction.alice(x))
+
+    def query(self, k: int) -> tuple[list[Any], tuple[Any, ...]]:
+        """Returns what the RNN reads of Bob, and what it is asked then."""
+        words = self.reduction.bob(self.n, k)
+        if self.reads_words:
+            return [], tuple(words)
+        numbers = tuple(self._read(words))
+        return (list(numbers), ()) if self.name in ("istree", "turing") else ([], numbers)
+
+    def _read(self, words: Words) -> list[Any]:
+        return list(words) if self.reads_words else [int(word) for word in words if word.isdecimal()]
+
+    def pieces(self) -> tuple[list[Any], list[tuple[list[Any], list[Any]]]]:
+        """Returns the tokens before all bits, and for each bit those of 0 and of 1: each token depends on one bit alone.
+
+        For istree the bits are parities, see `bits`.
+        """
+        zeros = self.tokens(self.bits((0,) * self.n))
+        each: list[tuple[list[Any], list[Any]]] = []
+        starts = []
+        for i in range(self.n):
+            one = self.tokens(self.bits(tuple(int(j == i) for j in range(self.n))))
+            changed = [place for place, (a, b) in enumerate(zip(zeros, one, strict=True)) if a != b]
+            starts.append(changed[0])
+            each.append(([zeros[place] for place in changed], [one[place] for place in changed]))
+        ends = [*starts[1:], len(zeros)]
+        for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            zero, one = list(zeros[start:end]), list(zeros[start:end])
+            one[: len(each[i][1])] = each[i][1]
+            each[i] = (zero, one)
+        return zeros[: starts[0]], each
+
+    def bits(self, free: Bits) -> Bits:
+        """Returns x of the free bits: themselves, or for istree the bits whose parities they are."""
+        if self.name != "istree":
+            return free
+        return tuple(a ^ b for a, b in zip((0, *free), free, strict=False))
+
+    def told_apart(self, x: Bits, y: Bits) -> int:
+        """Returns the first k whose question has two right answers."""
+        asked = self.reduction
+        return next(k for k in asked.ks(self.n) if asked.right_answer(x, k) != asked.right_answer(y, k))
+
+
+class Search:
+    """A search for two lists of bits that leave the same state. tell: is called with the number of states seen."""
+
+    def __init__(
+        self, rnn: Rnn, questions: Questions, tell: Callable[[int], object], wind: Callable[[], object]
+    ) -> None:
+        self.rnn, self.questions, self.tell, self.wind = rnn, questions, tell, wind
+        self.before, self.each = questions.pieces()
+        self.seen = 0
+
+    def step(self, state: Any, tokens: Sequence[Any], position: int) -> Any:
+        """Returns the state after some tokens. position: of those that were read before."""
+        for place, token in enumerate(tokens, start=position + 1):
+            state = self.rnn.step(state, token, place)
+        self.seen += 1
+        if self.seen % WINDS == 0:
+            self.wind()
+            self.tell(self.seen)
+        return state
+
+    def run(self) -> tuple[Bits, Bits] | None:
+        """Returns two lists of free bits that leave one state, or None if none was found."""
+        position = len(self.before)
+        known = {key(state := self.step(self.rnn.start(), self.before, 0)): ()}
+        states: list[tuple[Any, Bits]] = [(state, ())]
+        for level, (zero, one) in enumerate(self.each, start=1):
+            if 2 * len(states) > MOST_KNOWN:
+                return self._by_leaves(states, level - 1, position)
+            known, following = {}, []
+            for state, path in states:
+                for bit, tokens in enumerate((zero, one)):
+                    after = self.step(state, tokens, position)
+                    name, longer = key(after), (*path, bit)
+                    if name in known:
+                        return self._whole(known[name]), self._whole(longer)
+                    known[name] = longer
+                    following.append((after, longer))
+            states, position = following, position + len(zero)
+            self._require_bits(len(known))
+        return None
+
+    def _require_bits(self, count: int) -> None:
+        if count > 1 << self.rnn.state_bits:
+            raise RnnError(
+                f"{self.rnn.name} has at least {count:,} states, and STATE_BITS = {self.rnn.state_bits} are {1 << self.rnn.state_bits:,}"
+            )
+
+    def _whole(self, path: Bits) -> Bits:
+        return (*path, *[0] * (self.questions.n - len(path)))
+
+    def _by_leaves(self, roots: list[tuple[Any, Bits]], level: int, position: int) -> tuple[Bits, Bits] | None:
+        """Goes on from many states, subtree by subtree, and keeps 64 bits of each leaf."""
+        deeper = min(self.questions.n, MOST_LEVELS) - level
+        leaves = np.empty((len(roots), 1 << deeper), np.uint64)
+        done, wanted = 0, 1 << max(0, self.rnn.state_bits // 2 - 2)
+        for number, (state, _) in enumerate(roots):
+            leaves[number] = self._subtree(state, level, deeper, position)
+            count = (number + 1) << deeper
+            if count >= wanted or number + 1 == len(roots):
+                wanted, done = 2 * count, number + 1
+                flat = leaves[:done].reshape(-1)
+                order = np.argsort(flat, kind="stable")
+                ordered = flat[order]
+                for place in np.flatnonzero(ordered[1:] == ordered[:-1])[:1000].tolist():
+                    pair = [self._path(roots, int(order[place + i]), deeper) for i in (0, 1)]
+                    if self._meets(*pair):
+                        return self._whole(pair[0]), self._whole(pair[1])
+        return None
+
+    def _subtree(self, root: Any, level: int, deeper: int, position: int) -> Any:
+        states = [root]
+        for zero, one in self.each[level : level + deeper]:
+            states = [self.step(state, tokens, position) for state in states for tokens in (zero, one)]
+            position += len(zero)
+        return np.array([hash(key(state)) & (1 << 64) - 1 for state in states], np.uint64)
+
+    def _path(self, roots: list[tuple[Any, Bits]], leaf: int, deeper: int) -> Bits:
+        number, rest = divmod(leaf, 1 << deeper)
+        return (*roots[number][1], *(rest >> i & 1 for i in reversed(range(deeper))))
+
+    def _meets(self, x: Bits, y: Bits) -> bool:
+        states = []
+        for path in (x, y):
+            state, position = self.step(self.rnn.start(), self.before, 0), len(self.before)
+            for bit, tokens in zip(path, self.each, strict=False):
+                state, position = self.step(state, tokens[bit], position), position + len(tokens[bit])
+            states.append(key(state))
+        return bool(states[0] == states[1])
+
+
+def require_repeatable(rnn: Rnn, questions: Questions) -> None:
+    """Raises RnnError if some lists of bits leave other states when they are read again, in another order and interleaved."""
+    generator = np.random.default_rng(0)
+    lists = [tuple(int(bit) for bit in generator.integers(0, 2, questions.n)) for _ in range(TRIED_TWICE)]
+    tokens = [questions.tokens(questions.bits(bits)) for bits in lists]
+    first = [key(rnn.state_after(some)) for some in tokens]
+    states = [rnn.start() for _ in tokens]
+    for place in range(len(tokens[0])):
+        states = [rnn.step(state, some[place], place + 1) for state, some in zip(states, tokens, strict=True)]
+    again = [key(rnn.state_after(some)) for some in reversed(tokens)][::-1]
+    for one, two, three in zip(first, map(key, states), again, strict=True):
+        if not one == two == three:
+            raise RnnError(f"{rnn.name}: a step depends on more than its state, its token and its position")
+        if isinstance(one, int) and one.bit_length() > rnn.state_bits:
+            raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
+
+
+def by_lattice(rnn: Rnn, task: str, n: int) -> tuple[list[int], list[int], int] | None:
+    """Returns two sequences of numbers of a linear RNN that leave the same state, and a place where they differ; None if none is found.
+
+    The state must be a number, or a tuple of numbers, that grows by a multiple of each token modulo powers of two. Of `recall`,
+    values stand at every second place; of `index`, any number from 1 to n stands anywhere.
+    """
+    if task not in ("index", "recall") or rnn.reads_words:
+        return None
+    from flint import fmpz_mat
+
+    low, high = (1, n) if task == "index" else (n + 1, 2 * n)
+    places = list(range(n)) if task == "index" else list(range(1, 2 * n, 2))
+    base = [low] * n if task == "index" else [part for i in range(1, n + 1) for part in (i, low)]
+
+    def state(tokens: Sequence[int]) -> list[int] | None:
+        after = rnn.state_after(tokens)
+        values = after if isinstance(after, tuple | list) else (after,)
+        return [int(v) for v in values] if all(type(v) is int for v in values) else None
+
+    zero = state(base)
+    if zero is None:
+        return None
+    modulus = 1 << max(rnn.state_bits // len(zero), max(value.bit_length() for value in zero))
+    rows = []
+    for place in places:
+        changed = [*base]
+        changed[place] += 1
+        if (after := state(changed)) is None:
+            return None
+        rows.append([(a - b) % modulus for a, b in zip(after, zero, strict=True)])
+    generator = np.random.default_rng(1)
+    for _ in range(4):  # is it linear?
+        steps = generator.integers(0, high - low + 1, len(places)).tolist()
+        changed = [*base]
+        for place, step in zip(places, steps, strict=True):
+            changed[place] += step
+        due = [
+            (z + sum(step * row[c] for step, row in zip(steps, rows, strict=True))) % modulus
+            for c, z in enumerate(zero)
+        ]
+        if [value % modulus for value in state(changed) or []] != due:
+            return None
+    size, parts = len(places), len(zero)
+    large = 1 << (rnn.state_bits + 16)
+    basis = [[int(i == j) for j in range(size)] + [large * value for value in rows[i]] for i in range(size)]
+    basis += [[0] * size + [large * modulus * int(c == d) for d in range(parts)] for c in range(parts)]
+    for row in fmpz_mat(basis).lll().tolist():
+        differences = [int(value) for value in row]
+        if any(differences[size:]) or not any(differences) or max(map(abs, differences)) > high - low:
+            continue
+        first, second = [*base], [*base]
+        for place, d in zip(places, differences, strict=False):
+            first[place], second[place] = low + max(d, 0), low + max(-d, 0)
+        if key(rnn.state_after(first)) == key(rnn.state_after(second)):
+            return first, second, next(i for i, d in enumerate(differences, start=1) if d)
+    return None
+
+
+def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
+    """Returns the pair as a document, after a run of both prompts from the start. Raises RnnError if they do not meet."""
+    asked, k = questions.reduction, found.k
+    more, query = questions.query(k)
+    prompts, right, said, states = [], [], [], []
+    for x in (found.x, found.y):
+        state = rnn.state_after(questions.tokens(x))
+        states.append(key(state))
+        position = len(questions.tokens(x))
+        for place, token in enumerate(more, start=position + 1):
+            state = rnn.step(state, token, place)
+        prompts.append(" ".join(asked.words(x, k)))
+        right.append(asked.right_answer(x, k))
+        said.append(" ".join(rnn.answer(state, query)))
+    return _checked(rnn, questions.name, questions.n, prompts, right, said, states, asked)
+
+
+def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], int]) -> dict[str, Any]:
+    """As `document`, of two sequences of numbers."""
+    first, second, place = pair
+    right = [str(s[place - 1] if task == "index" else s[2 * place - 1]) for s in (first, second)]
+    states = [key(rnn.state_after(s)) for s in (first, second)]
+    said = [" ".join(rnn.answer(rnn.state_after(s), (place,))) for s in (first, second)]
+    prompts = [f"<s> {' '.join(map(str, s))} ? {place}" for s in (first, second)]
+    return _checked(rnn, task, n, prompts, right, said, states, TASKS[task])
+
+
+def _checked(
+    rnn: Rnn,
+    task: str,
+    n: int,
+    prompts: list[str],
+    right: list[str],
+    said: list[str],
+    states: list[Any],
+    asked: Reduction,
+) -> dict[str, Any]:
+    if states[0] != states[1] or said[0] != said[1] or right[0] == right[1]:
+        raise RnnError(
+            f"{rnn.name}: a step or an answer depends on more than its state; the pair is not confused again"
+        )
+    shown = states[0] if isinstance(states[0], int | str) or states[0] is None else repr(states[0])[:200]
+    return {
+        "schema": 1,
+        "task": task,
+        "n": n,
+        "rnn": rnn.name,
+        "state_bits": rnn.state_bits,
+        "prompts": prompts,
+        "right": right,
+        "said": said,
+        "state": str(shown),
+        "reduction": asked.source,
+    }
+
+
+def needed_bits(task: str, n: int) -> int:
+    """Returns how many bits of state the lower bound asks for where Alice holds n bits."""
+    return (TASKS[task].states(n) - 1).bit_length()
+
+
+def attack(
+    rnn: Rnn, task: str, n_max: int | None, tell: Callable[[int], object], wind: Callable[[], object]
+) -> dict[str, Any]:
+    """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
+    few = Questions(task, min(8, n_max or 8), rnn.reads_words)
+    require_repeatable(rnn, few)
+    n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
+    if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
+        for size in (n_max,) if n_max is not None else (64, 128, 192):
+            if size is not None and size >= 8 and (pair := by_lattice(rnn, task, size)) is not None:
+                return of_numbers(rnn, task, size, pair)
+    questions = Questions(task, n, rnn.reads_words)
+    search = Search(rnn, questions, tell, wind)
+    if (pair := search.run()) is not None:
+        x, y = (questions.bits(bits) for bits in pair)
+        return document(rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+    every = n <= MOST_LEVELS
+    reason = (
+        f"all {1 << n:,} lists of {n} bits leave different states; the bound asks for {needed_bits(task, n)} bits at n = {n}"
+        if every
+        else f"{search.seen:,} states were seen; by chance a pair of {rnn.state_bits} bits takes about 2^{-(-rnn.state_bits // 2)}"
+    )
+    outcome = "none exists" if every else "none found"
+    return {
+        "schema": 1,
+        "task": task,
+        "n": n,
+        "rnn": rnn.name,
+        "state_bits": rnn.state_bits,
+        "outcome": outcome,
+        "reason": reason,
+    }
+
+
+def show(found: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of an outcome for people."""
+    if "outcome" in found:
+        yield f"{found['task']}, {found['rnn']}: {found['outcome']} up to n = {found['n']}: {found['reason']}"
+        return
+    yield f"{found['task']}, {found['rnn']}: the same state after both prompts, so it says the same ({found['reduction']})"
+    for name, prompt, right in zip(("first", "second"), found["prompts"], found["right"], strict=True):
+        yield f"  {name:<6} {prompt}"
+        yield f"         right: {right}"
+    yield f"  it says {found['said'][0]} after both; the state is {found['state']}"
+
+
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
+    """The command; returns the exit status."""
+    parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    parser.add_argument("--task", choices=tuple(TASKS), required=True, help="what the RNN is asked")
+    parser.add_argument("--rnn", required=True, metavar="FILE", help="FILE.py, FILE.py:NAME, or STEP.aag with --words")
+    parser.add_argument("--words", type=Path, metavar="FILE", help="JSON: the words of a circuit's inputs and outputs")
+    parser.add_argument(
+        "--n-max",
+        type=cli.whole_number(2, LARGEST_N),
+        metavar="N",
+        help="the most bits that Alice holds (default: by STATE_BITS)",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument(
+        "--resume", type=Path, metavar="FILE", help="keep what was found in FILE, and take it from there"
+    )
+    args = parser.parse_args(argv)
+    if args.resume is not None and args.resume.exists():
+        found = json.loads(args.resume.read_text(encoding="utf-8"))
+        if (found.get("task"), found.get("rnn")) != (args.task, args.rnn):
+            raise cli.CommandError(f"--resume {args.resume}: it is of another task or RNN")
+    else:
+        started = time.monotonic()
+        with cli.usage_errors(), guarded(args.rnn) as wind:
+            rnn = load(args.rnn, args.words)
+            with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
+                found = attack(rnn, args.task, args.n_max, tell, wind)
+        if args.resume is not None:
+            write_text(args.resume, json.dumps(found) + "\n")
+        cli.remark(f"searched for {time.monotonic() - started:.1f} s")
+    if args.json:
+        cli.write_json(found)
+    else:
+        print("\n".join(show(found)))
+    outcome = found.get("outcome")
+    return cli.REFUTED if outcome is None else cli.HOLDS if outcome == "none exists" else cli.UNKNOWN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,7 @@ import pytest
 
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Part, printed_precision, roomy_precision
-from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_printed
+from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_printed, only_at
 from verify.framework.seen import Undecided
 from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
@@ -49,7 +49,7 @@ def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
 def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed) -> None:
     """At the named p the hardest columns are right, in many more bits some are wrong, and no row that holds speaks of these."""
     part, n = printed.part, printed.holds_from
-    right = printed.named(by_oracle(part, "reference", printed=True))
+    right = only_at(printed.precision, by_oracle(part, "reference", printed=True))
     trials = [hardest(part, n, min(n, 30), printed.precision(n), back) for back in printed.hardest]
     assert [right(trial) for trial in trials] == [None] * len(trials)
     finer = [replace(trial, precision_bits=20 * n + 1) for trial in trials]

@@ -78,15 +78,16 @@ class Printed:
         statement = f"{self.part.statement} {self.remark} At {self.text}, one p for each n."
         return Claim(f"{self.part.id}/{self.name}", self.part.source, statement, variant="printed")
 
-    def named(self, right: Predicate[Trial]) -> Predicate[Trial]:
-        """The judge of columns at the p that the statement names; no other p is decided, as a lead of n is lost in more bits."""
 
-        def right_there(trial: Trial) -> Counterexample | None:
-            if trial.precision_bits != (p := self.precision(trial.n)):
-                raise Undecided(f"the claim names p = {p} for n = {trial.n}, and this is p = {trial.precision_bits}")
-            return right(trial)
+def only_at(precision: Callable[[int], int], right: Predicate[Trial]) -> Predicate[Trial]:
+    """Returns the judge of columns at the p that a statement names; no other p is decided, as a lead of n is lost in more bits."""
 
-        return right_there
+    def right_there(trial: Trial) -> Counterexample | None:
+        if trial.precision_bits != (p := precision(trial.n)):
+            raise Undecided(f"the claim names p = {p} for n = {trial.n}, and this is p = {trial.precision_bits}")
+        return right(trial)
+
+    return right_there
 
 
 LARGE = 64  # from here on e^−n is negligible at every precision that is looked at
@@ -159,7 +160,7 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) 
     if check.p_bits is not None and not (sizes := tuple(n for n in sizes if printed.precision(n) == check.p_bits)):
         check.unknown(f"p = {check.p_bits} is named for no n that is looked at: {printed.text}")
 
-    right = printed.named(by_oracle(part, engine, printed=True))
+    right = only_at(printed.precision, by_oracle(part, engine, printed=True))
     check.fails_below(
         least,
         (
@@ -232,16 +233,18 @@ def test_match_next_as_printed(check: Check, engine: str) -> None:
 def test_match_next_as_printed_for_larger_a(check: Check, engine: str) -> None:
     sizes = check.sizes(LARGE)
     for power in (3, 4):
+        part, precision = match_next.part(1, power), partial(precision_above, 10 * power)
         search_printed(
             check,
             engine,
-            match_next.part(1, power),
+            part,
             [*sizes, *(n + 1 for n in sizes)],  # behind a power of two 2^q is the furthest above n^5A
-            partial(precision_above, 10 * power),
+            precision,
             f"A = {power}: p = the least odd number above {10 * power}·log2 n",
             n_covers_length=True,
             examples=80,
             also=f"A = {power}, ",
+            by=only_at(precision, by_oracle(part, engine, printed=True)),
         )
 
 

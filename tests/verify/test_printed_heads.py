@@ -60,6 +60,15 @@ def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed
     assert printed.text in printed.claim.statement
 
 
+def test_a_shipped_head_says_nothing_below_its_least_p() -> None:
+    """Too few bits refute no row that holds; at the least p the same columns are right."""
+    least = copy.PART.least_precision(64, 12)
+    right = by_oracle(copy.PART, "reference")
+    assert right(hardest(copy.PART, 64, 12, least)) is None
+    with pytest.raises(Undecided, match=f"the least p for n = 64 and 12 positions is {least}, not {least - 2}"):
+        right(hardest(copy.PART, 64, 12, least - 2))
+
+
 def test_the_score_of_c14_counts_and_its_printed_product_does_not() -> None:
     trial = hardest(COUNT_BY_SCORE, 64, 12, printed_precision(64))
     assert compare(COUNT_BY_SCORE, trial, "reference", printed=True) is None

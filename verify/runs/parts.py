@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
-from verify.framework.seen import Predicate
+from verify.framework.seen import Predicate, Undecided
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
@@ -61,9 +62,14 @@ def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[T
 
 
 def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
-    """Whether the part writes what its oracle says (`probe.compare`)."""
+    """Whether the part writes what its oracle says (`probe.compare`). A part as we ship it says nothing below its least p."""
+    least = cache(part.least_precision)
 
     def right(trial: Trial) -> Counterexample | None:
+        if not printed and trial.precision_bits < (bits := least(trial.n, trial.length)):
+            raise Undecided(
+                f"the least p for n = {trial.n} and {trial.length} positions is {bits}, not {trial.precision_bits}"
+            )
         return compare(part, trial, engine, printed=printed)
 
     return right

@@ -429,6 +429,7 @@ def main(argv: Sequence[str]) -> int:
         started = time.monotonic()
         with cli.usage_errors(), guarded(args.rnn) as wind:
             rnn = load(args.rnn, args.words)
+            wind()
             with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
                 found = attack(rnn, args.task, args.n_max, tell, wind)
         if args.resume is not None:

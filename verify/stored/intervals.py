@@ -169,10 +169,12 @@ def questions(subject: Subject, about: About) -> tuple[Question, ...]:
             high, text = question_from(subject, about, low, subject.last)
         except TypeError as error:
             raise NotCertified(low, subject.last, "the question", str(error), UNKNOWN) from error
+        case, low = Question(high, digest(text)), high + 1
+        if cases and cases[-1].asked == case.asked:
+            cases.pop()
         if len(cases) == MOST_QUESTIONS:
             raise NotCertified(low, subject.last, "the question", f"more than {MOST_QUESTIONS} cases of n", UNKNOWN)
-        cases.append(Question(high, digest(text)))
-        low = high + 1
+        cases.append(case)
     return tuple(cases)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from constructions.show.run import worked_examples
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates import above, ranges
-from verify.certificates.building import part_of
+from verify.certificates.building import forms_of, part_of, precision_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
 from verify.certify import PROG, main
@@ -343,6 +344,17 @@ def test_istree_for_every_size_of_an_interval() -> None:
     part = part_of(find_subject("istree", 4_843_165), 1 << 64)
     assert part.high == 4_987_893
     assert judge(part.model, part.inputs).verdict == CERTIFIED
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+@pytest.mark.parametrize("n", [104_100, (1 << 20) + 1, 3 << 40, (1 << 63) + 1])
+def test_the_least_precision_of_many_n_is_that_of_each(n: int, layout: str, discipline: Discipline) -> None:
+    subject = replace(find_subject("istree", n, lean=True, layout=layout), discipline=discipline)
+    part = forms_of(subject, 1 << 64)
+    p, high = part.model.arithmetic.format.significand_bits + 1, part.high
+    assert high > n
+    assert {precision_of(replace(subject, n=one)) for one in (n, (n + high) // 2, high)} == {p}
 
 
 def test_an_interval_of_which_a_part_has_one_size() -> None:

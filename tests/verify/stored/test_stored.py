@@ -438,13 +438,22 @@ FORGERIES = (
 )
 
 
+def laid_out(document: dict[str, Any]) -> str:
+    """Writes a document as it is stored, an interval a line: a forger would."""
+    head = json.dumps({**document, "intervals": 0}, ensure_ascii=False)
+    lines = ",\n".join(f'"{line}"' for line in document["intervals"])
+    return f"{head.removesuffix('0}')}[\n{lines}\n]}}\n"
+
+
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_a_forged_document_is_refused(forge: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
     store_as_it_is(RECALL, "rounding")
     path = stored.path_of(RECALL, "rounding")
     document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(laid_out(document), encoding="utf-8")
+    assert row(RECALL).verdict is Verdict.HOLDS
     forge(document)
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path.write_text(laid_out(document), encoding="utf-8")
     actual = row(RECALL)
     assert actual.verdict is Verdict.UNKNOWN
     assert actual.note

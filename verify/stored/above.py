@@ -1,7 +1,7 @@
 """What was certified of all n from 2^63 on, as a stored document: its cases, and a digest of the inequalities that decide them.
 
 The inequalities themselves stand in verify/proofs.json, and trusted/growth.py shows each of them in each run. Who relies on the
-document has the builder go through all of its own cases anew, which takes two seconds, and compares their weights with the
+document has the builder go through all of its own cases anew, which takes two seconds, and compares weights and questions with the
 stored ones. The cases must be those of the theorem, each once. One of them is judged anew, from its first question to its last:
 its weights and what is said of it are as stored, it splits as the theorem does, and what it rests on is among the theorem's
 inequalities. Which one: another for other weights, another checker or another seed.

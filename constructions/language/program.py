@@ -120,8 +120,18 @@ def program(
             raise ValueError(f"a scale is a power of two, not {pin.scale}")
     if not prompt:
         raise ValueError("a prompt has at least one piece")
+    if isinstance(prompt, str) or isinstance(thought, str):
+        raise ValueError("prompt and thought are lists of pieces, not a text")
+    examples = () if isinstance(examples, str) else tuple(examples)
+    if not all(isinstance(example, str) for example in examples):
+        raise ValueError("examples are a list of prompts, each a text")
     if not examples:
         raise ValueError("give at least one example of a prompt")
+    if isinstance(precision, bool) or not (precision is None or isinstance(precision, int) or callable(precision)):
+        raise ValueError(f"precision is a whole number of bits, or a function of n, not {precision!r}")
+    for what, function in (("oracle", oracle), ("answer", answer), ("wrong", wrong), ("draw", draw)):
+        if not callable(function) and (function is not None or what == "oracle"):
+            raise ValueError(f"{what} is a function, not {function!r}")
     texts = Texts(tuple(map(as_piece, prompt)), tuple(map(as_piece, thought)))
     for example in examples:
         try:
@@ -140,7 +150,7 @@ def program(
         wrong=wrong,
         statement=statement,
         source=source,
-        examples=tuple(examples),
+        examples=examples,
         draw=draw,
         pins=tuple(pins),
         precision=p,

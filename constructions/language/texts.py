@@ -77,7 +77,10 @@ class Piece:
 
 
 def numbers(low: int = 1, high: int | None = None) -> Piece:
-    """A number from `low` to `high`, by default from 1 to n."""
+    """Returns a number from `low` to `high`, by default from 1 to n. Raises ValueError for bounds that are no whole numbers."""
+    for bound in (low, high):
+        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
+            raise ValueError(f"the bounds of numbers are whole numbers, not {bound!r}")
     return Piece(numbers=True, low=low, high=high)
 
 
@@ -87,13 +90,24 @@ def words(*texts: str) -> Piece:
 
 
 def some(piece: Piece | str, *, times: int = 1) -> Piece:
-    """One or more of them, up to n, or n times a number."""
-    return replace(as_piece(piece), least=1, times=times)
+    """Returns one or more of them, up to n, or n times a number. Raises ValueError for a piece that is repeated already."""
+    return _repeated(piece, 1, times)
 
 
 def many(piece: Piece | str, *, times: int = 1) -> Piece:
-    """Any number of them, up to n, or n times a number."""
-    return replace(as_piece(piece), least=0, times=times)
+    """Returns any number of them, up to n, or n times a number. Raises ValueError for a piece that is repeated already."""
+    return _repeated(piece, 0, times)
+
+
+def _repeated(piece: Piece | str, least: int, times: int) -> Piece:
+    once = as_piece(piece)
+    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+        raise ValueError(f"times is a whole number from 1 on, not {times!r}")
+    if (once.least, once.times) != (Piece.least, Piece.times):
+        raise ValueError(
+            "a piece is repeated once: some(…) or many(…) of words or numbers, not of some(…), many(…) or optional(…)"
+        )
+    return replace(once, least=least, times=times)
 
 
 def either(*pieces: Piece | str) -> Piece:
@@ -112,7 +126,9 @@ def optional(piece: Piece | str) -> Piece:
 
 
 def as_piece(piece: Piece | str) -> Piece:
-    """A word stands for itself."""
+    """Returns the piece; a word stands for itself. Raises ValueError for what is neither."""
+    if not isinstance(piece, str | Piece):
+        raise ValueError(f"a text is made of words and pieces, such as some(numbers()), not of {piece!r}")
     return words(piece) if isinstance(piece, str) else piece
 
 

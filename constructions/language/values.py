@@ -118,7 +118,9 @@ class Value:
         return Value(as_term(Named(name, self.term)))
 
     def back(self, steps: int = 1) -> Value:
-        """The value so many positions before, 0 where there is none."""
+        """The value so many positions before, 0 where there is none. Raises ValueError for what is no whole number."""
+        if isinstance(steps, bool) or not isinstance(steps, int):
+            raise ValueError(f"back takes a whole number of positions, not {steps!r}")
         return Value(as_term(Read(self.term, Back(steps))))
 
     def at(self, target: Operand) -> Value:

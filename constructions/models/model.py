@@ -19,6 +19,7 @@ from precision.format import Arithmetic, Discipline, Format
 
 Ids = frozenset[str]
 NOTHING: Ids = frozenset()
+MOST_NUMBERS = 1 << 22  # of a vocabulary: each has a row of weights
 Planned = tuple[Embedding, tuple[BlockPlan, ...]]
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
@@ -157,6 +158,11 @@ class Model(ABC, Generic[Input, Answer]):
         """
         finding_ids = self.put_back(printed)
         self.require(n)
+        words = sum(family.high - family.low + 1 for family in self.families(n, finding_ids)) if listed is None else 0
+        if words > MOST_NUMBERS:
+            raise ValueError(
+                f"a vocabulary of 2^{words.bit_length() - 1} numbers or more is above {MOST_NUMBERS:,}, the most wired here"
+            )
         fmt = self.format(n, precision_bits, discipline, finding_ids, forced=forced)
         embedding, blocks = self.plan(n, fmt, finding_ids, listed)
         about = self.construction

@@ -196,7 +196,7 @@ RIGHT = {
         'prepare = BlockPlan((), (square(reg("position"), "position_squared"),))\n'
         'def near(s):\n'
         '    wanted = (Fraction(5, 2) * reg("one"), Fraction(25, 4) * reg("one"))\n'
-        '    return nearest("middle", *wanted, "2.5", {"x": reg("one")}, s.gap)\n'
+        '    return nearest("middle", *wanted, {"x": reg("one")}, s.gap)\n'
         "def least(n, length, discipline): return position_square_precision(n, length) + 4\n"
         "M = HandWired(task(RIGHT), lambda s: [prepare, BlockPlan((near(s),), GOOD[0].gadgets)], least)"
     ),

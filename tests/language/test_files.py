@@ -389,3 +389,60 @@ def test_a_file_leaves_no_module_behind(tmp_path: Path) -> None:
     before = {*sys.modules}
     load_program(written(tmp_path, GOOD))
     assert not {name for name in {*sys.modules} - before if name.startswith("program_")}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("prompt=[some(some(numbers()))]", "a piece is repeated once"),
+        ("prompt=[many(optional(numbers()))]", "a piece is repeated once"),
+        ("prompt=[some(numbers(), times=1.5)]", "times is a whole number from 1 on, not 1.5"),
+        ("prompt=[some(numbers(1.0))]", "the bounds of numbers are whole numbers, not 1.0"),
+        ("prompt=[3]", "a text is made of words and pieces, such as some(numbers()), not of 3"),
+        ("prompt='abc'", "prompt and thought are lists of pieces, not a text"),
+        ("precision=float('nan')", "precision is a whole number of bits, or a function of n, not nan"),
+        ("precision='8'", "precision is a whole number of bits, or a function of n, not '8'"),
+        ("examples='1 2'", "give at least one example of a prompt"),
+        ("examples=[1]", "examples are a list of prompts, each a text"),
+        ("oracle=3", "oracle is a function, not 3"),
+        ("draw=3", "draw is a function, not 3"),
+        ("says=number.back(1.0)", "back takes a whole number of positions, not 1.0"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    options: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """These ended as errors of our own, or were taken for something else."""
+    given = {"says": "choose(number > 1, 'A', 'B')", "prompt": "[some(numbers())]", "oracle": "lambda t: 'B'"}
+    given |= {"examples": "['1']", options.partition("=")[0]: options.partition("=")[2]}
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from constructions.language import choose, many, number, numbers, optional, program, some\n"
+        f"mine = program({given.pop('says')}, {', '.join(f'{k}={v}' for k, v in given.items())})\n"
+    )
+    assert main(["run", str(path), "1"]) == 2
+    err = capsys.readouterr().err
+    assert f"mine.py:2: {says}" in err
+    assert err.count("\n") == 1
+
+
+def test_examples_may_come_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from constructions.language import choose, number, numbers, program, some\n"
+        "mine = program(choose(number > 1, 'A', 'B'), prompt=[some(numbers())], oracle=lambda t: 'B',\n"
+        "    examples=(text for text in ['1']))\n"
+    )
+    assert main(["run", str(path), "1"]) == 0
+    assert capsys.readouterr().out == "B\n"
+
+
+def test_a_vocabulary_has_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It filled the memory. The theorem lists no numbers, so it has no such bound."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from constructions.language import choose, number, numbers, program, some\n"
+        "mine = program(choose(number > 1, 'A', 'B'), prompt=[some(numbers(1, 10**40))], oracle=lambda t: 'B', examples=['1'])\n"
+    )
+    assert main(["run", str(path), "1"]) == 2
+    assert "a vocabulary of 2^132 numbers or more is above 4,194,304, the most wired here" in capsys.readouterr().err

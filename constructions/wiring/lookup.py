@@ -79,8 +79,8 @@ class Lookup:
 def deviation(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs: Iterable[Need]) -> Quadratic:
     """Returns the score Σ key·query less the lookup's, but for what is alike for all keys; empty if both are the same.
 
-    products: keys and queries. needs: which registers hold squares, or bits. Squares are taken as exact; the score of a rounded
-    one is off by a little.
+    products: keys and queries. needs: which registers hold squares, or bits. Squares are taken as exact; the score of
+    a rounded one is off by a little.
     """
     difference = {term: -c for term, c in lookup.score().items()}
     for key, query in products:

@@ -200,6 +200,28 @@ def test_a_model_whose_head_has_another_score_than_its_lookup_is_not_built() -> 
         built(replace(head, components=(Component(component.key + reg("b"), component.query),)))
 
 
+def test_sentences_of_models() -> None:
+    lean = load("istree", n=4, variant="lean").wired
+    said = {head.name: sentence(head, lean.model.longest) for block in lean.blocks for head in block.heads}
+    assert said["@2"] == "reads `vertex`, `~` at the position whose `place` is nearest to `place − 1/2`"
+    assert (
+        said["father"]
+        == "reads `previous` at the position whose `place` is smallest, of those where `current` equals `current`"
+    )
+    latest = "reads `visited` at the position whose `place` is largest, of those where `current` equals `next`, else at position 1"
+    assert said["seen before"] == latest
+    (close,) = match_close.part(1).plan(Setting(4, 9, fixed_point(101)), False)[1].heads
+    assert sentence(close) == "reads `payload` at the last position where `key` equals `query`, else at position 1"
+
+
+def test_what_c14_prints_is_refused_in_files() -> None:
+    wired = load("counting", n=4, variant="printed").wired
+    (head,) = (head for block in wired.blocks for head in block.heads if head.source == "Lemma C.14 as printed")
+    document = lookup_document(head)
+    assert document is not None
+    assert document["refused"] == refusals(head) != []
+
+
 def test_a_constant_is_a_multiple_of_one() -> None:
     head = matching()
     assert head.lookup is not None

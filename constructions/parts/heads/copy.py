@@ -52,7 +52,8 @@ def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
     shares = (1, setting.n) if printed else split_scale(setting.gap)
-    return read_nearest(name, *before(offset), reads, shares)
+    head = read_nearest(name, *before(offset), reads, shares)
+    return replace(head, needs=(ONE, POSITION))  # the square of k − s follows from that of k
 
 
 def read_nearest(

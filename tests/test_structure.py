@@ -53,7 +53,13 @@ def test_the_reference_engine_shares_nothing_with_the_others() -> None:
 
 
 # Theorems about tasks say a task by its name as data, and what checks, counts or instantiates them reads it.
-OF_THEOREMS = ("verify.trusted", "verify.oracles", "verify.inputs.hard_questions", "verify.framework.proofs")
+OF_THEOREMS = (
+    "verify.trusted",
+    "verify.oracles",
+    "verify.inputs.hard_questions",
+    "verify.framework.proofs",
+    "verify.adversary",
+)
 KNOW_NAMES = ("verify.dossiers", "verify.claims", *OF_THEOREMS)
 
 

@@ -5,10 +5,10 @@ A file has the constant STATE_BITS and a triple RNN = (start, step, answer):
     STATE_BITS = 16
     RNN = (lambda: 0, lambda state, token: (state * 31 + token) % 2**16, lambda state, query: state % 7)
 
-`start()` is the first state, `step(state, token)` the next one, `answer(state, query)` the answer to a query, a tuple of numbers. In
-place of `answer` an object may have `words(state)`, which yields a chain of thought; its last word is the answer, and the query is
-read by `step` before. `step` may take the position, from 1, as a third argument. States are numbers, texts, bytes, tuples of these,
-or arrays of numpy or torch.
+`start()` is the first state, `step(state, token)` the next one, `answer(state, query)` the answer to a query, a tuple of
+numbers. In place of `answer` an object may have `words(state)`, which yields a chain of thought; its last word is the answer, and
+the query is read by `step` before. `step` may take the position, from 1, as a third argument. States are numbers, texts, bytes,
+tuples of these, or arrays of numpy or torch.
 
 A file is code, and is trusted like code; what it computes is checked: a step that depends on more than its state, its token and its
 position is refused where a second run shows it.

@@ -2,14 +2,14 @@
 
 Source: Theorems 4.6 and 4.7, lower bounds; Lemmas C.24, C.26 and C.28; the reductions of `verify.oracles.reductions`.
 
-An RNN that has read two prefixes of equal length, and is in the same state, says the same from there on: after any question, and
-after any chain of thought. The prefixes are what Alice writes for two lists of bits x and y. They differ in some bit k, and a question
-about k has two right answers. So the RNN is wrong on one of the two prompts. With more bits of state than are asked for, no two
-prefixes need to meet; with fewer, some do.
+An RNN that has read two prefixes of equal length, and is in the same state, says the same from there on: after any question,
+and after any chain of thought. The prefixes are what Alice writes for two lists of bits x and y. They differ in some bit k, and
+a question about k has two right answers. So the RNN is wrong on one of the two prompts. With more bits of state than are asked
+for, no two prefixes need to meet; with fewer, some do.
 
-How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it. Two leaves
-of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum of its tokens,
-each times a number, a short vector of a lattice is a pair, even of hundreds of bits.
+How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it.
+Two leaves of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum
+of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be con
 TRIED_TWICE = 64  # lists that are read twice, in another order
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
-DESCRIPTION = """Finds two prompts that an RNN must confuse: the same state after both, and a question with two right answers. Prints
-both prompts, the right answers, and what the RNN says."""
+DESCRIPTION = """Finds two prompts that an RNN must confuse: the same state after both, and a question with two right answers.
+Prints both prompts, the right answers, and what the RNN says."""
 EPILOG = f"""examples:
   {PROG} --task index --rnn mine.py               RNN = (start, step, answer) and STATE_BITS in the file
   {PROG} --task recall --rnn mine.py:hash16 --json
@@ -154,12 +154,12 @@ class Search:
     def run(self) -> tuple[Bits, Bits] | None:
         """Returns two lists of free bits that leave one state, or None if none was found."""
         position = len(self.before)
-        known = {key(state := self.step(self.rnn.start(), self.before, 0)): ()}
-        states: list[tuple[Any, Bits]] = [(state, ())]
+        states: list[tuple[Any, Bits]] = [(self.step(self.rnn.start(), self.before, 0), ())]
         for level, (zero, one) in enumerate(self.each, start=1):
             if 2 * len(states) > MOST_KNOWN:
                 return self._by_leaves(states, level - 1, position)
-            known, following = {}, []
+            known: dict[Any, Bits] = {}
+            following: list[tuple[Any, Bits]] = []
             for state, path in states:
                 for bit, tokens in enumerate((zero, one)):
                     after = self.step(state, tokens, position)
@@ -174,9 +174,8 @@ class Search:
 
     def _require_bits(self, count: int) -> None:
         if count > 1 << self.rnn.state_bits:
-            raise RnnError(
-                f"{self.rnn.name} has at least {count:,} states, and STATE_BITS = {self.rnn.state_bits} are {1 << self.rnn.state_bits:,}"
-            )
+            bits = self.rnn.state_bits
+            raise RnnError(f"{self.rnn.name} has at least {count:,} states, and STATE_BITS = {bits} are {1 << bits:,}")
 
     def _whole(self, path: Bits) -> Bits:
         return (*path, *[0] * (self.questions.n - len(path)))
@@ -239,8 +238,9 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
 
 
 def by_lattice(rnn: Rnn, task: str, n: int) -> tuple[list[int], list[int], int] | None:
-    """Returns two sequences of numbers of a linear RNN that leave the same state, and a place where they differ; None if none is found.
+    """Returns two sequences of numbers of a linear RNN that leave the same state, and a place where they differ.
 
+    None if none is found.
     The state must be a number, or a tuple of numbers, that grows by a multiple of each token modulo powers of two. Of `recall`,
     values stand at every second place; of `index`, any number from 1 to n stands anywhere.
     """
@@ -365,9 +365,9 @@ def attack(
     require_repeatable(rnn, few)
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
-        for size in (n_max,) if n_max is not None else (64, 128, 192):
-            if size is not None and size >= 8 and (pair := by_lattice(rnn, task, size)) is not None:
-                return of_numbers(rnn, task, size, pair)
+        for size in (64, 128, 192) if n_max is None else (n_max,):
+            if size >= 8 and (sequences := by_lattice(rnn, task, size)) is not None:
+                return of_numbers(rnn, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind)
     if (pair := search.run()) is not None:

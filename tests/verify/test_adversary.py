@@ -1,0 +1,303 @@
+"""The command that breaks an RNN. Each pair of prompts is judged again here, by an oracle that shares no code with the search."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from circuits.aiger import write
+from circuits.builder import Builder
+from circuits.rnn import load
+from verify.adversary import Questions, Search, main
+
+RNNS = '''
+import hashlib, random
+import numpy as np
+class Rnn:
+    def __init__(self, bits, start, step, answer):
+        self.STATE_BITS, self.start, self.step, self.answer = bits, start, step, answer
+last = lambda s, q: s % 2 + 1
+STATE_BITS = 16
+RNN = (lambda: 0, lambda s, t: (s * 40503 + t * 77 + 13) % 2**16, lambda s, q: s % 7 + 1)
+latch = Rnn(1, lambda: 0, lambda s, t: int(s or t == 2), lambda s, q: s + 1)
+counter = Rnn(3, lambda: 0, lambda s, t: (s + t) % 7, lambda s, q: "YES" if s % 2 else "NO")
+R = random.Random(5)
+T = [[R.randrange(1000) for _ in range(97)] for _ in range(1000)]
+automaton = Rnn(10, lambda: 0, lambda s, t: T[s][t % 97], last)
+def mix(s, t):
+    return ((s ^ t) * 6364136223846793005 + 1442695040888963407 >> 20) & 2**40 - 1
+hash40 = Rnn(40, lambda: 1, mix, last)
+W = np.array([[1, -2, 3, 0], [2, 1, 0, -1], [0, 1, 1, 2], [-1, 2, 1, 1]], np.int16)
+def relu(s, t):
+    """A net of 4 units over numbers of 4 bits."""
+    return np.clip(W @ s + np.int16(t) * np.array([1, 3, -2, 1], np.int16), 0, 15).astype(np.int16)
+net = Rnn(16, lambda: np.zeros(4, np.int16), relu, lambda s, q: int(s[0]) + 1)
+G = np.random.default_rng(3).normal(size=(3, 6, 5))
+def gru(s, t):
+    """A cell of 3 units whose state is rounded to 6 bits a unit."""
+    x = np.concatenate([s, [t / 8, 1]])
+    z, r = (1 / (1 + np.exp(-G[:, i] @ x)) for i in (0, 1))
+    h = np.tanh(G[:, 2] @ np.concatenate([r * s, [t / 8, 1]]))
+    return np.round(((1 - z) * s + z * h) * 31) / 31
+small_gru = Rnn(18, lambda: np.zeros(3), gru, lambda s, q: int(s[0] > 0) + 1)
+linear = Rnn(256, lambda: 0, lambda s, t: (s * (2**255 - 19) + t * 7**90) % 2**256, last)
+def two_numbers(s, t):
+    return (s[0] * 5 + s[1] + t * 3**50) % 2**128, (s[1] * 11**30 + t) % 2**128
+pair = Rnn(256, lambda: (0, 0), two_numbers, lambda s, q: 1)
+wide = Rnn(512, lambda: 0, lambda s, t: (s * 3**300 + t * 7**180) % 2**512, last)
+sha = Rnn(128, lambda: b"", lambda s, t: hashlib.sha256(s + str(t).encode()).digest()[:16], lambda s, q: 1)
+whole = Rnn(64, lambda: (), lambda s, t: (*s, t), lambda s, q: s[q[0] - 1])
+placed = Rnn(4, lambda: 0, lambda s, t, k: (s + k * t) % 16, lambda s, q: s)
+class Thinker:
+    STATE_BITS = 4
+    def start(self): return 0
+    def step(self, s, t): return (s * 3 + t) % 16
+    def words(self, s):
+        yield from range(s)
+        yield "YES" if s % 2 else "NO"
+thinker = Thinker()
+calls = 0
+def counted(s, t):
+    global calls
+    calls += 1
+    return (s + calls) % 16
+counts = (lambda: 0, counted, lambda s, q: 1)
+tosses = (lambda: 0, lambda s, t: random.randrange(16), lambda s, q: 1)
+raises = (lambda: 0, lambda s, t: 1 // 0, lambda s, q: 1)
+liar = Rnn(4, lambda: 0, lambda s, t: s * 2 + t, lambda s, q: 1)
+whims = (lambda: 0, lambda s, t: (s + t) % 16, lambda s, q: random.random())
+shape = (lambda: 0, lambda s, t: {"a": t}, lambda s, q: 1)
+two = (lambda: 0, lambda s, t: 0)
+nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
+'''
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rnns") / "rnns.py"
+    path.write_text(RNNS, encoding="utf-8")
+    return path
+
+
+def numbers(prompt: str) -> tuple[list[int], tuple[int, ...]]:
+    """What an RNN reads of a prompt, and what it is asked."""
+    text, _, query = prompt.removeprefix("<s>").partition("?")
+    return [int(w) for w in re.findall(r"\d+", text)], tuple(int(w) for w in query.split())
+
+
+def right_answer(task: str, prompt: str) -> str:
+    """The task's answer, written again."""
+    tokens, query = numbers(prompt)
+    if task == "index":
+        return str(tokens[query[0] - 1])
+    if task in ("recall", "ngram"):
+        for i in range(len(tokens) - len(query)):
+            if tuple(tokens[i : i + len(query)]) == query:
+                return str(tokens[i + len(query)])
+        return "FAILED"
+    if task == "counting":
+        return "YES" if tokens.count(query[0]) > query[1] else "NO"
+    if task == "istree":
+        edges = list(zip(tokens[::2], tokens[1::2], strict=True))
+        n, reached = max(tokens), {1}
+        for _ in range(n):
+            reached |= {v for u, v in edges if u in reached} | {u for u, v in edges if v in reached}
+        return "YES" if len(edges) == n - 1 and len(reached) == n else "NO"
+    raise ValueError(task)
+
+
+def attack(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, dict[str, Any], str]:
+    code = main([*map(str, argv), "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out) if out else {}, err
+
+
+def judge(file: Path, name: str, found: dict[str, Any]) -> None:
+    """Both prompts have their right answer, which differ; the RNN, run from its start, is in one state before the question."""
+    rnn = load(f"{file}:{name}")
+    states, asked = [], []
+    for prompt, right in zip(found["prompts"], found["right"], strict=True):
+        assert right_answer(found["task"], prompt) == right
+        tokens, query = numbers(prompt)
+        if found["task"] == "istree":  # the last edge is the question
+            tokens, query = tokens[:-2], tuple(tokens[-2:])
+        state = rnn.start()
+        for position, token in enumerate(tokens, start=1):
+            state = rnn.step(state, token, position)
+        states.append(repr(state))
+        asked.append((len(tokens), query))
+    assert states[0] == states[1]
+    assert asked[0] == asked[1]
+    assert found["right"][0] != found["right"][1]
+    assert found["said"][0] == found["said"][1]
+    keys = {"schema", "task", "n", "rnn", "state_bits", "prompts", "right", "said", "state", "reduction"}
+    assert found.keys() == keys
+
+
+SMALL = ("RNN", "latch", "counter", "automaton", "net", "small_gru", "placed", "thinker")
+
+
+@pytest.mark.parametrize("task", ["index", "recall", "ngram", "counting", "istree"])
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_state_is_confused(file: Path, task: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, _ = attack(capsys, "--task", task, "--rnn", f"{file}:{name}")
+    assert code == 1
+    judge(file, name, found)
+
+
+@pytest.mark.parametrize("task", ["index", "recall", "istree"])
+def test_a_hash_of_forty_bits_is_confused(file: Path, task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, _ = attack(capsys, "--task", task, "--rnn", f"{file}:hash40")
+    assert code == 1
+    judge(file, "hash40", found)
+
+
+@pytest.mark.parametrize("task", ["index", "recall"])
+@pytest.mark.parametrize("name", ["linear", "pair", "wide"])
+def test_a_linear_recurrence_is_confused_by_a_short_vector(
+    file: Path, task: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found, _ = attack(capsys, "--task", task, "--rnn", f"{file}:{name}")
+    assert code == 1
+    judge(file, name, found)
+
+
+def test_a_turing_machine_s_cells(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No oracle of machines here: two tapes, of which one bit that is asked for differs."""
+    code, found, _ = attack(capsys, "--task", "turing", "--rnn", f"{file}:latch")
+    assert code == 1
+    first, second = (numbers(prompt)[0] for prompt in found["prompts"])
+    marks = first.count(3)
+    place = len(first) - 2 * marks - 1
+    assert first[place] != second[place]
+    assert [{1: "N", 2: "Y"}[tape[place]] for tape in (first, second)] == found["right"]
+
+
+def test_what_has_room_is_not_confused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:whole", "--n-max", 10)
+    assert (code, found["outcome"]) == (0, "none exists")
+    assert "all 1,024 lists of 10 bits leave different states" in found["reason"]
+
+
+def test_a_hash_that_resists_is_not_found(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("verify.adversary.MOST_LEVELS", 17)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 9)
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:sha")
+    assert (code, found["outcome"]) == (3, "none found")
+    assert "a pair of 128 bits takes about 2^64" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("counts", "a step depends on more than its state, its token and its position"),
+        ("tosses", "a step depends on more than its state, its token and its position"),
+        ("raises", "rnns.py:raises, line 69: ZeroDivisionError: integer division or modulo by zero"),
+        ("liar", "a state has 9 bits, and STATE_BITS = 4"),
+        ("whims", "a step or an answer depends on more than its state"),
+        ("shape", "a state is a number, a text, bytes, a tuple or an array, not a dict"),
+        ("two", "is a triple of functions (start, step, answer)"),
+        ("nobits", "STATE_BITS is the number of bits of a state, not '8'"),
+        ("nothing", "has no nothing: a triple (start, step, answer)"),
+    ],
+)
+def test_what_is_no_rnn_is_one_line(file: Path, name: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:{name}")
+    assert (code, found) == (2, {})
+    lines = [line for line in err.splitlines() if not line.startswith("reading states")]
+    assert len(lines) == 1
+    assert re.sub(r"line \d+", "", says) in re.sub(r"line \d+", "", lines[0])
+
+
+def test_an_endless_step_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.3)
+    path = tmp_path / "endless.py"
+    path.write_text("STATE_BITS = 4\ndef step(s, t):\n    while True: pass\nRNN = (lambda: 0, step, lambda s, q: 1)\n")
+    code, _, err = attack(capsys, "--task", "index", "--rnn", path)
+    assert code == 2
+    assert "its code took more than 0.3 s for one step" in err
+
+
+@pytest.mark.parametrize("rnn", ["nowhere.py", "nowhere.txt", "rnn"])
+def test_a_file_that_is_none(rnn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = attack(capsys, "--task", "index", "--rnn", rnn)
+    assert code == 2
+    assert rnn in err
+
+
+def test_a_found_pair_is_kept(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "kept.json"
+    argv = ("--task", "index", "--rnn", f"{file}:latch", "--resume", kept)
+    first = attack(capsys, *argv)
+    again = attack(capsys, *argv)
+    assert first[:2] == again[:2] == (1, json.loads(kept.read_text()))
+    assert attack(capsys, "--task", "recall", "--rnn", f"{file}:latch", "--resume", kept)[0] == 2
+
+
+def shift_circuit(bits: int) -> Any:
+    """A shift register over whether a token is 2: the last bits of an index prompt. Two input bits name the word."""
+    builder = Builder()
+    is_two, ask = builder.input("two"), builder.input("ask")
+    state = [builder.state(f"s{i}") for i in range(bits)]
+    kept = [(~ask & new) ^ (ask & old) for old, new in zip(state, [is_two, *state[:-1]], strict=True)]
+    return builder.circuit({"last": state[0]}, kept)
+
+
+def test_a_circuit_and_a_file_are_one_rnn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same shift register of five bits: equal states after the same prefixes, and the same pair."""
+    path, words = tmp_path / "shift.aag", tmp_path / "words.json"
+    write(shift_circuit(5), path)
+    inputs = {"<s>": "01", "?": "01", "1": "00", "2": "10", **{str(k): "01" for k in range(3, 12)}}
+    words.write_text(json.dumps({"schema": 1, "inputs": inputs, "outputs": {"0": "1", "1": "2"}}))
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", path, "--words", words)
+    assert code == 1
+    python = tmp_path / "shift.py"
+    python.write_text(
+        "STATE_BITS = 5\nRNN = (lambda: 0, lambda s, t: (2 * s + (t == 2)) % 32, lambda s, q: s % 2 + 1)\n"
+    )
+    same = attack(capsys, "--task", "index", "--rnn", python)
+    assert same[1]["prompts"] == found["prompts"]
+    assert same[1]["right"] == found["right"]
+    circuit, written = load(str(path), words), load(str(python))
+    for x in range(64):
+        tokens = [1 + (x >> i & 1) for i in range(6)]
+        bits = circuit.state_after(tokens)
+        assert sum(bit << i for i, bit in enumerate(bits)) == written.state_after(tokens)
+    assert attack(capsys, "--task", "index", "--rnn", path)[0] == 2  # no words
+    words.write_text(json.dumps({"inputs": {"1": "00"}, "outputs": {}}))
+    code, _, err = attack(capsys, "--task", "index", "--rnn", path, "--words", words)
+    assert code == 2
+    assert "have no input" in err
+
+
+@pytest.mark.parametrize("task", ["index", "recall", "ngram", "counting", "istree", "turing"])
+def test_pieces_are_what_the_reduction_writes(task: str) -> None:
+    for reads_words in (False, True):
+        questions = Questions(task, 5, reads_words)
+        before, each = questions.pieces()
+        for x in range(32):
+            free = tuple(x >> i & 1 for i in range(5))
+            tokens = [*before, *(token for bit, piece in zip(free, each, strict=True) for token in piece[bit])]
+            assert tokens == questions.tokens(questions.bits(free))
+
+
+def test_leaves_find_what_levels_find(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    """The search by leaves, of which 64 bits are kept, finds a pair where the one by levels does."""
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 4)
+    rnn = load(f"{file}:RNN")
+    tell: Callable[[int], object] = lambda seen: None  # noqa: E731
+    questions = Questions("index", 14, False)
+    pair = Search(rnn, questions, tell, lambda: None).run()
+    assert pair is not None
+    first, second = (rnn.state_after(questions.tokens(questions.bits(bits))) for bits in pair)
+    assert first == second
+    assert pair[0] != pair[1]

@@ -256,7 +256,7 @@ def test_the_package_itself_imports_nothing() -> None:
         before = set(sys.modules)
         import constructions
         loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
-        assert loaded <= {"constructions", "importlib", "types", "warnings", "_weakrefset", "_warnings"}, loaded
+        assert loaded <= {"__future__", "constructions", "importlib", "types", "warnings", "_weakrefset", "_warnings"}, loaded
         assert [name for name in sys.modules if name.startswith("constructions")] == ["constructions"]
         assert {"load", "Result", "LoadedModel"} <= set(dir(constructions))
     """

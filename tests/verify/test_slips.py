@@ -101,9 +101,8 @@ def test_a_lead_that_stops_growing_is_not_certified(monkeypatch: pytest.MonkeyPa
     right = match_next.least_lead
     monkeypatch.setattr(match_next, "least_lead", lambda largest: right(min(largest, 600)))
     row = sound(10_000)
-    assert row.verdict is Verdict.REFUTED
-    assert row.witness is not None
-    assert "scores of first endpoint may differ by" in row.witness.shows["what"]
+    assert row.verdict is Verdict.UNKNOWN
+    assert "scores of first endpoint may differ by" in row.note
 
 
 def test_a_blank_behind_the_cell_loses_a_record_at_the_end_of_the_text() -> None:

@@ -40,7 +40,7 @@ PAGES = (
     "verdicts",
     "zoo",
 )
-REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
+REFUTED = r"--printed|--variant printed|replay \S+/printed|verify.adversary"  # what is shown to fail
 
 
 def blocks(page: str) -> list[tuple[str, str, str]]:

@@ -64,6 +64,10 @@ class SolvedDossier(Dossier):
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
         return ()
 
+    def reads(self, given: Any) -> bool:
+        """True if the model is wired for inputs of this kind."""
+        return True
+
     def has_one_answer(self, subject: Subject, given: Any) -> bool:
         """Whether one chain of thought alone is right for this input."""
         return True
@@ -89,7 +93,7 @@ class SolvedDossier(Dossier):
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
         for name, given in self.extreme(subject):
-            if self.has_one_answer(subject, given):
+            if self.reads(given) and self.has_one_answer(subject, given):
                 request = self.solver.request(wired, given)
                 yield HardInput(name, tuple(request.prompt), tuple(int(token) for token in request.guess))
 

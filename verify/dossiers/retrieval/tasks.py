@@ -161,8 +161,10 @@ class Retrieval(SolvedDossier):
 
         name = self.construction
         for hard in hard_questions(name, subject.n):
-            if len((question := Question(*hard.asked(name))).query) == self.tokens_asked:
-                yield hard.name, question
+            yield hard.name, Question(*hard.asked(name))
+
+    def reads(self, given: Question) -> bool:
+        return len(given.query) == self.tokens_asked
 
     def _drawn(self, n: int, rng: random.Random) -> Question:
         tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))

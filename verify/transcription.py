@@ -1,6 +1,7 @@
 """Where a claim stands in docs/transcription.md, the page of the paper's formulas: link("Lemma C.15") is transcription.md#c15.
 
-A place is a number of the paper: 3, 3.2, 4.7, A.5, C.15, C.6.2. Its anchor on the page is the number in small letters without dots.
+A place is a number of the paper: 3, 3.2, 4.7, A.5, C.15, C.6.2; or B, the whole appendix.
+Its anchor on the page is the number in small letters without dots.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[1] / "docs" / "transcription.md"
 ALGORITHMS = {"Algorithm 1": "C.29", "Algorithm 2": "5.3"}  # the place of each
-_NUMBER = r"(?:(?:\d|[AC])(?:\.\d+)+|(?<=section )\d)(?!\.?\d)"
+_NUMBER = r"(?:(?:\d|[AC])(?:\.\d+)+|(?<=section )\d|(?<=appendix )B)(?!\.?\d)"
 _PLACES = re.compile(rf"\b({_NUMBER})(?: to ({_NUMBER}))?")
 
 
@@ -24,8 +25,8 @@ def places_of(source: str) -> tuple[str, ...]:
     places: list[str] = []
     for first, last in _PLACES.findall(source):
         part, _, number = first.rpartition(".")
-        end = int(last.rpartition(".")[2]) if last else int(number)
-        places += [f"{part}.{i}" if part else str(i) for i in range(int(number), end + 1)]
+        end = int(last.rpartition(".")[2] or number) if part else 0
+        places += [f"{part}.{i}" for i in range(int(number), end + 1)] if part else [first]
     if not places:
         raise ValueError(f"{source!r} names no place of the paper")
     return tuple(dict.fromkeys(places))

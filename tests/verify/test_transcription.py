@@ -91,6 +91,8 @@ def sources() -> dict[str, str]:
         ("Theorem 5.3, Algorithm 2", ("5.3",)),
         ("C.6.2, layer 9 and |Tokenize(G)| = 3n − 2", ("C.6.2",)),
         ("As Lemma C.3 says.", ("C.3",)),
+        ("section 6", ("6",)),
+        ("appendix B", ("B",)),
     ],
 )
 def test_a_source_names_its_places(source: str, places: tuple[str, ...]) -> None:

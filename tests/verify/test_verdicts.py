@@ -259,3 +259,9 @@ def test_a_case_of_many_sizes_covers_all_of_them(paper: Paper) -> None:
     paper.write(CLAIM + search)
     [evidence] = paper.rows()["V"]["evidence"]
     assert evidence["sizes"] == [["1", "7"]]
+
+
+def test_a_claim_that_is_left_stands_in_the_ledger_with_its_reason(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.leave("nobody has the data")')
+    assert paper.rows() == {}
+    assert paper.ledger()["not_judged"] == [{"id": "V", "engine": "", "reason": "nobody has the data"}]

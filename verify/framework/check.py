@@ -422,6 +422,10 @@ class Check:
         """Nobody has decided this claim here."""
         raise Undecided(reason)
 
+    def leave(self, reason: str) -> NoReturn:
+        """Leaves the claim without a verdict: the ledger lists it as not judged, with the reason. Raises always."""
+        pytest.skip(reason)
+
     def row(self, seconds: float, note: str = "") -> Row:
         """What is known at the end. note: why the test ended early, if it did for another reason than a witness."""
         if self.witness is not None:

@@ -121,7 +121,7 @@ def impossible(how: str, *claims: str) -> Basis:
 def _retrieval(theorem: str, task: str, how: str, *more: str) -> Basis:
     stem = f"{theorem}/{task}"
     required = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision", *(f"{stem}-{x}" for x in more))
-    return solved(theorem, task, how, *required)
+    return solved(theorem, task, how + ", program and rounding for c = 3" * (task == "ngram"), *required)
 
 
 def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
@@ -135,11 +135,15 @@ def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
 
 def _turing(theorem: str, how: str) -> Basis:
     return solved(
-        theorem, "turing", how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost", "circuit"))
+        theorem,
+        "turing",
+        f"{how}, program and rounding for bb2",
+        theorem,
+        *(f"{theorem}/{what}" for what in ("every-run", "size", "cost", "circuit")),
     )
 
 
-LINEAR, QUADRATIC = "circuit of O(p) gates", "circuit of O(p²) gates"
+LINEAR, QUADRATIC = "circuit of O(p) gates where counted", "circuit of O(p²) gates where counted"
 ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN with search", "hybrid RNN")
 TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),

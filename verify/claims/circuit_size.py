@@ -48,11 +48,10 @@ class Row:
     def claim(self) -> Claim:
         """A claim about the weights of its theorem."""
         step, power = ("what is recurrent in a step", "p²") if self.hybrid else ("a step", "p")
-        counted = (
-            f" {polynomial(self.gates, self.over)} at n = {N}, p ≥ {self.first}," if self.gates else f" at n = {N}"
-        )
-        text = f"The circuit of {step} has O({power}) gates over R_p, at most {self.most}{power};{counted}"
-        text += f" fitted p^{self.exponent}."
+        counted = f" {polynomial(self.gates, self.over)} at n = {N}," if self.gates else f" at n = {N}"
+        where = ", ".join(map(str, self.precisions))
+        text = f"The circuit of {step} over R_p has at most {self.most}{power} gates, as O({power}) would have it, at n = {N}, "
+        text += f"p = {where}, and at n = {self.larger}, the least p;{counted} fitted p^{self.exponent}."
         return Claim("", "definition 3.3", text, theorem=self.theorem, task=self.task, aspect="circuit")
 
     def within(self, p: int, gates: int) -> bool:
@@ -127,6 +126,7 @@ def test_circuit(check: Check, row: Row) -> None:
     larger = Point(row.rnn, row.larger, find_models()[row.rnn].least_precision(row.larger))
     points = [*(Point(row.rnn, N, p) for p in row.precisions), larger]
     where = ", ".join(map(str, row.precisions))
+    check.within(f"n = {N}", f"p = {where}", f"n = {larger.n}")
     check.chosen(
         points,
         as_stated,

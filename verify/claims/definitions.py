@@ -24,7 +24,8 @@ from verify.runs.istree_walks import every_graph
 @claim(
     "A.2/nearest",
     source="appendix A.2",
-    statement="ROUND(x, p) is the nearest element of R_p, where that is one, and a nearest one where two are equally near.",
+    statement="ROUND(x, p) is the nearest element of R_p, where that is one, and a nearest one where two are equally near, "
+    "for p = 5, 7 and every x of eighths of a step.",
 )
 def test_rounding_is_to_the_nearest(check: Check) -> None:
     def nearest(point: Point) -> Counterexample | None:
@@ -36,6 +37,7 @@ def test_rounding_is_to_the_nearest(check: Check) -> None:
         return None if abs(value - found) == least and found in elements else Counterexample(value=value, got=found)
 
     precisions, beyond = (5, 7), 3
+    check.within("p = 5, 7")
     points = [
         Point(p, e) for p in precisions for e in range(-8 * (2 ** (p - 1) + beyond), 8 * (2 ** (p - 1) + beyond) + 1)
     ]

@@ -23,13 +23,23 @@ GAPS = {
     find_subject("istree", "lean"): 2,
 }
 LARGEST = {"repaired": 64, "lean": 256}  # beyond, runs take long
+RATIO = 4  # of a size to the one before
+
+
+def ladder(subject: Subject, top: int) -> list[int]:
+    """The sizes that are looked at: the least with a hard input, four times as many while there are, and the top."""
+    sizes = [subject.dossier.least_hard or 1]
+    while (n := sizes[-1] * RATIO) < top:
+        sizes.append(n)
+    return [*sizes, top] if sizes[-1] < top else sizes
 
 
 def claim_of(subject: Subject) -> Claim:
     """What is said of one model."""
     gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
-    statement = f"Fewer bits are too few: at {at} a hard input fails."
+    sizes = ", ".join(map(str, ladder(subject, LARGEST[subject.variant])))
+    statement = f"Fewer bits are too few at n = {sizes}: at {at} a hard input fails."
     if subject.construction != "istree":
         return of_retrieval(subject.construction).claim("least-bits", statement)
     told = ISTREE_LEAN if subject.variant == "lean" else ISTREE
@@ -48,7 +58,8 @@ def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
 
 @claims("subject", GAPS, claim_of)
 def test_few_bits_less_are_too_few(check: Check, subject: Subject) -> None:
-    sizes = check.sizes(subject.dossier.least_hard or 1, cap=LARGEST[subject.variant], ratio=4)
+    sizes = check.sizes(subject.dossier.least_hard or 1, cap=LARGEST[subject.variant], ratio=RATIO)
+    check.within(*map(str, sizes))
     check.chosen(
         sizes,
         partial(fails_below, subject, GAPS[subject]),

@@ -254,8 +254,14 @@ EVERY_FAMILY = {**ALONE, **FAMILIES}
 @claims(
     "lemma",
     sorted(EVERY_FAMILY),
-    lambda lemma: claim_of(lemma, EVERY_FAMILY[lemma], "sequential", "Rounding sequential."),
+    lambda lemma: claim_of(
+        lemma,
+        EVERY_FAMILY[lemma],
+        "sequential",
+        f"Rounding sequential, at the least p of fused and {EVERY_FAMILY[lemma].room.text} bits more.",
+    ),
 )
 def test_sequential(check: Check, engine: str, lemma: str) -> None:
     own_precision(check)
+    check.within(f"{EVERY_FAMILY[lemma].room.text} bits more")
     look(check, engine, lemma, Discipline.SEQUENTIAL)

@@ -12,8 +12,8 @@ from verify.automata.token_automaton import Label
 from verify.claims.models import ISTREE, ISTREE_LEAN, OF_RETRIEVAL, of_retrieval
 from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
-from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, beyond, explained
-from verify.dossiers.dossier import LEAST, TRANSFORMER
+from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, beyond, explained, name_of
+from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.lemmas.search import MODELS as SEARCHES_OF
 from verify.dossiers.istree.lemmas.search import N, theory
 from verify.dossiers.istree.steps import definition as defined_step
@@ -33,9 +33,7 @@ TOKENS, LONGEST = 3, 4  # of the sequences on which the definition is compared w
 @claims(
     "key",
     [key for key in MODELS if key[1] in OF_RETRIEVAL],
-    lambda key: of_retrieval(*key).claim(
-        "program", f"{key[0] if key[1] == TRANSFORMER else ', '.join(key)}: {SEARCHES if key[1] == 'rag' else DEFINED}"
-    ),
+    lambda key: of_retrieval(*key).claim("program", f"{name_of(*key)}: {SEARCHES if key[1] == 'rag' else DEFINED}"),
 )
 def test_program(check: Check, key: tuple[str, str]) -> None:
     name, model = key

@@ -30,6 +30,7 @@ from verify.claims.run_invariants import APART, COUNTS, QUEUE, RECORDS
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, About, Subject
 from verify.dossiers.registry import find_dossiers
 from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
+from verify.dossiers.retrieval.tasks import RETRIEVERS as RETRIEVERS_OF
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Json, claims
 from verify.runs.costs import listed
@@ -194,10 +195,16 @@ ALL_ABOVE = "For every n ≥ 2^63"
 SEQUENCES = "every sequence of up to n tokens, every query"
 
 
+def name_of(task: str, model: str, *, always: bool = False) -> str:
+    """What claims call a model of a retrieval task: "ngram (c = 3), rag". always: names a Transformer too."""
+    named = task + f" (c = {RETRIEVERS_OF[task].query_length + 1})" * (task == "ngram")
+    return named if model == TRANSFORMER and not always else f"{named}, {model}"
+
+
 def retrieval(task: str, model: str) -> Model:
     """A model of a retrieval task."""
-    told, name, is_rag = of_retrieval(task, model), task if model == TRANSFORMER else f"{task}, {model}", model == "rag"
-    says = f"{task}, {model}: {ALL_ABOVE}"
+    told, is_rag = of_retrieval(task, model), model == "rag"
+    name, says = name_of(task, model), f"{name_of(task, model, always=True)}: {ALL_ABOVE}"
     return Model(
         told.subject(LEAST),
         told.claim(
@@ -228,13 +235,14 @@ def searching(told: Told, sound: str, said: str, compared: str) -> Model:
 
 def machine(told: Told, said: str) -> Model:
     """A model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
-    name, sound = f"Turing machines, {told.model}", f"{SOUND} For every text in the form of a run, whatever it says."
+    name, form = f"Turing machines, {told.model}", "For every text in the form of a run"
+    sound = f"{SOUND} {form} of bb2 on a blank tape, or of {STEPS} steps of palindrome on 1221, whatever it says."
     return Model(
         told.subject(LEAST),
         told.claim("rounding", f"{name}: {sound}"),
         "every text of up to n steps of bb2 on a blank tape",
         of_two_machines,
-        told.claim("above", f"{name}: {ALL_ABOVE}: {sound}"),
+        told.claim("above", f"{name}: {ALL_ABOVE}: {SOUND} {form} of bb2 on a blank tape, whatever it says."),
         told.claim("program-above", f"{name}: {ALL_ABOVE}, of bb2 on a blank tape: {said}"),
         "any text of up to n steps of bb2 on a blank tape, whatever they say",
     )
@@ -315,7 +323,8 @@ MODELS = (
         TURING_COT.subject(MOST_STEPS, cells=SPACE),
         TURING_COT.claim(
             "rounding",
-            f"Turing machines, cot: {SOUND} Given the invariant of {QUEUE}, for every text of configurations with one head each.",
+            f"Turing machines, cot: {SOUND} Given the invariant of {QUEUE}, for every text of up to {MOST_STEPS:,} configurations "
+            f"of bb2 on {SPACE} cells, with one head each.",
         ),
         f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells",
         in_one_space,

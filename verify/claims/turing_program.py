@@ -34,6 +34,7 @@ from verify.runs.turing_runs import HYBRID, RAG, Case, cases, states_of, tokens_
 MODELS = {TURING_RAG: RAG, TURING_HYBRID: HYBRID}
 STEPS = 10
 FOLLOWED = ("bb2", "bb5", "palindrome")
+OF_THREE = "Of bb2, bb3 and bb5 on a blank tape, and of palindrome on a word of 4 symbols:"
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
 WORD = {TURING_RAG: SEARCH_AND_STEP, TURING_HYBRID: SAID}
 
@@ -62,7 +63,7 @@ def as_the_machine(told: Told, case: Case) -> Counterexample | None:
     return None
 
 
-@claims("told", MODELS, lambda told: told.claim("program", f"Turing machines, {told.model}: {WORD[told]}"))
+@claims("told", MODELS, lambda told: told.claim("program", f"Turing machines, {told.model}: {OF_THREE} {WORD[told]}"))
 def test_program(check: Check, told: Told) -> None:
     check.sizes(STEPS)  # or skips
 

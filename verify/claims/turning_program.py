@@ -32,6 +32,7 @@ CASES = (
     "n stands for the numbers of ⌊m/2⌋ bits, the case for two m. A run of b^m steps comes to a row of cells twice, so it has ended "
     "before, or never ends."
 )
+OF_THREE = "Of bb2 on 9 cells, bb3 and counter on 5:"
 PROGRAM = (
     "Turing machines, cot: In exact arithmetic, what is said behind a prompt of m cells and any configurations of one head each is "
     "the cell of the next one that the cell before and the two beside it tell by the machine's rules; OUT where the head would "
@@ -59,7 +60,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     return None
 
 
-@TURING_COT.judges("program", PROGRAM)
+@TURING_COT.judges("program", f"{OF_THREE} {PROGRAM}")
 def test_program(check: Check) -> None:
     check.sizes(STEPS)  # or skips
     right: Callable[[Any], Counterexample | None] = as_the_machine
@@ -113,7 +114,8 @@ def test_every_number_of_cells(check: Check) -> None:
 
 @TURING_COT.judges(
     "cells-rounding",
-    f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {SOUND} Given the invariant of {QUEUE}.",
+    f"Turing machines, cot: For every number of cells m, of the machine bb2, any text of {ROWS}: {SOUND} "
+    f"Given the invariant of {QUEUE}.",
 )
 def test_rounding_of_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)

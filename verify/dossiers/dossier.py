@@ -286,6 +286,11 @@ class Dossier:
         """Whether a function that somebody wrote builds blocks or definition of each n, and may build others at some n."""
         return False
 
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """What its options limit the task to, each in words that a claim about it must say: a machine, the c of c-grams."""
+        return ()
+
     def trial(self, subject: Subject) -> Trial | None:
         """The definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 import pytest
@@ -30,6 +30,7 @@ from verify.framework.claim import (
     Verdict,
     Witness,
     compact,
+    unsaid_of,
     why_not_from,
 )
 from verify.framework.options import Options
@@ -73,11 +74,12 @@ class Check:
     _evidence: list[Evidence] = field(default_factory=list)
     _witnesses: list[Witness] = field(default_factory=list)
     _parts: set[str] = field(default_factory=set)
+    _scope: dict[str, None] = field(default_factory=dict)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What was recorded so far."""
-        return tuple(self._evidence)
+        return tuple(replace(part, scope=tuple(self._scope)) if part.checked else part for part in self._evidence)
 
     @property
     def witness(self) -> Witness | None:
@@ -180,6 +182,7 @@ class Check:
 
         if self.until is not None:
             return
+        self.within(*subject.dossier.scope)
         document = Kept(subject, about, self.seed)
         text = f"{range}; {document.name}"
         if self._begin(text):
@@ -213,6 +216,7 @@ class Check:
         if (pair := kept_above(subject, about, self.seed)) is None:
             return None
         above, theorem = pair
+        self.within(*subject.dossier.scope)
         text = f"{range}; one of them judged anew"
         self._begin(text)
         of = (len(above.cases), None, False, above.name, above.sha256, len(above.weights))
@@ -222,10 +226,15 @@ class Check:
     def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of
 
+        def limited() -> Iterator[Subject]:
+            for subject in subjects:
+                self.within(*subject.dossier.scope)
+                yield subject
+
         weights = Weights(about)
         self._walk(
             Certified,
-            subjects,
+            limited(),
             weights.judge,
             range,
             None,
@@ -422,6 +431,10 @@ class Check:
         """Nobody has decided this claim here."""
         raise Undecided(reason)
 
+    def within(self, *scope: str) -> None:
+        """Says what the claim's cases are limited to, each in words of its statement. Without them the claim cannot hold."""
+        self._scope.update(dict.fromkeys(scope))
+
     def leave(self, reason: str) -> NoReturn:
         """Leaves the claim without a verdict: the ledger lists it as not judged, with the reason. Raises always."""
         pytest.skip(reason)
@@ -439,6 +452,11 @@ class Check:
             verdict = Verdict.HOLDS
         if verdict is Verdict.HOLDS and (doubt := why_not_from(self.evidence)):
             verdict, note = Verdict.UNKNOWN, doubt
+        if verdict is Verdict.HOLDS and (unsaid := unsaid_of(self.claim.statement, self.evidence)):
+            verdict, note = (
+                Verdict.UNKNOWN,
+                f"is shown for {', '.join(unsaid)} alone, and its statement does not say so",
+            )
         text = "; ".join(part for part in (note, *self.notes) if part)
         return Row(self.claim, verdict, self.evidence, self.witness, self.engine, round(seconds, 3), text)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -198,6 +199,7 @@ class Evidence:
 
     range: in plain words, without the numbers that the run measures itself. precision: for example "p = 33".
     sizes: which n were covered, as the run measured them; none if nobody said what the size of a case is.
+    scope: what the cases are limited to where the paper's claim is not, as words of the claim's statement: a machine, a c, some p.
     checked: whether a program found it so. What a person argues or assumes is written down, and nothing holds by it alone.
     """
 
@@ -206,6 +208,7 @@ class Evidence:
     range: str
     precision: str
     sizes: Sizes = field(default=(), kw_only=True)
+    scope: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -358,6 +361,10 @@ class Row:
             raise ValueError(f"{self.claim.id}: nothing holds without evidence that was checked")
         if self.verdict is Verdict.HOLDS and (doubt := why_not_from(self.evidence)):
             raise ValueError(f"{self.claim.id}: {doubt}")
+        if self.verdict is Verdict.HOLDS and (unsaid := unsaid_of(self.claim.statement, self.evidence)):
+            raise ValueError(
+                f"{self.claim.id}: is shown for {', '.join(unsaid)} alone, and its statement does not say so"
+            )
 
     @property
     def as_expected(self) -> bool:
@@ -417,7 +424,8 @@ class Row:
         for entry in data["evidence"]:
             rest = {name: value for name, value in entry.items() if name != "kind"}
             sizes = tuple((int(low), None if high is None else int(high)) for low, high in rest.pop("sizes", ()))
-            evidence.append(EVIDENCE[entry["kind"]](**rest, sizes=sizes))
+            scope = tuple(map(str, rest.pop("scope", ())))
+            evidence.append(EVIDENCE[entry["kind"]](**rest, sizes=sizes, scope=scope))
         return cls(
             claim=Claim(**{item.name: data[item.name] for item in fields(Claim) if item.name in data}),
             verdict=Verdict(data["verdict"]),
@@ -432,7 +440,7 @@ class Row:
 def _evidence_json(evidence: Evidence) -> dict[str, Json]:
     """Sizes are strings: many are above what readers of JSON keep."""
     sizes = [[str(low), None if high is None else str(high)] for low, high in evidence.sizes]
-    return {"kind": evidence.kind, **asdict(evidence), "sizes": sizes}
+    return {"kind": evidence.kind, **asdict(evidence), "sizes": sizes, "scope": list(evidence.scope)}
 
 
 def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
@@ -470,6 +478,12 @@ def why_not_from(evidence: Sequence[Evidence]) -> str:
     if searched and not any(low <= max(belows) for part in searched for low, _ in part.sizes):
         return f"fails at n = {max(belows) - 1}, and no evidence is about n = {max(belows)}"
     return ""
+
+
+def unsaid_of(statement: str, evidence: Sequence[Evidence]) -> list[str]:
+    """What checked evidence is limited to and the statement does not name, each once. "c = 3" is not named by "c = 30"."""
+    scope = dict.fromkeys(limit for part in evidence if part.checked for limit in part.scope)
+    return [limit for limit in scope if not re.search(rf"(?<!\w){re.escape(limit)}(?!\w)", statement)]
 
 
 def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:

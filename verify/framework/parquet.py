@@ -43,6 +43,8 @@ def schema() -> Any:
             plain = next((kind for kind in typing.get_args(hint) if kind in types), hint)  # int | None
             if name == "sizes":
                 yield name, pa.list_(pa.list_(pa.string()))
+            elif name == "scope":
+                yield name, pa.list_(pa.string())
             elif name == "readings":
                 yield name, pa.list_(pa.struct(list(columns(_hints(Reading)))))
             else:

@@ -106,6 +106,10 @@ class Retrieval(SolvedDossier):
         return self.query_length or self.retriever.query_length
 
     @property
+    def scope(self) -> tuple[str, ...]:
+        return (f"c = {self.tokens_asked + 1}",) if self.construction == "ngram" else ()
+
+    @property
     def fields(self) -> Mapping[str, Any]:
         return {"query_length": self.query_length}
 

@@ -12,7 +12,7 @@ from constructions.turing import configurations as space
 from constructions.turing import rag
 from constructions.turing.base import TuringModel
 from constructions.turing.door import machine_of
-from constructions.turing.library import find
+from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.models import MODELS
 from constructions.wiring.numbered import Family
@@ -76,6 +76,11 @@ class Turing(SolvedDossier):
         """machine: a name, a file or rules; tape: by default the machine's own. Raises CommandError, ValueError."""
         others = {key: value for key, value in options.items() if key not in ("machine", "tape")}
         return replace(self.of_machine(options.get("machine"), options.get("tape")), **others)
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The machine's name in the library, else its rules."""
+        return (next((named.name for named in LIBRARY if str(named.machine) == self.machine), self.machine),)
 
     def of_machine(self, text: str | None, tape: str | None) -> Turing:
         """For a machine, by its name, a file or its rules, by default BB(2), and a word, by default the machine's own.

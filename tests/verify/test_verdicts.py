@@ -265,3 +265,13 @@ def test_a_claim_that_is_left_stands_in_the_ledger_with_its_reason(paper: Paper)
     paper.write(CLAIM + 'check.leave("nobody has the data")')
     assert paper.rows() == {}
     assert paper.ledger()["not_judged"] == [{"id": "V", "engine": "", "reason": "nobody has the data"}]
+
+
+def test_a_claim_beyond_its_scope_is_unknown(paper: Paper) -> None:
+    body = 'check.within("n below 3")\n    check.exhaustive(check.sizes(3), below_100, count=1, range="sizes")'
+    paper.write(CLAIM + body)
+    row = paper.rows("--n-max", "3")["V"]
+    assert (row["verdict"], row["note"]) == (
+        "unknown",
+        "is shown for n below 3 alone, and its statement does not say so",
+    )

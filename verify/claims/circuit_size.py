@@ -45,13 +45,18 @@ class Row:
         return [self.first + more for more in ((0, 4, 8, 16) if self.hybrid else (0, 4, 12))]
 
     @property
+    def least(self) -> int:
+        """The p at the larger n: the least."""
+        return find_models()[self.rnn].least_precision(self.larger)
+
+    @property
     def claim(self) -> Claim:
         """A claim about the weights of its theorem."""
         step, power = ("what is recurrent in a step", "p²") if self.hybrid else ("a step", "p")
         counted = f" {polynomial(self.gates, self.over)} at n = {N}," if self.gates else f" at n = {N}"
         where = ", ".join(map(str, self.precisions))
         text = f"The circuit of {step} over R_p has at most {self.most}{power} gates, as O({power}) would have it, at n = {N}, "
-        text += f"p = {where}, and at n = {self.larger}, the least p;{counted} fitted p^{self.exponent}."
+        text += f"p = {where}, and at n = {self.larger}, p = {self.least};{counted} fitted p^{self.exponent}."
         return Claim("", "definition 3.3", text, theorem=self.theorem, task=self.task, aspect="circuit")
 
     def within(self, p: int, gates: int) -> bool:
@@ -123,10 +128,10 @@ def test_circuit(check: Check, row: Row) -> None:
         found = float(np.polyfit(np.log(row.precisions), np.log(gates), 1)[0])
         return None if abs(found - row.exponent) <= 0.0051 else Counterexample(exponent=found)
 
-    larger = Point(row.rnn, row.larger, find_models()[row.rnn].least_precision(row.larger))
+    larger = Point(row.rnn, row.larger, row.least)
     points = [*(Point(row.rnn, N, p) for p in row.precisions), larger]
     where = ", ".join(map(str, row.precisions))
-    check.within(f"n = {N}", f"p = {where}", f"n = {larger.n}")
+    check.within(f"n = {N}", f"p = {where}", f"n = {larger.n}, p = {larger.p}")
     check.chosen(
         points,
         as_stated,

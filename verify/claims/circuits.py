@@ -46,7 +46,8 @@ def made(precisions: tuple[int, ...]) -> list[Made]:
 @claim(
     "A.2/circuits",
     source="appendix A.2",
-    statement="negate, compare, add, ReLU (p ≤ 33), multiply (p ≤ 11, some more) are circuits, bit for bit; −0 is never written.",
+    statement="negate, compare, add, ReLU (odd p from 5 to 33) and multiply (p = 5, 7, 9, 11; random ones at p from 13 to 27) "
+    "are circuits, bit for bit; −0 is never written.",
 )
 def test_operations(check: Check) -> None:
     ran: dict[Made, int] = {}

@@ -92,7 +92,11 @@ def test_quotient(check: Check, engine: str) -> None:
     run_one_position(check, quotient.PART, engine, EXHAUSTIVE_TOP)
 
 
-@claim(periodic.PART.id, source=periodic.PART.source, statement=periodic.PART.statement)
+@claim(
+    periodic.PART.id,
+    source=periodic.PART.source,
+    statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well.",
+)
 def test_gate_number(check: Check, engine: str) -> None:
     check.proved(
         [*rounds_to_the_quotient(), *units_of_a_period()],

@@ -250,7 +250,8 @@ def test_written_out_indicator_rounded(check: Check) -> None:
 @claim(
     "C.3/written-out-dyadic",
     source="Lemma C.3, the written-out form",
-    statement="With 8, 5/8 and 3/8 for 10, 0.6 and 0.4 the written-out form is exactly 1[x = B], in R_p too.",
+    statement="With 8, 5/8 and 3/8 for 10, 0.6 and 0.4 the written-out form is exactly 1[x = B]; so it is in R_p, p = 13 … 105, "
+    "for x − B in −2 … 2.",
     variant="printed",
 )
 def test_written_out_indicator_dyadic(check: Check) -> None:

@@ -110,7 +110,11 @@ class Octave:
 
 def bounds_of(row: Row) -> str:
     """Which p suffices for which of its models, in words."""
-    tasks = [stem.partition("/")[2] for stem in row.stems]
+    tasks = [RETRIEVERS[stem].task.name for stem in row.stems]
+    tasks = [
+        task + f" (c = {RETRIEVERS[stem].query_length + 1})" * (task == "ngram")
+        for task, stem in zip(tasks, row.stems, strict=True)
+    ]
     bounds = [f"{slope}·log2 n + {slope + rest}" for slope, rest in row.bits]
     return ", ".join(
         f"p ≤ {bound} for {' and '.join(task for task, own in zip(tasks, bounds, strict=True) if own == bound)}"

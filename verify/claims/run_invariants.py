@@ -63,7 +63,7 @@ def _not_in_front(case: SpaceCase) -> Counterexample | None:
     task="turing",
     source=cot.SOURCE,
     statement="Behind the prompt, a token's digit is the one that entered the queue as many tokens before as there are cells; "
-    "in the prompt none leaves, nor has one entered.",
+    "in the prompt none leaves, nor has one entered. For every text of bb2 that is due; for other machines on samples.",
 )
 def test_queue(check: Check) -> None:
     judged: Callable[[Any], Counterexample | None] = _not_in_front

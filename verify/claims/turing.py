@@ -65,10 +65,10 @@ def test_every_small_machine(check: Check, about: About) -> None:
 
 @TURING_COT.judges(
     "space",
-    "Where the head of a machine of 1 state and 2 symbols leaves 1, 2 or 3 cells the model says so, and nowhere else.",
+    "Where the head of any machine of 1 state and 2 symbols leaves 1, 2 or 3 cells the model says so, and nowhere else.",
 )
 def test_the_edges(check: Check) -> None:
-    check.within("1 state", "2 symbols", "1, 2 or 3 cells")
+    check.within("1 state and 2 symbols", "1, 2 or 3 cells")
     check.exhaustive(
         (SpaceCase(code, tape, 6, cells) for code, tape, cells in every_space()),
         judge(COT),

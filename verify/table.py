@@ -121,15 +121,15 @@ def impossible(how: str, *claims: str) -> Basis:
 def _retrieval(theorem: str, task: str, how: str, *more: str) -> Basis:
     stem = f"{theorem}/{task}"
     required = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision", *(f"{stem}-{x}" for x in more))
-    return solved(theorem, task, how + ", program and rounding for c = 3" * (task == "ngram"), *required)
+    return solved(theorem, task, how, *required)
 
 
-def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
+def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[Basis | None, ...]:
     return (
         impossible(f"needs {bits} bits", f"4.6/lower-{task}"),
-        _retrieval("4.6", task, "no chain of thought"),
-        _retrieval("5.2", task, f"1 search, O(1) tokens, {LINEAR}", "circuit"),
-        _retrieval("5.6", task, f"no chain of thought, {QUADRATIC}", "circuit"),
+        _retrieval("4.6", task, f"no chain of thought{limit}"),
+        _retrieval("5.2", task, f"1 search, O(1) tokens, {LINEAR}{limit}", "circuit"),
+        _retrieval("5.6", task, f"no chain of thought, {QUADRATIC}{limit}", "circuit"),
     )
 
 
@@ -148,7 +148,7 @@ ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear 
 TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
     "associative recall": _retrieval_row("recall", "n/2"),
-    "c-gram retrieval": _retrieval_row("ngram", "n/c"),
+    "c-gram retrieval": _retrieval_row("ngram", "n/c", ", program and rounding for c = 3"),
     "Counting": _retrieval_row("counting", "n − 1"),
     "IsTree": (
         impossible("needs n − 3 bits", "4.7/lower-istree"),

@@ -19,6 +19,7 @@ id string, source string, statement string, variant string, finding string, expe
 aspect string, kind string, readings list<element: struct<text: string, holds: bool, shown: string, stands: string,
 changes: string>>, slip string, verdict string, engine string, seconds double, note string,
 evidence list<element: struct<kind: string, range: string, precision: string, sizes: list<element: list<element: string>>,
+scope: list<element: string>,
 by: string, theorem: string, theorems: int64, sha256: string, limit: string, cases: decimal128(38, 0), n_max: decimal128(38, 0),
 stopped: bool, weights: string, name: string, document: string, built: int64, n_from: int64, example: string>>,
 witness struct<case: string, shows: string, part: string, n_max: decimal128(38, 0), p_bits: int64, engine: string, seed: int64,

@@ -228,8 +228,8 @@ class Check:
 
         def limited() -> Iterator[Subject]:
             for subject in subjects:
-                self.within(*subject.dossier.scope)
                 yield subject
+                self.within(*subject.dossier.scope)
 
         weights = Weights(about)
         self._walk(

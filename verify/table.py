@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -248,12 +249,13 @@ class Cell:
         return [*found, *filter(None, map(self._certified, dict.fromkeys(APART.values())))]
 
     def certified(self) -> list[str]:
-        """The n for which program and rounding are certified, in few words."""
+        """Returns the n for which program and rounding are certified, and of which machine or c, in few words."""
+        only = re.search(r"program and rounding (for \w+(?: = \d+)?)", self.basis.how)
         ranges = {
             about: self._certified(about).partition(" certified for ")[2] for about in dict.fromkeys(APART.values())
         }
         if len({*ranges.values()}) == 1:
-            return [f"certified, {text}" for text in {*ranges.values()} if text]
+            return [f"certified{f' {only[1]}' if only else ''}, {text}" for text in {*ranges.values()} if text]
         return [f"{about}: {text or 'not certified'}" for about, text in ranges.items()]
 
     def _certified(self, about: str) -> str:

@@ -12,6 +12,7 @@ from verify.framework.claim import Row, Verdict
 from verify.framework.ledger import read
 from verify.framework.order import LEDGER
 from verify.screen import counts, text
+from verify.table import Outcome, cells
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,17 @@ def test_all_claims_end_in_one_screen(rows: list[Row], width: int) -> None:
         "No repaired construction",
     ):
         assert words in " ".join(shown.split())
+
+
+def test_a_cell_says_of_which_machine_and_c_it_is(rows: list[Row]) -> None:
+    """BB(2) is certified, and c-grams with c = 3; "solved, every n" would be wider than that."""
+    wanted = {"c-gram retrieval": "certified for c = 3, n =", "Turing machines": "certified for bb2, n ="}
+    seen = 0
+    for cell in cells(rows):
+        if cell.outcome is Outcome.SOLVED and cell.task in wanted:
+            assert cell.certified()[0].startswith(wanted[cell.task])
+            seen += 1
+    assert seen == 5
 
 
 def test_the_counts_are_those_of_the_rows(rows: list[Row]) -> None:

@@ -14,7 +14,7 @@ Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score. For
 each text of the automaton, at each position:
 
-1. No weight is rounded, and no operation saturates; but under `sequential` the difference of a score and the largest one may.
+1. No weight is rounded, and no operation saturates but those that make a score, and its difference from the largest one.
 2. Each head of both machines reads one position, and the same one, with the weight 1.
 3. After each sublayer each register is that of the exact machine, rounded.
 4. In a state of an answer one logit is above all others, and of the same word in both machines.
@@ -78,6 +78,7 @@ class Checker:
         self.fused = discipline == "fused"
         self.place = ""
         self.work = 0
+        self.clamps = False  # whether a result beyond the largest element becomes that one: in a score alone, where `winners` judges it
         self.tensors = tensors(weights)
         self.words = list(sidecar["vocabulary"])
         if len(set(self.words)) != len(self.words) or not all(isinstance(word, str) for word in self.words):
@@ -135,7 +136,9 @@ class Checker:
         whole, rest = divmod(numerator, denominator)
         whole += 2 * rest > denominator or (2 * rest == denominator and whole & 1)
         if abs(whole) > self.most:
-            reject(f"{self.place}: saturates")
+            if not self.clamps:
+                reject(f"{self.place}: saturates")
+            return self.most if whole > 0 else -self.most
         return whole
 
     def scaled(self, value: int) -> int:
@@ -314,7 +317,9 @@ class Checker:
         least: dict[int, int] = {}
         rounded, exact = [(i, w) for i, w in enumerate(query[0]) if w], [(i, w) for i, w in enumerate(query[1]) if w]
         for (cell, key, exact_key), read in keys:
+            self.clamps = True
             score = self.dot(rounded, key)
+            self.clamps = False
             scored.append((score, sum((w * exact_key[i] for i, w in exact), Fraction(0)), cell[1], read))
             least[cell[1]] = min(score, least.get(cell[1], score))
         if set(least) != set(range(1, length + 1)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.rounding.model import Model
+from verify.trusted.rounding import Rejected
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
@@ -50,6 +52,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
+  {PROG} recall --n 8 --certificate out.json what a small checker accepts, with the weights
   {PROG} recall --model hybrid               a recurrence in place of a head; rag: and a search
   {PROG} turing --model rag --all-n          any text of up to n steps of BB(2), for every n
   {PROG} turing --model cot --all-cells      any run of BB(2) on any number of cells
@@ -83,7 +86,17 @@ def main(argv: Sequence[str]) -> int:
         help="N changes of one weight each: which are certified all the same, and how far the weight may move",
     )
     add("--seed", type=cli.whole_number(0, 2**32), metavar="S", default=0, help="of --mutants (default: 0)")
+    add(
+        "--certificate",
+        type=Path,
+        metavar="OUT.json",
+        help="write what verify/trusted/rounding.py checks by itself, of one n",
+    )
     args = parser.parse_args(argv)
+    if args.certificate is not None and (
+        args.what is None or args.replay or args.mutants or args.what.endswith(".safetensors")
+    ):
+        raise cli.CommandError("--certificate is for the name of a construction")
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
@@ -98,12 +111,32 @@ def main(argv: Sequence[str]) -> int:
     discipline = Discipline(args.discipline)
     subject = replace(subject, length=args.length, precision_bits=args.precision, discipline=discipline)
     subject = sized_by(args, subject, 1)
+    if args.certificate is not None:
+        return _write(subject, args.certificate)
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json)
     if subject.last and subject.length is not None:
         raise cli.CommandError("many n are for sequences of up to n tokens: leave out --length")
     with cli.usage_errors():
         return _show(certificates(subject, _tell, cli.say), args.json)
+
+
+def _write(subject: Subject, path: Path) -> int:
+    """Writes the certificate that the small checker accepts; cannot tell where it has no rule."""
+    if subject.last:
+        raise cli.CommandError("--certificate is of one n")
+    from verify.certificates.texts import accepted_certificate
+
+    with cli.usage_errors():
+        try:
+            document = accepted_certificate(subject)
+        except Rejected as why:
+            print(f"{subject.dossier.construction}, n = {subject.n}: no certificate file can be made: {why}")
+            return cli.UNKNOWN
+    with cli.usage_errors(f"{path}: "):
+        path.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    print(f"wrote {path}")
+    return cli.HOLDS
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:

@@ -6,11 +6,11 @@ A certificate holds a number p of bits, a discipline, the SHA-256 of the weights
 
     {"words": ["1", "2"], "low": 2, "high": 9, "after": [0, 1], "behind": null, "answer": false}
 
-A text is a sequence of words. Its first is a word of state 0, which stands at position 1. The word at each later position h is a word
-of a state with low ≤ h ≤ high, and the state of position h − 1 is among its `after`. If `behind` is a number b, the word is a number
-of at most h − b. No state leads back to state 0.
+A text is a sequence of words. Its first is a word of state 0, which stands at position 1. The word at each later position h is a
+word of a state with low ≤ h ≤ high, and the state of position h − 1 is among its `after`. If `behind` is a number b, the word is a
+number of at most h − b. No state leads back to state 0.
 
-Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, to the nearest, ties to even, under this discipline.
+Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score. For
 each text of the automaton, at each position:
 
@@ -22,8 +22,8 @@ each text of the automaton, at each position:
 Not proved: that these texts are the task's, and that the exact machine solves it. A recurrence, and a head that reads a mean, are
 rejected: there is no rule for them.
 
-Method. A class is a state of the automaton, a position, and the registers of both machines. The checker finds a finite set of classes
-after each sublayer; by induction over sublayers it has the class of each position of each text. Each rule is a method of `Checker`.
+Method. A class is a state of the automaton, a position, and the registers of both machines. The checker finds a finite set of
+classes after each sublayer; by induction over sublayers it has the class of each position of each text. Each rule is a method of `Checker`.
 """
 
 from __future__ import annotations
@@ -78,10 +78,13 @@ class Checker:
         self.fused = discipline == "fused"
         self.place = ""
         self.work = 0
-        self.clamps = False  # whether a result beyond the largest element becomes that one: in a score alone, where `winners` judges it
+        self.clamps = (
+            False  # what is beyond the largest element becomes that one: in a score alone, which `winners` judges
+        )
         self.tensors = tensors(weights)
         self.words = list(sidecar["vocabulary"])
-        if len(set(self.words)) != len(self.words) or not all(isinstance(word, str) for word in self.words):
+        self.id = {word: i for i, word in enumerate(self.words)}
+        if len(self.id) != len(self.words) or not all(isinstance(word, str) for word in self.words):
             reject("vocabulary: no list of different words")
         self.read_automaton(certificate["automaton"])
 
@@ -94,14 +97,20 @@ class Checker:
         than texts. `before` holds what stands at any earlier position of a way to the pair, again perhaps more.
         """
         self.ids: list[list[int]] = []
+        sources: list[set[int]] = []
+        if len(automaton) > MOST_CELLS:
+            reject(f"automaton: more than {MOST_CELLS} states")
         for state in automaton:
-            ids = [self.words.index(word) if word in self.words else reject("automaton: no such word") for word in state["words"]]
+            if not self.id.keys() >= set(state["words"]):
+                reject("automaton: no such word")
+            ids = sorted({self.id[word] for word in state["words"]})
             low, high, after, behind = state["low"], state["high"], state["after"], state["behind"]
             if not ids or not all(type(i) is int for i in (low, high, *after, 0 if behind is None else behind)):
                 reject("automaton: malformed state")
             if not all(0 <= i < len(automaton) for i in after) or type(state["answer"]) is not bool:
                 reject("automaton: malformed state")
             self.ids.append(ids)
+            sources.append(set(after))
         self.automaton = automaton
         if not automaton or automaton[0]["after"] or not automaton[0]["low"] <= 1 <= automaton[0]["high"]:
             reject("automaton: state 0 does not begin a text")
@@ -110,9 +119,9 @@ class Checker:
         while last:
             position, fresh = position + 1, []
             for i, state in enumerate(automaton):
-                behind = [(j, position - 1) for j in set(state["after"]) if j in last]
-                if behind and state["low"] <= position <= state["high"] and self.tokens(i, position):
-                    self.before[i, position] = {cell for j in behind for cell in (j, *self.before[j])}
+                earlier = [(j, position - 1) for j in last if j in sources[i]]
+                if earlier and state["low"] <= position <= state["high"] and self.tokens(i, position):
+                    self.before[i, position] = {cell for j in earlier for cell in (j, *self.before[j])}
                     fresh.append(i)
             last = fresh
             if len(self.before) > MOST_CELLS:
@@ -132,7 +141,7 @@ class Checker:
     # Numbers
 
     def nearest(self, numerator: int, denominator: int) -> int:
-        """ROUND: the nearest whole number of quanta, of two the even one. All elements of R_p are whole and all up to `most` are."""
+        """ROUND: the nearest whole number of quanta, of two the even one. The elements of R_p are those up to `most`."""
         whole, rest = divmod(numerator, denominator)
         whole += 2 * rest > denominator or (2 * rest == denominator and whole & 1)
         if abs(whole) > self.most:
@@ -215,6 +224,8 @@ class Checker:
         self.place = "embedding"
         classes = set()
         for state, position in self.before:
+            if len(classes) > MOST_CLASSES:
+                reject(f"embedding: more than {MOST_CLASSES} classes")
             for token in self.tokens(state, position):
                 row = dict(words[token])
                 exact = [row.get(i, 0) + position * slope for i, slope in enumerate(slopes)]
@@ -290,8 +301,8 @@ class Checker:
         e^−γ < 2^−(q+2+b), so that all others together have l·e^−γ < 2^−(q+2), a quarter of a quantum.
         Fused: the winner has 1/(1 + ε) with 0 ≤ ε < 2^−(q+2), which is above 1 − ε and at most 1, and rounds to 1. Each other
         key has less than e^−γ, and rounds to 0.
-        Sequential: the winner has exp(0) = 1. The difference of another key and the winner is a whole number of quanta, at most −γ; if it
-        saturates, it is −most, and γ ≤ most is required. Its exp is below half a quantum, and rounds to 0. The sum is 1, exactly,
+        Sequential: the winner has exp(0) = 1. The difference of another key and the winner is whole, at most −γ; if it saturates,
+        it is −most, and γ ≤ most is required. Its exp is below half a quantum, and rounds to 0. The sum is 1, exactly,
         and the quotients are 1 and 0.
         The weighted sum is then the winner's value, as 1·v + 0 is exact under both disciplines.
         """
@@ -304,7 +315,7 @@ class Checker:
     def winners(self, query: tuple[Vector, Exact], keys: list[Any], length: int) -> set[tuple[Vector, Exact]]:
         """The values of each key that may win. In all texts it leads by `lead`, and it wins in the exact machine too.
 
-        Every text has one key of each position, whose class is among `keys`. So its largest score is at least `floor`, the largest over
+        Every text has one key of each position, whose class is among `keys`. So its largest score is at least `floor`, the largest of all
         positions of the least score there. Contenders have more than floor − lead. If each two contenders of different
         positions are `lead` apart, the best key of a text leads: another key is a contender, and `lead` below, or it has at most
         floor − lead. A key below `floor` never wins. Each key with a lower score has a lower exact score too: so the winner has

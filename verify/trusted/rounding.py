@@ -23,7 +23,8 @@ Not proved: that these texts are the task's, and that the exact machine solves i
 rejected: there is no rule for them.
 
 Method. A class is a state of the automaton, a position, and the registers of both machines. The checker finds a finite set of
-classes after each sublayer; by induction over sublayers it has the class of each position of each text. Each rule is a method of `Checker`.
+classes after each sublayer; by induction over sublayers it has the class of each position of each text. Each rule is a method of
+`Checker`.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ class Checker:
     def embed(self, words: list[Row], slopes: list[int]) -> set[Class]:
         """The sum of a word's row and the position times a slope, for each word that may stand there."""
         self.place = "embedding"
-        classes = set()
+        classes = set[Class]()
         for state, position in self.before:
             if len(classes) > MOST_CLASSES:
                 reject(f"embedding: more than {MOST_CLASSES} classes")
@@ -239,7 +240,7 @@ class Checker:
 
         `winners` says which values a head may read. All choices of the heads are taken together.
         """
-        heads = []
+        heads: list[tuple[list[Row], list[Row], list[Row], list[Row]]] = []
         while f"blocks.{block}.attn.{len(heads)}.W_Q" in self.tensors:
             site = f"blocks.{block}.attn.{len(heads)}."
             query = self.matrix(site + "W_Q", None, width)
@@ -315,9 +316,10 @@ class Checker:
     def winners(self, query: tuple[Vector, Exact], keys: list[Any], length: int) -> set[tuple[Vector, Exact]]:
         """The values of each key that may win. In all texts it leads by `lead`, and it wins in the exact machine too.
 
-        Every text has one key of each position, whose class is among `keys`. So its largest score is at least `floor`, the largest of all
-        positions of the least score there. Contenders have more than floor − lead. If each two contenders of different
-        positions are `lead` apart, the best key of a text leads: another key is a contender, and `lead` below, or it has at most
+        Every text has one key of each position, whose class is among `keys`. So its largest score is at least `floor`, the
+        largest, over positions, of the least score there. Contenders have more than floor − lead. If each two contenders of
+        different positions are `lead` apart, the best key of a text leads: another key is a contender, and
+        `lead` below, or it has at most
         floor − lead. A key below `floor` never wins. Each key with a lower score has a lower exact score too: so the winner has
         the largest exact score alone.
         """

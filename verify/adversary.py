@@ -140,6 +140,7 @@ class Search:
         self.rnn, self.questions, self.tell, self.wind = rnn, questions, tell, wind
         self.before, self.each = questions.pieces()
         self.seen = 0
+        self.unsure = False  # two leaves had the same 64 bits and were not equal, so a pair may be hidden among them
 
     def step(self, state: Any, tokens: Sequence[Any], position: int) -> Any:
         """Returns the state after some tokens. position: of those that were read before."""
@@ -193,10 +194,13 @@ class Search:
                 flat = leaves[:done].reshape(-1)
                 order = np.argsort(flat, kind="stable")
                 ordered = flat[order]
-                for place in np.flatnonzero(ordered[1:] == ordered[:-1])[:1000].tolist():
+                equal = ordered[1:] == ordered[:-1]
+                for place in np.flatnonzero(equal)[:1000].tolist():
                     pair = [self._path(roots, int(order[place + i]), deeper) for i in (0, 1)]
                     if self._meets(*pair):
                         return self._whole(pair[0]), self._whole(pair[1])
+                    self.unsure = True
+                self._require_bits(int(np.count_nonzero(~equal)) + 1)
         return None
 
     def _subtree(self, root: Any, level: int, deeper: int, position: int) -> Any:
@@ -204,7 +208,7 @@ class Search:
         for zero, one in self.each[level : level + deeper]:
             states = [self.step(state, tokens, position) for state in states for tokens in (zero, one)]
             position += len(zero)
-        return np.array([hash(key(state)) & (1 << 64) - 1 for state in states], np.uint64)
+        return np.array([digest(key(state)) & (1 << 64) - 1 for state in states], np.uint64)
 
     def _path(self, roots: list[tuple[Any, Bits]], leaf: int, deeper: int) -> Bits:
         number, rest = divmod(leaf, 1 << deeper)
@@ -218,6 +222,16 @@ class Search:
                 state, position = self.step(state, tokens[bit], position), position + len(tokens[bit])
             states.append(key(state))
         return bool(states[0] == states[1])
+
+
+def digest(name: Any) -> int:
+    """Returns a number of 64 bits for a key, another one for most other keys.
+
+    Python hashes whole numbers modulo 2^61 - 1, and -1 as -2, so it takes their bytes where that is not the number itself.
+    """
+    if isinstance(name, int) and not 0 <= name < sys.hash_info.modulus:
+        return hash(name.to_bytes(name.bit_length() // 8 + 1, "little", signed=True))
+    return hash(tuple(map(digest, name))) if isinstance(name, tuple) else hash(name)
 
 
 def require_repeatable(rnn: Rnn, questions: Questions) -> None:
@@ -373,10 +387,12 @@ def attack(
     if (pair := search.run()) is not None:
         x, y = (questions.bits(bits) for bits in pair)
         return document(rnn, questions, Confused(x, y, questions.told_apart(x, y)))
-    every = n <= MOST_LEVELS
+    every = n <= MOST_LEVELS and not search.unsure
     reason = (
         f"all {1 << n:,} lists of {n} bits leave different states; the bound asks for {needed_bits(task, n)} bits at n = {n}"
         if every
+        else "states that are not equal have the same hash, and only some of them were compared"
+        if search.unsure
         else f"{search.seen:,} states were seen; by chance a pair of {rnn.state_bits} bits takes about 2^{-(-rnn.state_bits // 2)}"
     )
     outcome = "none exists" if every else "none found"

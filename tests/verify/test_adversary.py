@@ -13,7 +13,7 @@ import pytest
 from circuits.aiger import write
 from circuits.builder import Builder
 from circuits.rnn import load
-from verify.adversary import Questions, Search, main
+from verify.adversary import Questions, Search, digest, main
 
 RNNS = '''
 import hashlib, random
@@ -73,6 +73,12 @@ liar = Rnn(4, lambda: 0, lambda s, t: s * 2 + t, lambda s, q: 1)
 whims = (lambda: 0, lambda s, t: (s + t) % 16, lambda s, q: random.random())
 shape = (lambda: 0, lambda s, t: {"a": t}, lambda s, q: 1)
 two = (lambda: 0, lambda s, t: 0)
+few = Rnn(17, lambda: (), lambda s, t: (*s, t), lambda s, q: 1)
+class Same:
+    def __init__(self, *tokens): self.tokens = tokens
+    def __eq__(self, other): return self.tokens == other.tokens
+    def __hash__(self): return 0
+same = Rnn(64, lambda: Same(), lambda s, t: Same(*s.tokens, t), lambda s, q: 1)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
 
@@ -301,3 +307,28 @@ def test_leaves_find_what_levels_find(monkeypatch: pytest.MonkeyPatch, file: Pat
     first, second = (rnn.state_after(questions.tokens(questions.bits(bits))) for bits in pair)
     assert first == second
     assert pair[0] != pair[1]
+
+
+def test_more_states_than_declared_are_counted_among_leaves_too(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2^18 different states are no 17 bits, however many lists are told apart."""
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:few")
+    assert (code, found) == (2, {})
+    assert re.search(r"has at least [\d,]+ states, and STATE_BITS = 17 are 131,072", err)
+
+
+def test_states_that_hash_alike_are_not_called_different(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a thousand leaves of one hash are compared, so that none exists is not known."""
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 4)
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:same", "--n-max", 11)
+    assert (code, found["outcome"]) == (3, "none found")
+    assert "hash" in found["reason"]
+
+
+def test_numbers_that_python_hashes_alike_have_other_digests() -> None:
+    modulus = 2**61 - 1
+    numbers = [sign * (k * modulus + rest) for sign in (1, -1) for k in range(50) for rest in range(1, 50)]
+    assert len({digest(number) for number in numbers}) == len(numbers)
+    assert len({digest(("tuple", number)) for number in numbers}) == len(numbers)
+    assert len({hash(number) for number in numbers}) < 100

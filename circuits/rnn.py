@@ -17,20 +17,25 @@ position is refused where a second run shows it.
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
+import os
 import signal
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from circuits.aiger_read import read
 from circuits.circuit import Circuit
+from constructions.show import cli
 
 LONGEST_STEP = 10.0  # seconds, of some hundred steps together
+PLAIN = (int, bool, float, str, bytes, type(None))  # types of states that no step can change
 LONGEST_THOUGHT = 100_000  # words of a chain of thought
 
 
@@ -80,6 +85,13 @@ def key(state: Any) -> Any:
     raise RnnError(f"a state is a number, a text, bytes, a tuple or an array, not a {type(state).__name__}")
 
 
+def own(state: Any) -> Any:
+    """Returns a copy of a state, so that a step that changes what it is given changes no other state."""
+    if type(state) in PLAIN or (type(state) is tuple and all(type(part) in PLAIN for part in state)):
+        return state
+    return state.clone() if hasattr(state, "clone") else deepcopy(state)
+
+
 def load(text: str, words: Path | None = None) -> Rnn:
     """Returns the RNN of FILE.py, FILE.py:NAME or STEP.aag. words: of a circuit. Raises RnnError."""
     path, _, name = text.rpartition(":") if ".py:" in text else (text, "", "RNN")
@@ -117,28 +129,28 @@ def of_object(given: Any, state_bits: Any, name: str) -> Rnn:
     thinks = getattr(given, "words", None)
     if not callable(start) or not callable(step) or not (callable(says) or callable(thinks)):
         raise RnnError(f"{name} has no start, step and answer, or words")
+    placed = False
     with suppress(TypeError, ValueError):
-        if (
-            sum(
-                p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-                for p in inspect.signature(step).parameters.values()
-            )
+        kinds = [parameter.kind for parameter in inspect.signature(step).parameters.values()]
+        placed = (
+            sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
             > 2
-        ):
-            return Rnn(name, bits, start, step, _answers(step, says, thinks, placed=True))
-    return Rnn(
-        name, bits, start, lambda state, token, position: step(state, token), _answers(step, says, thinks, placed=False)
-    )
+        )
+
+    def follow(state: Any, token: Any, position: int) -> Any:
+        return step(own(state), token, position) if placed else step(own(state), token)
+
+    return Rnn(name, bits, lambda: own(start()), follow, _answers(follow, says, thinks))
 
 
-def _answers(step: Any, says: Any, thinks: Any, *, placed: bool) -> Callable[[Any, tuple[int, ...]], list[str]]:
+def _answers(step: Any, says: Any, thinks: Any) -> Callable[[Any, tuple[int, ...]], list[str]]:
     def answer(state: Any, query: tuple[int, ...]) -> list[str]:
         if says is not None:
-            return [str(says(state, query))]
+            return [str(says(own(state), query))]
         for token in query:
-            state = step(state, token, 0) if placed else step(state, token)
+            state = step(state, token, 0)
         said = []
-        for word in thinks(state):
+        for word in thinks(own(state)):
             said.append(str(word))
             if len(said) > LONGEST_THOUGHT:
                 raise RnnError(f"a chain of thought has more than {LONGEST_THOUGHT:,} words")
@@ -183,15 +195,22 @@ def of_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
 def guarded(what: str) -> Iterator[Callable[[], None]]:
     """Turns what a user's code raises into one line, and so an endless step. Gives a function that starts the clock anew."""
 
+    late = f"{what}: its code took more than {LONGEST_STEP:g} s for one step"
+    rings = itertools.count()
+
     def ring(*_: object) -> None:
-        raise RnnError(f"{what}: its code took more than {LONGEST_STEP:g} s for one step")
+        if next(rings) > 2:  # its code has caught what was raised, again and again
+            sys.stderr.write(f"\nerror: {late}, and does not let itself be stopped\n")
+            sys.stderr.flush()
+            os._exit(cli.USAGE)
+        raise RnnError(late)
 
     clock = hasattr(signal, "setitimer")
     try:
         before = signal.signal(signal.SIGALRM, ring) if clock else None
     except ValueError:  # not in the main thread
         clock = False
-    wind = (lambda: signal.setitimer(signal.ITIMER_REAL, LONGEST_STEP)) if clock else (lambda: None)
+    wind = (lambda: signal.setitimer(signal.ITIMER_REAL, LONGEST_STEP, LONGEST_STEP / 5)) if clock else (lambda: None)
     try:
         wind()
         yield wind  # type: ignore[misc]

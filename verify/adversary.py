@@ -14,6 +14,7 @@ of its tokens, each times a number, a short vector of a lattice is a pair, even 
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -371,6 +372,15 @@ def needed_bits(task: str, n: int) -> int:
     return (TASKS[task].states(n) - 1).bit_length()
 
 
+def confuse(search: Search) -> dict[str, Any] | None:
+    """Returns the document of the pair that a search finds, or None."""
+    if (pair := search.run()) is None:
+        return None
+    questions = search.questions
+    x, y = (questions.bits(bits) for bits in pair)
+    return document(search.rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+
+
 def attack(
     rnn: Rnn, task: str, n_max: int | None, tell: Callable[[int], object], wind: Callable[[], object]
 ) -> dict[str, Any]:
@@ -384,10 +394,16 @@ def attack(
                 return of_numbers(rnn, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind)
-    if (pair := search.run()) is not None:
-        x, y = (questions.bits(bits) for bits in pair)
-        return document(rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+    if (found := confuse(search)) is not None:
+        return found
     every = n <= MOST_LEVELS and not search.unsure
+    if every:  # prompts of fewer bits hold other numbers, so they are no beginnings of these
+        for size in range(n - 1, 1, -1):
+            smaller = Search(rnn, Questions(task, size, rnn.reads_words), tell, wind)
+            if (found := confuse(smaller)) is not None:
+                return found
+            every = every and not smaller.unsure
+            search.unsure = search.unsure or smaller.unsure
     reason = (
         f"all {1 << n:,} lists of {n} bits leave different states; the bound asks for {needed_bits(task, n)} bits at n = {n}"
         if every
@@ -405,6 +421,23 @@ def attack(
         "outcome": outcome,
         "reason": reason,
     }
+
+
+def kept(args: argparse.Namespace) -> dict[str, Any]:
+    """Returns what --resume has kept. Raises CommandError if it is no answer to what is asked now."""
+    try:
+        found = json.loads(args.resume.read_text(encoding="utf-8"))
+        asked, n = (found["task"], found["rnn"]), int(found["n"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise cli.CommandError(f"--resume {args.resume}: no outcome is kept there: {error}") from error
+    if asked != (args.task, args.rnn):
+        raise cli.CommandError(f"--resume {args.resume}: it is of another task or RNN")
+    if args.n_max is not None and (n > args.n_max or ("outcome" in found and n != args.n_max)):
+        raise cli.CommandError(f"--resume {args.resume}: it is of n = {n}, and --n-max is {args.n_max}")
+    path = Path(args.rnn.rpartition(":")[0] if ".py:" in args.rnn else args.rnn)
+    if path.exists() and path.stat().st_mtime_ns > args.resume.stat().st_mtime_ns:
+        raise cli.CommandError(f"--resume {args.resume}: {path} has changed since")
+    return dict(found)
 
 
 def show(found: dict[str, Any]) -> Iterator[str]:
@@ -434,13 +467,14 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument(
-        "--resume", type=Path, metavar="FILE", help="keep what was found in FILE, and take it from there"
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="keep the outcome in FILE, and take it from there; an interrupted search is not kept",
     )
     args = parser.parse_args(argv)
     if args.resume is not None and args.resume.exists():
-        found = json.loads(args.resume.read_text(encoding="utf-8"))
-        if (found.get("task"), found.get("rnn")) != (args.task, args.rnn):
-            raise cli.CommandError(f"--resume {args.resume}: it is of another task or RNN")
+        found = kept(args)
     else:
         started = time.monotonic()
         with cli.usage_errors(), guarded(args.rnn) as wind:

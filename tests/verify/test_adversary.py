@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from circuits.rnn import load
 from verify.adversary import Questions, Search, digest, main
 
 RNNS = '''
-import hashlib, random
+import hashlib, random, time
 import numpy as np
 class Rnn:
     def __init__(self, bits, start, step, answer):
@@ -79,6 +82,21 @@ class Same:
     def __eq__(self, other): return self.tokens == other.tokens
     def __hash__(self): return 0
 same = Rnn(64, lambda: Same(), lambda s, t: Same(*s.tokens, t), lambda s, q: 1)
+def fill(s, t):
+    """Changes the array that it is given."""
+    s[1:] = s[:-1]
+    s[0] = t
+    return s
+room = Rnn(96, lambda: np.zeros(12, np.uint8), fill, lambda s, q: int(s[-q[0]]))
+tight = Rnn(24, lambda: np.zeros(3, np.uint8), fill, lambda s, q: int(s[0]))
+blurs = Rnn(64, lambda: (), lambda s, t: (*s, 4 if t == 5 and len(s) % 2 else t), lambda s, q: 1)
+def deaf(s, t):
+    while True:
+        try:
+            time.sleep(0.01)
+        except Exception:
+            pass
+never = Rnn(4, lambda: 0, deaf, lambda s, q: 1)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
 
@@ -332,3 +350,58 @@ def test_numbers_that_python_hashes_alike_have_other_digests() -> None:
     assert len({digest(number) for number in numbers}) == len(numbers)
     assert len({digest(("tuple", number)) for number in numbers}) == len(numbers)
     assert len({hash(number) for number in numbers}) < 100
+
+
+def test_a_step_may_change_the_array_that_it_is_given(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:room", "--n-max", 10)
+    assert (code, found["outcome"]) == (0, "none exists")
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:tight", "--n-max", 10)
+    assert code == 1
+    tokens = [numbers(prompt)[0] for prompt in found["prompts"]]
+    assert tokens[0][-3:] == tokens[1][-3:]  # all that three entries hold
+    assert found["right"] == [right_answer("index", prompt) for prompt in found["prompts"]]
+    assert found["right"][0] != found["right"][1]
+
+
+def test_none_exists_up_to_n_is_said_of_every_smaller_n(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The values 4 and 5, which this RNN confuses, are those of n = 3."""
+    code, found, _ = attack(capsys, "--task", "recall", "--rnn", f"{file}:blurs", "--n-max", 10)
+    assert (code, found["n"]) == (1, 3)
+    judge(file, "blurs", found)
+
+
+def test_a_step_that_catches_all_errors_is_ended(file: Path) -> None:
+    code = "import sys, circuits.rnn; circuits.rnn.LONGEST_STEP = 0.5\n"
+    code += "from verify.adversary import main; sys.exit(main(sys.argv[1:]))"
+    argv = [sys.executable, "-c", code, "--task", "index", "--rnn", f"{file}:never"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False, cwd=Path(__file__).parents[2])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rnns.py:never: its code took more than 0.5 s for one step" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"task": "index"}'])
+def test_what_is_no_kept_outcome_is_one_line(
+    file: Path, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text(text)
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:latch", "--resume", kept)
+    assert (code, found) == (2, {})
+    assert f"--resume {kept}: no outcome is kept there" in err
+
+
+def test_a_kept_outcome_answers_what_is_asked_alone(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, kept = tmp_path / "mine.py", tmp_path / "kept.json"
+    mine.write_text("STATE_BITS = 64\nRNN = (lambda: (), lambda s, t: (*s, t), lambda s, q: 1)\n")
+    argv = ("--task", "index", "--rnn", mine, "--resume", kept, "--n-max")
+    assert attack(capsys, *argv, 4)[0] == attack(capsys, *argv, 4)[0] == 0
+    code, _, err = attack(capsys, *argv, 6)
+    assert code == 2
+    assert "it is of n = 4, and --n-max is 6" in err
+    later = kept.stat().st_mtime_ns + 10**9
+    os.utime(mine, ns=(later, later))
+    code, _, err = attack(capsys, *argv, 4)
+    assert code == 2
+    assert f"{mine} has changed since" in err

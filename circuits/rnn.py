@@ -192,8 +192,8 @@ def of_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
 
 
 @contextmanager
-def guarded(what: str) -> Iterator[Callable[[], None]]:
-    """Turns what a user's code raises into one line, and so an endless step. Gives a function that starts the clock anew."""
+def guarded(what: str) -> Iterator[Callable[..., None]]:
+    """Turns what a user's code raises into one line, and so an endless step. Gives what starts the clock anew, or of 0 stops it."""
 
     late = f"{what}: its code took more than {LONGEST_STEP:g} s for one step"
     rings = itertools.count()
@@ -210,10 +210,15 @@ def guarded(what: str) -> Iterator[Callable[[], None]]:
         before = signal.signal(signal.SIGALRM, ring) if clock else None
     except ValueError:  # not in the main thread
         clock = False
-    wind = (lambda: signal.setitimer(signal.ITIMER_REAL, LONGEST_STEP, LONGEST_STEP / 5)) if clock else (lambda: None)
+
+    def wind(seconds: float | None = None) -> None:
+        if clock:
+            seconds = LONGEST_STEP if seconds is None else seconds
+            signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 5)
+
     try:
         wind()
-        yield wind  # type: ignore[misc]
+        yield wind
     except (RnnError, KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:

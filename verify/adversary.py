@@ -136,7 +136,7 @@ class Search:
     """A search for two lists of bits that leave the same state. tell: is called with the number of states seen."""
 
     def __init__(
-        self, rnn: Rnn, questions: Questions, tell: Callable[[int], object], wind: Callable[[], object]
+        self, rnn: Rnn, questions: Questions, tell: Callable[[int], object], wind: Callable[..., object]
     ) -> None:
         self.rnn, self.questions, self.tell, self.wind = rnn, questions, tell, wind
         self.before, self.each = questions.pieces()
@@ -192,10 +192,12 @@ class Search:
             count = (number + 1) << deeper
             if count >= wanted or number + 1 == len(roots):
                 wanted, done = 2 * count, number + 1
+                self.wind(0)  # a sort of many leaves is no step of the user's
                 flat = leaves[:done].reshape(-1)
                 order = np.argsort(flat, kind="stable")
                 ordered = flat[order]
                 equal = ordered[1:] == ordered[:-1]
+                self.wind()
                 for place in np.flatnonzero(equal)[:1000].tolist():
                     pair = [self._path(roots, int(order[place + i]), deeper) for i in (0, 1)]
                     if self._meets(*pair):
@@ -382,7 +384,7 @@ def confuse(search: Search) -> dict[str, Any] | None:
 
 
 def attack(
-    rnn: Rnn, task: str, n_max: int | None, tell: Callable[[int], object], wind: Callable[[], object]
+    rnn: Rnn, task: str, n_max: int | None, tell: Callable[[int], object], wind: Callable[..., object]
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
     few = Questions(task, min(8, n_max or 8), rnn.reads_words)

@@ -7,10 +7,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from circuits.aiger import write
@@ -320,7 +322,7 @@ def test_leaves_find_what_levels_find(monkeypatch: pytest.MonkeyPatch, file: Pat
     rnn = load(f"{file}:RNN")
     tell: Callable[[int], object] = lambda seen: None  # noqa: E731
     questions = Questions("index", 14, False)
-    pair = Search(rnn, questions, tell, lambda: None).run()
+    pair = Search(rnn, questions, tell, lambda *_: None).run()
     assert pair is not None
     first, second = (rnn.state_after(questions.tokens(questions.bits(bits))) for bits in pair)
     assert first == second
@@ -405,3 +407,21 @@ def test_a_kept_outcome_answers_what_is_asked_alone(
     code, _, err = attack(capsys, *argv, 4)
     assert code == 2
     assert f"{mine} has changed since" in err
+
+
+def test_the_clock_stands_still_while_leaves_are_sorted(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sort that takes longer than a step may take is no fault of the step."""
+    sort = np.argsort
+
+    def slow(*args: Any, **options: Any) -> Any:
+        time.sleep(1.5)
+        return sort(*args, **options)
+
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 1.0)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 4)
+    monkeypatch.setattr("verify.adversary.np.argsort", slow)
+    code, found, _ = attack(capsys, "--task", "counting", "--rnn", f"{file}:RNN")
+    assert code == 1
+    judge(file, "RNN", found)

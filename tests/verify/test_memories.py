@@ -68,7 +68,7 @@ def test_every_small_graph_is_remembered() -> None:
 
 @pytest.mark.parametrize("task", MEMORIES)
 def test_what_remembers_enough_is_not_confused(task: str) -> None:
-    found = attack(memory(task, 8), task, 8, lambda seen: None, lambda: None)
+    found = attack(memory(task, 8), task, 8, lambda seen: None, lambda *_: None)
     assert found["outcome"] == "none exists"
 
 
@@ -94,7 +94,7 @@ def test_a_memory_that_forgets_is_confused() -> None:
         return (*state, 1 if position == 3 else token)
 
     found = attack(
-        Rnn("forgets", 64, remembers.start, forgets, remembers.answer), "index", 8, lambda seen: None, lambda: None
+        Rnn("forgets", 64, remembers.start, forgets, remembers.answer), "index", 8, lambda seen: None, lambda *_: None
     )
     assert found["right"][0] != found["right"][1]
     assert found["prompts"][0].endswith("? 3")

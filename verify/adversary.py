@@ -254,7 +254,7 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
 
 
-def by_lattice(rnn: Rnn, task: str, n: int) -> tuple[list[int], list[int], int] | None:
+def by_lattice(rnn: Rnn, task: str, n: int, wind: Callable[..., object]) -> tuple[list[int], list[int], int] | None:
     """Returns two sequences of numbers of a linear RNN that leave the same state, and a place where they differ.
 
     None if none is found.
@@ -301,7 +301,10 @@ def by_lattice(rnn: Rnn, task: str, n: int) -> tuple[list[int], list[int], int] 
     large = 1 << (rnn.state_bits + 16)
     basis = [[int(i == j) for j in range(size)] + [large * value for value in rows[i]] for i in range(size)]
     basis += [[0] * size + [large * modulus * int(c == d) for d in range(parts)] for c in range(parts)]
-    for row in fmpz_mat(basis).lll().tolist():
+    wind(0)  # the reduction is no step of the user's
+    reduced = fmpz_mat(basis).lll().tolist()
+    wind()
+    for row in reduced:
         differences = [int(value) for value in row]
         if any(differences[size:]) or not any(differences) or max(map(abs, differences)) > high - low:
             continue
@@ -392,7 +395,7 @@ def attack(
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
         for size in (64, 128, 192) if n_max is None else (n_max,):
-            if size >= 8 and (sequences := by_lattice(rnn, task, size)) is not None:
+            if size >= 8 and (sequences := by_lattice(rnn, task, size, wind)) is not None:
                 return of_numbers(rnn, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind)

@@ -18,6 +18,7 @@ from typing import Any
 from constructions.exports.files import replacing_folder, write_text
 from constructions.exports.tried import ExportError
 from constructions.exports.weights import save
+from constructions.exports.writing import require
 from constructions.language.files import names_of_gallery
 from constructions.models.model import Model
 from constructions.show import cli
@@ -163,6 +164,7 @@ def _exports(solver: Model[Any, Any], wired: Wired, folder: Path) -> dict[str, s
         return dict.fromkeys(KINDS.values(), f"not written: {error}")
     for name, kind in KINDS.items():
         try:
+            require(kind, folder / name, FLOAT)
             export(solver, wired, kind, folder / name, FLOAT, tried=tried)
         except ExportError as error:
             told[kind] = f"not written: {error}"

@@ -89,7 +89,7 @@ def test_the_document(paper: Paper) -> None:
         "seed": 4,
     }
     [evidence] = row.pop("evidence")
-    assert set(evidence) == {"kind", "range", "precision", "cases", "n_max", "stopped", "sizes"}
+    assert set(evidence) == {"kind", "range", "precision", "cases", "n_max", "stopped", "sizes", "scope"}
     assert evidence["stopped"] is True
     assert row == {
         "id": "T.1/printed",

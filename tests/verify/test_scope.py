@@ -22,7 +22,7 @@ MACHINES = "|".join(sorted((named.name for named in LIBRARY), key=len, reverse=T
 TOLD = {  # what limits a claim, as the evidence of these kinds says it: the group, or all of the match, stands in the statement
     rf"\b({MACHINES})\b": ("certified", "stored"),
     r"\bc = \d+\b": ("certified", "stored"),
-    r"\bp = \d+(?:, \d+)*\b": ("certified", "exhaustive", "sampled"),
+    r"\bp = \d+(?:, \d+)*\b(?!·)": ("certified", "exhaustive", "sampled"),
     r"p = least p \+ (\S.*bits.*)": ("sampled", "exhaustive"),
 }
 ALONE = r"every machine of (\d+ states? and \d+ symbols?)"  # a limit where nothing else is looked at
@@ -65,6 +65,7 @@ ANY = Exhaustive("inputs", "", 3, 3, False)
         (replace(ANY, precision="p = 5"), []),
         (replace(ANY, precision="p = 7"), ["p = 7"]),
         (replace(ANY, range="every machine of 3 states and 2 symbols"), ["3 states and 2 symbols"]),
+        (replace(ANY, precision="p = 8·bits(n) + 1"), []),
         (Sampled("columns", "p = least p + 3·bits(n) + 1", 3, 3, False), ["3·bits(n) + 1"]),
         (Certified("texts of counter on 4 cells", "", 1, 3, False), ["counter"]),
         (Certified("c = 6, every query", "", 1, 3, False), ["c = 6"]),

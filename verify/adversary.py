@@ -334,7 +334,7 @@ def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
 
 
 def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], int]) -> dict[str, Any]:
-    """As `document`, of two sequences of numbers."""
+    """Returns the document of two sequences of numbers, after a run of both from the start. Raises RnnError if they do not meet."""
     first, second, place = pair
     right = [str(s[place - 1] if task == "index" else s[2 * place - 1]) for s in (first, second)]
     states = [key(rnn.state_after(s)) for s in (first, second)]

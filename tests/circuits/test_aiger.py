@@ -98,7 +98,7 @@ def test_bits_without_names() -> None:
 
 
 def test_bad_states_are_outputs() -> None:
-    """As model checkers write them: no output, one bad state, a latch that toggles."""
+    """Reads what model checkers write: no output, one bad state, a latch that toggles."""
     circuit = parse(b"aag 1 0 1 0 0 1\n2 3\n2\n")
     assert circuit.output_names == ("b0",)
     assert circuit.run([], [1]) == ([1], [0])

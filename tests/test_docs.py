@@ -39,6 +39,7 @@ PAGES = (
     "engines",
     "verdicts",
     "zoo",
+    "certificate-format",
 )
 REFUTED = r"--printed|--variant printed|replay \S+/printed|verify.adversary"  # what is shown to fail
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.algebra.domains import Refuted
+from verify.algebra.domains import Refused, Refuted
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
+from verify.certificates.building import build, can_be_written, model_of, part_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -33,7 +34,7 @@ from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.rounding.model import Model
-from verify.trusted.rounding import Rejected
+from verify.trusted.kernel import Rejected
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
@@ -90,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
         "--certificate",
         type=Path,
         metavar="OUT.json",
-        help="write what verify/trusted/rounding.py checks by itself, of one n",
+        help="write what verify/trusted/rounding.py checks by itself, of one n or of one interval",
     )
     args = parser.parse_args(argv)
     if args.certificate is not None and (
@@ -122,20 +123,33 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _write(subject: Subject, path: Path) -> int:
-    """Writes the certificate that the small checker accepts; cannot tell where it has no rule."""
-    if subject.last:
-        raise cli.CommandError("--certificate is of one n")
-    from verify.certificates.texts import accepted_certificate
+    """Writes the certificate that the small checker accepts; cannot tell where it has no rule.
 
+    Of several n, or where users get no file, the exact rows are written beside it.
+    """
+    from verify.certificates.finder import certificate_of, certificate_of_file
+
+    rows = None
     with cli.usage_errors():
         try:
-            document = accepted_certificate(subject)
-        except Rejected as why:
-            print(f"{subject.dossier.construction}, n = {subject.n}: no certificate file can be made: {why}")
+            if subject.last:
+                part = part_of(replace(subject, last=0), subject.last)
+                if part.high < subject.last:
+                    sizes = f"n = {part.low} … {part.high}"
+                    raise cli.CommandError(f"--certificate is of one interval; that of the first n is {sizes}")
+                document, rows = certificate_of(part.model, part.inputs)
+            elif can_be_written(subject, model_of(subject)):
+                document, _, _ = certificate_of_file(subject)
+            else:
+                document, rows = certificate_of(*build(subject))
+        except (Rejected, Refused) as why:
+            print(f"{subject.dossier.construction}, n = {subject.n}: no certificate can be made: {why}")
             return cli.UNKNOWN
     with cli.usage_errors(f"{path}: "):
         path.write_text(json.dumps(document) + "\n", encoding="utf-8")
-    print(f"wrote {path}")
+        if rows is not None:
+            path.with_suffix(".rows.json").write_bytes(rows)
+    print(f"wrote {path}" + ("" if rows is None else f" and {path.with_suffix('.rows.json')}"))
     return cli.HOLDS
 
 

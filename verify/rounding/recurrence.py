@@ -82,6 +82,7 @@ class RecurrenceTransfer:
         self.joints: dict[
             int, dict[tuple[int, int], AbstractState]
         ] = {}  # state → a state before and what it kept → both together
+        self.pools: dict[int, Pool] = {}  # state → what can be kept after it
         self._carry_forward()
 
     def parts(self, number: int) -> Iterator[AbstractState]:
@@ -139,7 +140,7 @@ class RecurrenceTransfer:
 
     def _carry_forward(self) -> None:
         """What can be kept behind each state: a fixed point, from the first position on."""
-        pools: dict[int, Pool] = {}
+        pools = self.pools
         live = frozenset(HIDDEN_STATE - r for r in self.window)
         behind = followers(self.states)
         queue: deque[tuple[int, int, int]] = deque((i, NOTHING, 0) for i in firsts(self.states))

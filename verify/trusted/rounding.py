@@ -1,436 +1,731 @@
-"""Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS.safetensors SIDECAR.json`.
+"""Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and no other file. Whoever wrote the certificate is not trusted.
-
-A certificate holds a number p of bits, a discipline, the SHA-256 of the weights and an automaton. The automaton is a list of states
-
-    {"words": ["1", "2"], "low": 2, "high": 9, "after": [0, 1], "behind": null, "answer": false}
-
-A text is a sequence of words. Its first is a word of state 0, which stands at position 1. The word at each later position h is a
-word of a state with low ≤ h ≤ high, and the state of position h − 1 is among its `after`. If `behind` is a number b, the word is a
-number of at most h − b. No state leads back to state 0.
+It needs Python's standard library alone, and `states.py`, `model.py`, `automaton.py`, `heads.py` and `kernel.py` beside it.
+Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; WEIGHTS is read as `model.py` says.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
-Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score. For
-each text of the automaton, at each position:
+Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score.
+Let n be one of the interval, and let the exact machine keep the invariants that the certificate lists. For each text of the
+automaton, at each position:
 
-1. No weight is rounded, and no operation saturates but those that make a score, and its difference from the largest one.
-2. Each head of both machines reads one position, and the same one, with the weight 1.
-3. After each sublayer each register is that of the exact machine, rounded.
-4. In a state of an answer one logit is above all others, and of the same word in both machines.
+1. No operator saturates, but those that make a score, or a logit, that is far below the largest one; and gates of units that
+stay shut.
+2. Each gate is open in both machines, or in neither; the same keys of each head have the largest score in both, and no other
+key has any weight.
+3. Each register that is read later is a polynomial of its class over atoms that have one value in each machine: whole numbers,
+the same in both;
+   1/m and ROUND(1/m); or results of one operator, exact and rounded, whose distance is bounded.
+4. Where the next token matters, the largest logit is of the same token in both machines, as both take the first of equal ones.
 
-Not proved: that these texts are the task's, and that the exact machine solves it. A recurrence, and a head that reads a mean, are
-rejected: there is no rule for them.
+Not shown: that these texts are the task's, that the invariants hold, and that the exact machine solves the task.
 
-Method. A class is a state of the automaton, a position, and the registers of both machines. The checker finds a finite set of
-classes after each sublayer; by induction over sublayers it has the class of each position of each text. Each rule is a method of
-`Checker`.
+Method. The certificate has classes of positions at the entry of each sublayer, and for each class how its parts go over into
+classes of the next one. Each step here takes a class to parts, by the operators of the sublayer on polynomials (`states.py`),
+by what heads read (`heads.py`), by splits that the certificate asks for; and each part must be an instance of the class that
+the certificate names (`require_covered`). So each position of each text has a class at each entry, by induction over sublayers.
+A class also lists the classes that the position before may have, which is checked in the same way (`link`); heads meet a key of
+each class from which these lead to the query.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-import struct
+import math
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
+if not __package__:  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from verify.trusted.automaton import (
+    Consecutive,
+    Delayed,
+    Limited,
+    range_of,
+    read_invariant,
+    read_place,
+)
+from verify.trusted.heads import LINE, READ, Candidate, Machine, Reader, index_of, only_share
+from verify.trusted.kernel import Rejected, reject
+from verify.trusted.model import (
+    NUMBER,
+    Block,
+    Row,
+    Weights,
+    parse,
+    read_rows,
+    read_tensors,
+    require_elements,
+    text_of,
+    whole,
+)
+from verify.trusted.states import (
+    BESIDE,
+    ONE,
+    POSITION,
+    SHARED,
+    SIZE,
+    Domain,
+    Format,
+    Integer,
+    Number,
+    Polynomial,
+    Rounded,
+    Share,
+    State,
+    atom,
+    combine,
+    halves,
+    names_of,
+    number,
+    plus,
+    substitute,
+    times,
+    written,
+)
+
+UNIT, GATE, KEPT = -400_000, -500_000, -600_000  # registers beside the model's: what units and recurrences hold
 MOST_BYTES = 1 << 26
-MOST_CELLS = 400  # pairs of a state and a position
-MOST_CLASSES = 40_000
-MOST_WORK = 4_000_000  # products of a query with a key
-MOST_BITS = 255
-Row = list[tuple[int, int]]  # (coordinate, quanta), zeros left out
-Vector = tuple[int, ...]  # of the p-bit machine, in quanta
-Exact = tuple[Fraction, ...]  # of the exact machine, in quanta
+MOST_CLASSES = 4000  # of one entry
+MOST_BITS = 1 << 16
+MOST_DELAY = 1000
+KEEP = "kept"  # in place of a label: which of the kept states of its class a state is
 
 
-class Rejected(Exception):
-    """The certificate does not show the theorem."""
+class Guide:
+    """What the certificate says of one class at one sublayer: choices, in the order in which they are asked for."""
+
+    def __init__(self, choices: Sequence[Any]) -> None:
+        self.choices = list(reversed(choices))
+
+    def take(self, kind: str) -> Any:
+        if not self.choices or self.choices[-1][0] != kind:
+            reject(f"the certificate has no {kind} here")
+        return self.choices.pop()[1:]
+
+    def split(self, state: State, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
+        """A form and a number, if the state is split here: into the positions up to the number, and those above.
+
+        In these more may be known of the polynomial.
+        """
+        form, last = self.take("split")
+        return None if form is None else (parse(form), whole(last))
+
+    def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any:
+        """How a head is read: by which rule, and what that asks for."""
+        return self.take("rule")
+
+    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
+        index, names = self.take("class")
+        return whole(index), {name: parse(text) for name, text in names.items()}
 
 
-def reject(why: str) -> NoReturn:
-    raise Rejected(why)
+@dataclass(frozen=True)
+class Class:
+    """Positions at the entry of a sublayer. label: of the text. state: what is known; its `before` are classes of this entry."""
+
+    label: str
+    state: State
 
 
-class Class(NamedTuple):
-    """The state and the position, and the registers of the p-bit machine and of the exact one."""
+@dataclass(frozen=True)
+class Entry:
+    """live: the coordinates that are read from here on. The classes say nothing of others.
 
-    cell: tuple[int, int]
-    stream: Vector
-    exact: Exact
+    kept: what a recurrence may keep after a position of a class: the class, and a state with registers KEPT, KEPT − 1, …
+    """
+
+    live: frozenset[int]
+    classes: list[Class]
+    kept: list[Class]
 
 
 class Checker:
     """One certificate, and the weights that it is about."""
 
-    def __init__(self, certificate: Any, weights: bytes, sidecar: Any) -> None:
-        p, discipline = certificate["p"], certificate["discipline"]
-        if type(p) is not int or not 5 <= p <= MOST_BITS or p % 2 == 0:
-            reject("p: no odd number from 5 to 255")
+    def __init__(self, certificate: Any, weights: Weights) -> None:
+        p, discipline, (low, high) = whole(certificate["p"]), certificate["discipline"], certificate["n"]
+        if not 5 <= p <= MOST_BITS or p % 2 == 0:
+            reject(f"p: no odd number from 5 to {MOST_BITS}")
         if discipline not in ("fused", "sequential"):
             reject("discipline: neither fused nor sequential")
-        if certificate["weights"] != hashlib.sha256(weights).hexdigest():
-            reject("weights: the digest is of another file")
-        self.shift = (p - 1) // 2
-        self.most = (1 << (p - 1)) - 1
-        self.fused = discipline == "fused"
-        self.place = ""
-        self.work = 0
-        self.clamps = (
-            False  # what is beyond the largest element becomes that one: in a score alone, which `winners` judges
-        )
-        self.tensors = tensors(weights)
-        self.words = list(sidecar["vocabulary"])
-        self.id = {word: i for i, word in enumerate(self.words)}
-        if len(self.id) != len(self.words) or not all(isinstance(word, str) for word in self.words):
-            reject("vocabulary: no list of different words")
-        self.read_automaton(certificate["automaton"])
-
-    # The automaton
-
-    def read_automaton(self, automaton: Any) -> None:
-        """Finds each pair of a state and a position that a text has, and which pairs may stand before it.
-
-        The pairs of position h + 1 are those with an `after` among the pairs of position h: so every text is met, and perhaps more
-        than texts. `before` holds what stands at any earlier position of a way to the pair, again perhaps more.
-        """
-        self.ids: list[list[int]] = []
-        sources: list[set[int]] = []
-        if len(automaton) > MOST_CELLS:
-            reject(f"automaton: more than {MOST_CELLS} states")
-        for state in automaton:
-            if not self.id.keys() >= set(state["words"]):
-                reject("automaton: no such word")
-            ids = sorted({self.id[word] for word in state["words"]})
-            low, high, after, behind = state["low"], state["high"], state["after"], state["behind"]
-            if not ids or not all(type(i) is int for i in (low, high, *after, 0 if behind is None else behind)):
-                reject("automaton: malformed state")
-            if not all(0 <= i < len(automaton) for i in after) or type(state["answer"]) is not bool:
-                reject("automaton: malformed state")
-            self.ids.append(ids)
-            sources.append(set(after))
-        self.automaton = automaton
-        if not automaton or automaton[0]["after"] or not automaton[0]["low"] <= 1 <= automaton[0]["high"]:
-            reject("automaton: state 0 does not begin a text")
-        self.before: dict[tuple[int, int], set[tuple[int, int]]] = {(0, 1): set()}
-        last, position = [0], 1
-        while last:
-            position, fresh = position + 1, []
-            for i, state in enumerate(automaton):
-                earlier = [(j, position - 1) for j in last if j in sources[i]]
-                if earlier and state["low"] <= position <= state["high"] and self.tokens(i, position):
-                    self.before[i, position] = {cell for j in earlier for cell in (j, *self.before[j])}
-                    fresh.append(i)
-            last = fresh
-            if len(self.before) > MOST_CELLS:
-                reject(f"automaton: more than {MOST_CELLS} pairs of a state and a position")
-        if not any(automaton[i]["answer"] for i, _ in self.before):
-            reject("automaton: no text has an answer")
-
-    def tokens(self, state: int, position: int) -> list[int]:
-        """The tokens that may stand there."""
-        behind = self.automaton[state]["behind"]
-        if behind is None:
-            return self.ids[state]
-        if not all(self.words[i].isdecimal() for i in self.ids[state]):
-            reject("automaton: a bound for a word that is no number")
-        return [i for i in self.ids[state] if int(self.words[i]) <= position - behind]
-
-    # Numbers
-
-    def nearest(self, numerator: int, denominator: int) -> int:
-        """ROUND: the nearest whole number of quanta, of two the even one. The elements of R_p are those up to `most`."""
-        whole, rest = divmod(numerator, denominator)
-        whole += 2 * rest > denominator or (2 * rest == denominator and whole & 1)
-        if abs(whole) > self.most:
-            if not self.clamps:
-                reject(f"{self.place}: saturates")
-            return self.most if whole > 0 else -self.most
-        return whole
-
-    def scaled(self, value: int) -> int:
-        return self.nearest(value, 1 << self.shift)
-
-    def dot(self, row: Row, vector: Vector, bias: int = 0) -> int:
-        """A row of the p-bit machine. Terms that are 0 change nothing under either discipline."""
-        if self.fused:
-            return self.scaled(sum(w * vector[i] for i, w in row) + (bias << self.shift))
-        total = 0
-        for i, w in row:
-            total = self.nearest(total + self.scaled(w * vector[i]), 1)
-        return self.nearest(total + bias, 1)
-
-    def exact_dot(self, row: Row, vector: Exact, bias: int = 0) -> Fraction:
-        return sum((w * vector[i] for i, w in row if vector[i]), Fraction(0)) / (1 << self.shift) + bias
-
-    # Weights
-
-    def quanta(self, name: str) -> tuple[list[int], list[int]]:
-        """The shape and the weights. A weight that R_p does not hold is rejected, as the exact machine has it as it is."""
-        if name not in self.tensors:
-            reject(f"weights: no {name}")
-        shape, values = self.tensors.pop(name)
-        result = []
-        for value in values:
-            scaled = Fraction(value) * (1 << self.shift)
-            if scaled.denominator != 1 or abs(scaled) > self.most:
-                reject(f"weights: {name}: no number of p bits")
-            result.append(int(scaled))
-        return shape, result
-
-    def matrix(self, name: str, height: int | None, width: int) -> list[Row]:
-        shape, values = self.quanta(name)
-        if len(shape) != 2 or shape[1] != width or height not in (None, shape[0]):
-            reject(f"weights: {name}: another shape is due")
-        return [[(i, w) for i, w in enumerate(values[r * width : (r + 1) * width]) if w] for r in range(shape[0])]
-
-    def vector(self, name: str, length: int) -> list[int]:
-        shape, values = self.quanta(name)
-        if shape != [length]:
-            reject(f"weights: {name}: another shape is due")
-        return values
-
-    # Rules
+        self.format, self.weights, self.certificate = Format(p), weights, certificate
+        self.machine = Machine(self.format, discipline == "fused")
+        self.size = Integer(whole(low), whole(high))
+        if not 1 <= low <= high:
+            reject("n: no interval of numbers from 1 on")
+        automaton = certificate["automaton"]
+        self.places = [read_place(item, len(automaton)) for item in automaton]
+        self.answers = {place.label for place in self.places if place.answer}
+        self.invariants = [read_invariant(item) for item in certificate["invariants"]]
 
     def check(self) -> int:
-        """Returns how many classes there are after the last sublayer. Raises Rejected."""
-        width = self.tensors["embed.words"][0][1]
-        words, slopes = self.matrix("embed.words", len(self.words), width), self.vector("embed.position", width)
-        unembed = self.matrix("unembed", len(self.words), width)
-        classes = self.embed(words, slopes)
-        blocks = 1 + max((int(name.split(".")[1]) for name in self.tensors), default=-1)
-        for block in range(blocks):
-            classes = self.attend(block, classes, width)
-            classes = self.feed_forward(block, classes, width)
-        if self.tensors:
-            reject(f"weights: {min(self.tensors)}: there is no rule for it")
-        self.answer(unembed, classes)
-        return len(classes)
+        """Returns how many classes there are in all. Raises Rejected if the certificate does not show the theorem."""
+        require_elements(self.weights, self.format, self.size)
+        steps = self.certificate["steps"]
+        entries = [self.read_entry(item) for item in self.certificate["entries"]]
+        if len(entries) != 2 * len(self.weights.blocks) + 1 or len(steps) != len(entries) + 1:
+            reject("as many entries are due as there are sublayers, and one more; and as many steps and one more")
+        guides = [[Guide(choices) for choices in step] for step in steps]
+        self.embed(entries[0], guides[0])
+        for index, (entry, following) in enumerate(itertools.pairwise(entries)):
+            self.step(index, entry, following, guides[index + 1])
+        self.answer(entries[-1], guides[-1])
+        if any(guide.choices for step in guides for guide in step):
+            reject("the certificate has choices that nothing asks for")
+        return sum(len(entry.classes) for entry in entries)
 
-    def keep(self, classes: set[Class]) -> set[Class]:
-        """Each register is that of the exact machine, rounded: claim 3, by calculation."""
-        if len(classes) > MOST_CLASSES:
-            reject(f"{self.place}: more than {MOST_CLASSES} classes")
-        for item in classes:
-            for i, (value, exact) in enumerate(zip(item.stream, item.exact, strict=True)):
-                if self.nearest(exact.numerator, exact.denominator) != value:
-                    reject(f"{self.place}: position {item.cell[1]}: register {i} is not the exact value, rounded")
-        return classes
+    # Files
 
-    def embed(self, words: list[Row], slopes: list[int]) -> set[Class]:
-        """The sum of a word's row and the position times a slope, for each word that may stand there."""
-        self.place = "embedding"
-        classes = set[Class]()
-        for state, position in self.before:
-            if len(classes) > MOST_CLASSES:
-                reject(f"embedding: more than {MOST_CLASSES} classes")
-            for token in self.tokens(state, position):
-                row = dict(words[token])
-                exact = [row.get(i, 0) + position * slope for i, slope in enumerate(slopes)]
-                parts = [row.get(i, 0) + self.nearest(position * slope, 1) for i, slope in enumerate(slopes)]
-                stream = tuple(self.nearest(value, 1) for value in parts)
-                classes.add(Class((state, position), stream, tuple(map(Fraction, exact))))
-        return self.keep(classes)
+    def read_entry(self, item: Any) -> Entry:
+        if not 1 <= len(item["classes"]) <= MOST_CLASSES or len(item["kept"]) > MOST_CLASSES:
+            reject(f"no class, or more than {MOST_CLASSES}")
+        classes = [Class(one["label"], self.read_state(one, len(item["classes"]))) for one in item["classes"]]
+        kept = []
+        for one in item["kept"]:
+            state = self.read_state({**one, "before": []}, 0)
+            if not 0 <= whole(one["of"]) < len(classes):
+                reject("what is kept is of no class")
+            registers = {KEPT - i: value for i, value in state.registers.items()}
+            kept.append(Class("", replace(state, registers=registers, kind=one["of"])))
+        return Entry(frozenset(map(whole, item["live"])), classes, kept)
 
-    def attend(self, block: int, classes: set[Class], width: int) -> set[Class]:
-        """Attention: each head reads the values of one class of an earlier position, or its own; then W_O of all, and the residual.
+    def read_state(self, one: Any, many: int) -> State:
+        box: dict[str, Domain] = {}
+        for name, (kind, *fields) in one["atoms"].items():
+            if BESIDE in name or name.startswith(LINE) or not name:
+                reject(f"{name} is no name of an atom")
+            if kind == "integer":
+                box[name] = Integer(*map(whole, fields))
+            elif kind == "share":
+                box[name] = Share(fields[0], whole(fields[1]))
+            elif kind == "rounded":
+                exact, ideal = map(parse, fields[:2])
+                box[name] = Rounded(exact, ideal, *map(Fraction, fields[2:]))
+            else:
+                reject(f"{kind} is no kind of atom")
+        registers = {int(i): parse(text) for i, text in one["registers"].items()}
+        forms = {}
+        for text, low, high in one["forms"]:
+            form = tuple(sorted((m[0], c) for m, c in parse(text).items() if len(m) == 1 and type(c) is int))
+            if form[0][1] < 0 or math.gcd(*(c for _, c in form)) != 1 or len(form) < 2:
+                reject("a form is not written as it must be")
+            forms[form] = whole(low), whole(high)
+        if any(i < 0 for i in registers):
+            reject("there is no register below 0")
+        state = State(self.format, box, registers, forms, before=frozenset(map(whole, one["before"])))
+        self.require_state(state, many)
+        return state
 
-        `winners` says which values a head may read. All choices of the heads are taken together.
+    def require_state(self, state: State, many: int) -> None:
+        """Raises Rejected unless each name has a domain, and Rounded atoms depend on earlier ones only."""
+        known: set[str] = set()
+        for name, domain in state.box.items():
+            if isinstance(domain, Integer):
+                if domain.step < 1 or (domain.high - domain.low) % domain.step:
+                    reject(f"{name}: no domain")
+            elif isinstance(domain, Share):
+                if domain.of not in known:
+                    reject(f"{name}: there is no {domain.of}")
+                state.index(domain)
+            else:
+                if not names_of(domain.exact) | names_of(domain.ideal) <= known:
+                    reject(f"{name}: an atom is not known yet")
+                if any(isinstance(state.box[a], Rounded) for a in names_of(domain.ideal)):
+                    reject(f"{name}: an ideal value has rounded atoms")
+            known.add(name)
+        if not known >= SHARED or state.integer(POSITION).low < 1:
+            reject("a class has no position, or one before 1")
+        used = [*state.registers.values(), *(written(form) for form in state.forms)]
+        if not all(names_of(p) <= known for p in used):
+            reject("an atom has no domain")
+        if not all(state.is_integer(written(form)) for form in state.forms) or not all(
+            0 <= j < many for j in state.before
+        ):
+            reject("a class is malformed")
+
+    # Steps
+
+    def embed(self, entry: Entry, guides: list[Guide]) -> None:
+        """A word's row, and the position times its slope, each rounded, and their sum."""
+        leaves = []
+        for index, (place, guide) in enumerate(zip(self.places, guides, strict=True)):
+            low, high = range_of(place.low, self.size)[0], range_of(place.high, self.size)[1]
+            if not 1 <= low <= high:
+                reject(f"state {index}: no position, or one before 1")
+            box: dict[str, Domain] = {
+                SIZE: self.size,
+                POSITION: Integer(low, high - (high - low) % place.every, place.every),
+            }
+            limits = [(POSITION, place.low, place.high)]
+            if place.word:
+                values = self.weights.words[place.word]
+            else:
+                family = self.weights.families[place.family]
+                values, least = family.rows, range_of(place.numbers[0], self.size)[0]
+                box[NUMBER] = Integer(
+                    max(least, family.low), min(range_of(place.numbers[1], self.size)[1], family.high)
+                )
+                limits.append((NUMBER, *place.numbers))
+            state: State | None = State(self.format, box, dict(values), kind=index, before=place.after)
+            for name, least_bound, most_bound in limits:
+                for bound, ends in ((least_bound, (0, None)), (most_bound, (None, 0))):
+                    if all(len(monomial) <= 1 for monomial in bound):  # of others the domains have what is known
+                        state = state and state.restrict(state.fixed(plus(atom(name), bound, -1)), *ends)
+            if not place.word and place.ends is not None:
+                state = state and state.restrict(plus(atom(POSITION), atom(NUMBER), -1), place.ends, None)
+            if state is None:
+                reject(f"state {index}: no token can stand there")
+            done = [state]
+            for i, slope in self.weights.position.items():
+                done = [part for one in done for part in self.placed(one, i, times(atom(POSITION), slope))]
+            leaves += [(index, self.leaf(one, entry, guide, place.label), one) for one in done]
+        self.link(entry, leaves, {(q, index) for index, place in enumerate(self.places) for q in place.after})
+
+    def placed(self, state: State, i: int, offset: Polynomial) -> Iterator[State]:
+        """With the position added. One that stands for more than the largest element becomes that, where no word has a number."""
+        if names_of(offset) != {POSITION}:
+            reject("the embedding: a position's slope depends on n")
+        slope, largest = offset[POSITION,], self.format.largest
+        most = largest if slope > 0 else -largest
+        last = math.floor(Fraction(most) / slope)
+        if (part := state.restrict(atom(POSITION), None, last)) is not None:
+            part, value = part.round(offset, "the embedding")
+            yield self.machine.added(part, i, value, "the embedding")
+        if (part := state.restrict(atom(POSITION), last + 1, None)) is not None:
+            if part.register(i):
+                reject("the embedding: a word's number and a position beyond the largest element are one sum")
+            bounds = part.bounds(plus(offset, number(most), -1))
+            name = part.fresh("z")
+            box = {**part.box, name: Rounded(offset, offset, most, most, max(-bounds[0], bounds[1]))}
+            yield replace(part, box=box).having({i: atom(name)})
+
+    def step(self, index: int, entry: Entry, following: Entry, guides: list[Guide]) -> None:
+        """From the entry of a sublayer to the next. After the last block's heads only positions matter whose next token does."""
+        block, where = self.weights.blocks[index // 2], f"block {index // 2 + 1}"
+        last = index >= 2 * len(self.weights.blocks) - 2
+        if not following.live <= entry.live:
+            reject(f"{where}: a coordinate is known that was not")
+        classes = [replace(one.state, kind=i) for i, one in enumerate(entry.classes)]
+        if index % 2:
+            rows = [row for unit in block.units for row in (unit.gate, unit.up)]
+        else:
+            rows = [row for head in block.heads for row in (*head.query, *head.key, *head.value)]
+            rows += block.feed.values()
+            classes = [self.counted(state, entry.live) for state in classes]
+        if not all(i in entry.live for row in rows for i, _ in row):
+            reject(f"{where}: a coordinate is read that is not among those that are known")
+        reader = Reader(self.machine, self.invariants, classes, entry.live, where)
+        leaves = []
+        for i, (one, guide) in enumerate(zip(entry.classes, guides, strict=True)):
+            matters = not last or one.label in self.answers
+            parts: list[State] = []
+            if index % 2 == 0 and (block.carry or block.feed):
+                parts = self.recur(block, classes, i, entry, guide, where)
+            elif matters:
+                parts = (
+                    self.feed(block, classes[i], entry.live, guide, f"{where}, feed-forward")
+                    if index % 2
+                    else self.attend(block, classes[i], reader, guide)
+                )
+            if matters:
+                leaves += [(i, self.leaf(part, following, guide, one.label), part) for part in parts]
+        if not last:
+            self.link(following, leaves, {(q, i) for i, one in enumerate(classes) for q in one.before})
+
+    def counted(self, state: State, live: frozenset[int]) -> State:
+        """With what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
+        for item in self.invariants:
+            if isinstance(item, Consecutive) and {item.group, item.share} <= live:
+                name = only_share(state, state.register(item.share))
+                if name and state.bounds(state.register(item.group))[0] >= 1:
+                    index = index_of(state, name)
+                    part = state.restrict(index, 2, None)
+                    part = part and part.restrict(part.fixed(plus(index_of(part, name), item.most, -1)), None, 1)
+                    if part is None:
+                        reject("a class does not keep an invariant")
+                    state = part
+        return state
+
+    def link(self, entry: Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]) -> None:
+        """Raises Rejected unless each class has among its `before` each class that the position before may have.
+
+        leaves: what each part is of, and where it goes. after: which may follow which.
         """
-        heads: list[tuple[list[Row], list[Row], list[Row], list[Row]]] = []
-        while f"blocks.{block}.attn.{len(heads)}.W_Q" in self.tensors:
-            site = f"blocks.{block}.attn.{len(heads)}."
-            query = self.matrix(site + "W_Q", None, width)
-            value = self.matrix(site + "W_V", None, width)
-            key = self.matrix(site + "W_K", len(query), width)
-            heads.append((query, key, value, self.matrix(site + "W_O", width, len(value))))
-        if not heads:
-            return classes
-        found: dict[Class, list[tuple[Vector, Exact]]] = {item: [((), ())] for item in classes}
-        out: list[Row] = [[] for _ in range(width)]
-        start = 0
-        for number, (query, key, value, written) in enumerate(heads):
-            self.place = f"block {block + 1}, head {number + 1}"
-            reads = self.reads(classes, query, key, value)
-            for item in classes:
-                found[item] = [(a + b, x + y) for a, x in found[item] for b, y in reads[item]]
-            for i, row in enumerate(written):
-                out[i] += [(start + j, w) for j, w in row]
-            start += len(value)
-            if sum(map(len, found.values())) > MOST_CLASSES:
-                reject(f"{self.place}: more than {MOST_CLASSES} classes")
-        return self.keep({self.added(item, out, [0] * width, *read) for item in classes for read in found[item]})
+        for target, other in self.neighbours(entry, leaves, after):
+            if other not in entry.classes[target].state.before:
+                reject(f"class {target} does not have class {other} before it")
 
-    def added(self, item: Class, rows: list[Row], biases: list[int], values: Vector, exacts: Exact) -> Class:
-        """The residual sum: each register and what the rows write to it."""
-        stream, exact = list(item.stream), list(item.exact)
-        for i, (row, bias) in enumerate(zip(rows, biases, strict=True)):
-            if row or bias:
-                stream[i] = self.nearest(stream[i] + self.dot(row, values, bias), 1)
-                exact[i] += self.exact_dot(row, exacts, bias)
-        return Class(item.cell, tuple(stream), tuple(exact))
+    def neighbours(
+        self, entry: Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]
+    ) -> Iterator[tuple[int, int]]:
+        """Each class with each class that the position before may have."""
+        parts: dict[int, set[int]] = {}
+        for origin, target, _ in leaves:
+            parts.setdefault(origin, set()).add(target)
+        for origin, target, state in leaves:
+            for q in state.before:
+                if (q, origin) not in after:
+                    reject("a part follows what its class does not")
+                for other in parts.get(q, ()):
+                    if self.adjacent(entry.classes[other].state, entry.classes[target].state):
+                        yield target, other
 
-    def reads(
-        self, classes: set[Class], query: list[Row], key: list[Row], value: list[Row]
-    ) -> dict[Class, set[tuple[Vector, Exact]]]:
-        """For each class, the values that the head may read there."""
-        keys: dict[tuple[tuple[int, int], Vector, Exact], set[tuple[Vector, Exact]]] = {}
-        own = {}
-        for item in classes:
-            own[item] = (item.cell, *self.image(key, item)), self.image(value, item)
-            keys.setdefault(own[item][0], set()).add(own[item][1])
-        known: dict[Any, set[tuple[Vector, Exact]]] = {}
-        result = {}
-        for item in classes:
-            asked = (item.cell, self.image(query, item), own[item])
-            if asked not in known:
-                earlier = [(k, read) for k, read in keys.items() if k[0] in self.before[item.cell]]
-                known[asked] = self.winners(asked[1], [*earlier, (own[item][0], {own[item][1]})], item.cell[1])
-            result[item] = known[asked]
+    def adjacent(self, first: State, second: State) -> bool:
+        """Whether a position of the one may be just before one of the other, as far as forms of position and size tell."""
+        forms = [form for form in (*first.forms, *second.forms) if SHARED.issuperset(name for name, _ in form)]
+        for form in dict.fromkeys([((POSITION, 1),), *forms]):
+            step = dict(form).get(POSITION, 0)
+            (low, high), (other_low, other_high) = second.form_bounds(form), first.form_bounds(form)
+            if other_low + step > high or other_high + step < low:
+                return False
+        return True
+
+    def leaf(self, state: State, entry: Entry, guide: Guide, label: str) -> int:
+        """The class that covers the state: the certificate says which, and what its atoms are here."""
+        index, names = guide.target(state, label)
+        if not 0 <= index < len(entry.classes):
+            reject("there is no such class")
+        target = entry.classes[index]
+        if target.label != label:
+            reject("a class of another label")
+        self.require_covered(state, target.state, names, entry.live)
+        return index
+
+    def require_covered(
+        self, state: State, target: State, names: Mapping[str, Polynomial], live: frozenset[int]
+    ) -> None:
+        """Raises Rejected unless `target` is true of each position of which `state` is.
+
+        Its atoms have values: those of the polynomials that `names` says.
+        """
+        values = {**names, POSITION: atom(POSITION), SIZE: atom(SIZE)}
+        if values.keys() != target.box.keys() or not all(names_of(p) <= state.box.keys() for p in values.values()):
+            reject("not each atom of the class has a value here")
+        for name, domain in target.box.items():
+            value = state.fixed(values[name])
+            if isinstance(domain, Integer):
+                low, high = state.bounds(value)
+                if not state.is_integer(value) or any(c.denominator != 1 for c in value.values()):
+                    reject(f"{name} may be no whole number")
+                if low < domain.low or high > domain.high or not self.keeps_step(state, value, domain):
+                    reject(f"{name} may be {low} … {high}, and not as {domain} has it")
+                continue
+            ((monomial, c),) = value.items() if len(value) == 1 else [((), 0)]
+            own = state.box[monomial[0]] if len(monomial) == 1 and c == 1 else None
+            if isinstance(domain, Share):
+                index = state.fixed(plus(values[domain.of], number(domain.shift)))
+                if isinstance(own, Share):
+                    if not state.same(plus(atom(own.of), number(own.shift)), index):
+                        reject(f"{name} is another share")
+                elif value != ONE or index != ONE:
+                    reject(f"{name} is no share here")
+            elif not isinstance(own, Rounded):
+                reject(f"{name} is no rounded number here")
+            else:
+                for mine, its in ((own.exact, domain.exact), (own.ideal, domain.ideal)):
+                    if not state.same(mine, substitute(its, values)):
+                        reject(f"{name} is rounded from another number")
+                if own.low < domain.low or own.high > domain.high or own.error > domain.error:
+                    reject(f"{name} has wider bounds here")
+        for form, (low, high) in target.forms.items():
+            value = state.fixed(substitute(written(form), values))
+            a, b = state.bounds(value)
+            if a < low or b > high:
+                a, b = state.by_two_forms(value)
+            if a < low or b > high:
+                reject(f"{form} may be {a} … {b}, and not {low} … {high}")
+        for i in live:
+            if not state.same(state.register(i), substitute(target.register(i), values)):
+                reject(f"register {i} is another one")
+
+    def keeps_step(self, state: State, value: Polynomial, domain: Integer) -> bool:
+        """Whether all its values are domain.low, modulo the step."""
+        if domain.step == 1:
+            return True
+        rest: Number = -domain.low
+        for monomial, c in value.items():
+            if not monomial:
+                rest += c
+            elif len(monomial) == 1 and (one := state.integer(monomial[0])).step * c % domain.step == 0:
+                rest += c * one.low
+            elif c % domain.step:
+                return False
+        return rest % domain.step == 0
+
+    def feed(self, block: Block, state: State, live: frozenset[int], guide: Guide, where: str) -> list[State]:
+        """ReGLU units, max(0, gate)·up; then what they write.
+
+        A gate is open, 0 or shut in both machines by its sign; where that is not known, the state is split. Under `fused` a
+        gate that is below 0 stays so, rounded or saturated. A unit whose other factor is 0 gives 0.
+        """
+        todo = [(replace(state, registers={i: state.register(i) for i in live}), 0)]
+        done = []
+        while todo:
+            state, u = todo.pop()
+            if u == len(block.units):
+                done.append(state)
+                continue
+            unit, at = block.units[u], f"{where}, unit {u + 1}"
+            if not unit.up_bias and not any(state.register(i) for i, _ in unit.up):
+                todo.append((state, u + 1))
+                continue
+            exact = [(times(w, state.register(i)), 1) for i, w in unit.gate]
+            raw = state.fixed(combine([*exact, (unit.gate_bias, 1)]))
+            sign = state.sign(raw)
+            is_open = not sign or (sign > 0 and state.is_form(raw) and state.bounds(raw) == (0, 1))
+            if is_open and (cut := guide.split(state, raw)) is not None:
+                # In a part, more may be known of gates over the same atoms: those units are looked at again.
+                names = names_of(cut[0])
+                again = next((v for v in range(u) if names_of(state.register(GATE - v)) & names), u)
+                todo += [(part, again) for part in halves(state, *cut)]
+                continue
+            state = state.having({GATE - u: raw})
+            if not (self.machine.fused and sign < 0):
+                state, gate = self.machine.row(state, unit.gate, f"{at}, gate", unit.gate_bias)
+                sign = state.sign(gate)
+                if not sign:
+                    reject(f"{at}: the sign of its gate is not known: {text_of(gate)}")
+                if sign > 0:
+                    state, up = self.machine.row(state, unit.up, f"{at}, up", unit.up_bias)
+                    state, held = state.round(times(gate, up), f"{at}, product")
+                    state = state.having({UNIT - u: held})
+            if sign < 0:
+                state = state.having({UNIT - u: {}})
+            todo.append((state, u + 1))
+        for n, state in enumerate(done):
+            for i, row, bias in block.down:
+                if i in live:
+                    at, held_row = f"{where}, register {i}", [(w, state.register(UNIT - u)) for u, w in row]
+                    state, change = self.machine.dot(state, held_row, at, bias)
+                    state = self.machine.added(state, i, change, at)
+            done[n] = state
+        return done
+
+    def attend(self, block: Block, state: State, reader: Reader, guide: Guide) -> list[State]:
+        """Each head in turn; then what they write."""
+        parts, width = [state], 0
+        for h, head in enumerate(block.heads):
+            parts = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)]
+            width += len(head.value)
+        for n, state in enumerate(parts):
+            for i, row in block.out:
+                if i in reader.live:
+                    at = f"{reader.where}, attention, register {i}"
+                    state, change = self.machine.dot(state, [(w, state.register(READ - j)) for j, w in row], at)
+                    state = self.machine.added(state, i, change, at)
+            parts[n] = state
+        return parts
+
+    def recur(self, block: Block, classes: list[State], i: int, entry: Entry, guide: Guide, where: str) -> list[State]:
+        """h_t = A·h_{t−1} + B·x_t with h_0 = 0, each row rounded as any row; then each register and what is kept of it are added.
+
+        What is kept after a position of a class is one of the class's kept states: by induction over positions, as that is
+        shown here of position t from what holds at t − 1. A queue is kept by an invariant instead.
+        """
+        if block.heads:
+            reject(f"{where}: there is no rule for heads and a recurrence in one block")
+        queues = {r: queue for r in block.carry if (queue := self.queue_of(r, block)) is not None}
+        if any(c in queues for r, row in block.carry.items() if r not in queues for c, _ in row):
+            reject(f"{where}: a queue is read by another row of the recurrence")
+        limits = {item.sum: item.most for item in self.invariants if isinstance(item, Limited)}
+        state, result = classes[i], []
+        for part in self.with_kept(state, entry):
+            old, new = part.registers, {}
+            for r in sorted(block.carry.keys() | block.feed.keys()):
+                at = f"{where}, recurrence, register {r}"
+                if r in queues:
+                    part, new[r] = self.queued(part, classes, entry, block.feed[r], queues[r], at)
+                    continue
+                row = [(w, old.get(KEPT - c, {})) for c, w in block.carry.get(r, ())]
+                row += [(w, part.register(c)) for c, w in block.feed.get(r, ())]
+                part, new[r] = self.machine.dot(part, row, at)
+                if r in limits:
+                    limited = part.having({KEPT: new[r]}).restrict(plus(new[r], limits[r], -1), None, 0)
+                    if limited is None:
+                        break
+                    part, new[r] = limited, limited.register(KEPT)
+            else:
+                here = replace(part, registers={r: p for r, p in part.registers.items() if r >= 0})
+                kept = replace(here, registers={KEPT - r: p for r, p in new.items() if r not in queues})
+                index, names = guide.target(kept, KEEP)
+                if not 0 <= index < len(entry.kept) or entry.kept[index].state.kind != i:
+                    reject(f"{where}: what is kept is not of the class")
+                some = frozenset(KEPT - r for r in new if r not in queues)
+                self.require_covered(kept, entry.kept[index].state, names, some)
+                for r, value in new.items():
+                    if r in entry.live:
+                        here = self.machine.added(here, r, value, where)
+                result.append(here)
         return result
 
-    def image(self, rows: list[Row], item: Class) -> tuple[Vector, Exact]:
-        return tuple(self.dot(row, item.stream) for row in rows), tuple(self.exact_dot(row, item.exact) for row in rows)
+    def with_kept(self, state: State, entry: Entry) -> Iterator[State]:
+        """The state at position 1, and beside each state that may be kept at the position before."""
+        if state.integer(POSITION).low == 1 and (first := state.restrict(atom(POSITION), None, 1)) is not None:
+            yield replace(first, before=frozenset())
+        for past in entry.kept:
+            if past.state.kind in state.before:
+                renamed = past.state.rename({name: name if name == SIZE else name + BESIDE for name in past.state.box})
+                joint = replace(state, before=frozenset([past.state.kind])).beside(renamed)
+                if joint is not None:
+                    distance = plus(atom(POSITION + BESIDE), atom(POSITION), -1)
+                    joint = joint.having(renamed.registers).restrict(distance, -1, -1)
+                if joint is not None:
+                    yield joint
 
-    def lead(self, length: int) -> int:
-        """A lead in quanta with which one key has the weight 1 and all others have 0, for a column of so many keys.
+    def queue_of(self, r: int, block: Block) -> tuple[Delayed, int, Number] | None:
+        """An invariant, b and c, if the register keeps h_t = b·h_{t−1} + c·e_t − c·b^m·l_t, and l_t is e_{t−m}."""
+        carry, feed = block.carry.get(r, []), dict(block.feed.get(r, []))
+        if len(carry) != 1 or len(feed) != 2 or carry[0][0] != r:
+            return None
+        b = carry[0][1].get((), 0)
+        for item in self.invariants:
+            if (
+                isinstance(item, Delayed)
+                and feed.keys() == {item.early, item.late}
+                and type(b) is int
+                and b >= 2
+                and 1 <= item.by <= MOST_DELAY
+            ):
+                c = feed[item.early].get((), 0)
+                if carry[0][1] == {(): b} and feed[item.early] == {(): c} and feed[item.late] == {(): -c * b**item.by}:
+                    return item, b, c
+        return None
 
-        Let 2^−q be the quantum, l < 2^b the number of other keys, and γ ≥ (q + 2 + b)·7/10 their distance. As ln 2 < 7/10,
-        e^−γ < 2^−(q+2+b), so that all others together have l·e^−γ < 2^−(q+2), a quarter of a quantum.
-        Fused: the winner has 1/(1 + ε) with 0 ≤ ε < 2^−(q+2), which is above 1 − ε and at most 1, and rounds to 1. Each other
-        key has less than e^−γ, and rounds to 0.
-        Sequential: the winner has exp(0) = 1. The difference of another key and the winner is whole, at most −γ; if it saturates,
-        it is −most, and γ ≤ most is required. Its exp is below half a quantum, and rounds to 0. The sum is 1, exactly,
-        and the quotients are 1 and 0.
-        The weighted sum is then the winner's value, as 1·v + 0 is exact under both disciplines.
+    def queued(
+        self, part: State, classes: list[State], entry: Entry, feed: Row, queue: tuple[Delayed, int, Number], where: str
+    ) -> tuple[State, Polynomial]:
+        """h_t = c·Σ b^j·e_{t−j}, j = 0 … m − 1, by induction over positions: b carries e_{t−m} on to j = m, and l_t takes it away.
+
+        Each e is a whole number between the ends that it has over all classes. No operator rounds: so both machines keep the same.
         """
-        b = (length - 1).bit_length()
-        lead = -(-(self.shift + 2 + b) * 7 * (1 << self.shift) // 10)
-        if lead > self.most:
-            reject(f"{self.place}: no lead is large enough")
-        return lead
+        item, b, c = queue
+        low, high = 0, 0
+        for state in classes:
+            if not {item.early, item.late} <= entry.live:
+                reject(f"{where}: a coordinate is not among those that are known")
+            for i in (item.early, item.late):
+                entering = state.register(i)
+                if not state.is_integer(entering) or any(x.denominator != 1 for x in entering.values()):
+                    reject(f"{where}: what enters the queue, or leaves it, may be no whole number")
+            least, most = state.bounds(state.register(item.early))
+            low, high = min(low, math.floor(least)), max(high, math.ceil(most))
+        digits = (b**item.by - 1) // (b - 1)
+        name, after = part.fresh("q"), part.fresh("p")
+        box = {**part.box, name: Integer(low * digits, high * digits), after: Integer(low * digits, high * digits)}
+        part = replace(part, box=box)
+        if not self.machine.fused:
+            row: list[tuple[Polynomial, Polynomial]] = [(number(b), {(name,): c})]
+            row += [(w, part.register(i)) for i, w in feed]
+            exact, _ = self.machine.dot(part, row, where)
+            if len(exact.box) > len(box):
+                reject(f"{where}: a sum of the queue may be rounded")
+        value: Polynomial = {(after,): c}
+        if not part.on_grid(value) or not self.format.covers(part.bounds(value)):
+            reject(f"{where}: the queue may be rounded")
+        return part, value
 
-    def winners(self, query: tuple[Vector, Exact], keys: list[Any], length: int) -> set[tuple[Vector, Exact]]:
-        """The values of each key that may win. In all texts it leads by `lead`, and it wins in the exact machine too.
+    def answer(self, entry: Entry, guides: list[Guide]) -> None:
+        """Logits of each class whose word matters: none is rounded or saturates.
 
-        Every text has one key of each position, whose class is among `keys`. So its largest score is at least `floor`, the
-        largest, over positions, of the least score there. Contenders have more than floor − lead. If each two contenders of
-        different positions are `lead` apart, the best key of a text leads: another key is a contender, and
-        `lead` below, or it has at most
-        floor − lead. A key below `floor` never wins. Each key with a lower score has a lower exact score too: so the winner has
-        the largest exact score alone.
+        Those without Share and Rounded atoms are the same numbers in both machines. Where one has them, its difference to each
+        other logit has one sign in both, and is never 0.
         """
-        self.work += len(keys)
-        if self.work > MOST_WORK:
-            reject(f"{self.place}: more than {MOST_WORK} products of a query with a key")
-        lead, scored = self.lead(length), []
-        least: dict[int, int] = {}
-        rounded, exact = [(i, w) for i, w in enumerate(query[0]) if w], [(i, w) for i, w in enumerate(query[1]) if w]
-        for (cell, key, exact_key), read in keys:
-            self.clamps = True
-            score = self.dot(rounded, key)
-            self.clamps = False
-            scored.append((score, sum((w * exact_key[i] for i, w in exact), Fraction(0)), cell[1], read))
-            least[cell[1]] = min(score, least.get(cell[1], score))
-        if set(least) != set(range(1, length + 1)):
-            reject(f"{self.place}: a position has no key")
-        floor = max(least.values())
-        scored.sort(key=lambda entry: entry[:3])
-        contenders = [entry for entry in scored if entry[0] > floor - lead]
-        for i, one in enumerate(contenders):
-            for other in contenders[i + 1 :]:
-                if other[0] - one[0] >= lead:
-                    break
-                if other[2] != one[2]:
-                    gap = Fraction(other[0] - one[0], 1 << self.shift)
-                    reject(f"{self.place}: positions {one[2]} and {other[2]}: a lead of {float(gap):g} is too small")
-        found: set[tuple[Vector, Exact]] = set()
-        highest: Fraction | None = None  # exact score of what has a lower score than the next contenders
-        i = 0
-        while i < len(scored):
-            j = i
-            while j < len(scored) and scored[j][0] == scored[i][0]:
-                j += 1
-            if scored[i][0] >= floor:
-                if highest is not None and any(entry[1] <= highest for entry in scored[i:j]):
-                    reject(f"{self.place}: another key wins in the exact machine")
-                for entry in scored[i:j]:
-                    found |= entry[3]
-            best = max(entry[1] for entry in scored[i:j])
-            highest = best if highest is None else max(highest, best)
-            i = j
-        return found
+        for one, guide in zip(entry.classes, guides, strict=True):
+            todo = [one.state] if one.label in self.answers else []
+            while todo:
+                state = todo.pop()
+                logits, cuts, sure = [], [], []
+                rows = list(self.weights.words.values())
+                for i, family in enumerate(self.weights.families.values()):
+                    name = f"{LINE}{i}"
+                    state = replace(state, box={**state.box, name: Integer(family.low, family.high)})
+                    rows.insert(i, {j: substitute(w, {NUMBER: atom(name)}) for j, w in family.rows.items()})
+                for row in rows:
+                    logit, cut = self.logit(state, row, entry.live)
+                    logits.append(logit)
+                    if cut is not None:
+                        cuts.append(cut)
+                    elif state.is_integer(logit):
+                        sure.append(state.bounds(logit)[0])
+                if cuts and not any(low > max(cuts) for low in sure):
+                    reject("the output head: a logit that saturates may be the largest")
+                for i, logit in enumerate(logits):
+                    if not state.is_integer(logit):
+                        others = [plus(logit, other, -1) for j, other in enumerate(logits) if j != i]
+                        open_ = [state.fixed(d) for d in others if not is_decided(state, state.fixed(d))]
+                        if i < len(self.weights.families):
+                            reject("the output head: there is no rule for an inexact logit of numbers")
+                        if open_:
+                            part = guide.split(state, open_[0])
+                            if part is None:
+                                reject(f"the output head: the sign of {text_of(open_[0])} is not known")
+                            todo += halves(state, *part)
+                            break
 
-    def feed_forward(self, block: int, classes: set[Class], width: int) -> set[Class]:
-        """ReGLU units, max(0, gate)·up; then W_down of all, a bias, and the residual: by calculation in both machines."""
-        self.place, site = f"block {block + 1}, feed-forward", f"blocks.{block}.ffn."
-        gate, up = self.matrix(site + "W_gate", None, width), self.matrix(site + "W_up", None, width)
-        if len(gate) != len(up):
-            reject(f"{self.place}: as many gates as units are due")
-        gate_bias, up_bias = self.vector(site + "b_gate", len(gate)), self.vector(site + "b_up", len(gate))
-        down, down_bias = self.matrix(site + "W_down", width, len(gate)), self.vector(site + "b_down", width)
-        after, one = set(), 1 << self.shift
-        for item in classes:
-            hidden, exact = [], []
-            for g, a, u, b in zip(gate, gate_bias, up, up_bias, strict=True):
-                hidden.append(self.scaled(max(0, self.dot(g, item.stream, a)) * self.dot(u, item.stream, b)))
-                opened = max(Fraction(0), self.exact_dot(g, item.exact, a))
-                exact.append(opened * self.exact_dot(u, item.exact, b) / one)
-            after.add(self.added(item, down, down_bias, tuple(hidden), tuple(exact)))
-        return self.keep(after)
+    def logit(
+        self, state: State, row: Mapping[int, Polynomial], live: frozenset[int]
+    ) -> tuple[Polynomial, Number | None]:
+        """The logit, not rounded; and what it is at most if a partial sum of it is below the least element, and becomes that.
 
-    def answer(self, unembed: list[Row], classes: set[Class]) -> None:
-        """Logits of every class, which do not saturate; in a state of an answer, one word has the largest in both machines."""
-        self.place = "output"
-        for item in classes:
-            logits = [self.dot(row, item.stream) for row in unembed]
-            if self.automaton[item.cell[0]]["answer"]:
-                exact = [self.exact_dot(row, item.exact) for row in unembed]
-                if logits.count(max(logits)) > 1 or exact.count(max(exact)) > 1:
-                    reject(f"output: position {item.cell[1]}: a tie")
-                if logits.index(max(logits)) != exact.index(max(exact)):
-                    reject(f"output: position {item.cell[1]}: another word wins in the exact machine")
+        In the exact machine it is not above that then either.
+        """
+        terms = []
+        for i, w in sorted(row.items()):
+            if i not in live:
+                reject(f"the output head: coordinate {i} is not among those that are known")
+            terms.append(times(state.register(i), w))
+        sums = [combine([(term, 1) for term in terms[:count]]) for count in range(1, len(terms) + 1)]
+        cuts, largest = [], self.format.largest
+        for term in () if self.machine.fused else terms:
+            if not state.on_grid(term) or not self.format.covers(state.reach(term, state.bounds(term))):
+                reject("the output head: a product may be rounded")
+        for count, value in enumerate(sums, 1):
+            if self.machine.fused and count < len(sums):
+                continue
+            low, high = state.reach(value, state.bounds(value))
+            if not state.on_grid(value) or high > largest or (low < -largest and not state.is_integer(value)):
+                reject("the output head: a logit may be rounded")
+            if low < -largest:
+                cuts.append(sum((max(state.bounds(term)[1], 0) for term in terms[count:]), -largest))
+        return sums[-1] if sums else {}, max(cuts, default=None)
 
 
-def tensors(data: bytes) -> dict[str, tuple[list[int], tuple[float, ...]]]:
-    """Each tensor's shape and numbers, of a safetensors file of float64: no two share a byte, and none is left over."""
-    (length,) = struct.unpack_from("<Q", data)
-    header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
-    header.pop("__metadata__", None)
-    found, end = {}, 0
-    for name, item in sorted(header.items(), key=lambda pair: (*pair[1]["data_offsets"], pair[0])):
-        (first, last), shape, size = item["data_offsets"], item["shape"], 1
-        for extent in shape:
-            if type(extent) is not int or extent < 0:
-                reject(f"weights: {name}: no shape")
-            size *= extent
-        if item["dtype"] != "F64" or first != end or last != first + 8 * size or last > len(body):
-            reject(f"weights: {name}: malformed")
-        found[name], end = (shape, struct.unpack_from(f"<{size}d", body, first)), last
-    if end != len(body):
-        reject("weights: bytes are left over")
-    return found
+def is_decided(state: State, difference: Polynomial) -> bool:
+    low, high = state.bounds(difference)
+    ideal_low, ideal_high = state.bounds(difference, ideal=True)
+    return bool((low > 0 and ideal_low > 0) or (high < 0 and ideal_high < 0))
 
 
-def check(certificate: bytes, weights: bytes, sidecar: bytes) -> int:
-    """The number of classes at the end, if the certificate is accepted. Raises Rejected, whatever the bytes are."""
+def check(certificate: bytes, weights: bytes, sidecar: bytes = b"{}") -> int:
+    """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
     try:
         if max(map(len, (certificate, weights, sidecar))) > MOST_BYTES:
             reject("a file is too large")
-        return Checker(json.loads(certificate), weights, json.loads(sidecar)).check()
+        document = json.loads(certificate)
+        if document["weights"] != hashlib.sha256(weights).hexdigest():
+            reject("weights: the digest is of another file")
+        if weights[:1] == b"{":
+            model = read_rows(json.loads(weights))
+        else:
+            model = read_tensors(weights, json.loads(sidecar)["vocabulary"], document["families"])
+        return Checker(document, model).check()
     except Rejected:
         raise
     except (Exception, RecursionError) as error:
-        raise Rejected(f"malformed: {type(error).__name__}") from error
+        raise Rejected(f"malformed: {type(error).__name__}: {str(error)[:80]}") from error
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the verdict; returns the exit status."""
-    if len(arguments) != 3:
-        print("usage: rounding.py CERTIFICATE.json WEIGHTS.safetensors SIDECAR.json", file=sys.stderr)
+    """Prints the verdict; returns the exit status: 0 accepted, 1 rejected, 2 usage."""
+    if len(arguments) not in (2, 3):
+        print("usage: rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]", file=sys.stderr)
         return 2
     try:
         files = [Path(name).read_bytes() for name in arguments]
@@ -438,11 +733,11 @@ def main(arguments: list[str]) -> int:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     try:
-        count = check(files[0], files[1], files[2])
+        count = check(*files)
     except Rejected as why:
         print(f"rejected: {why}")
         return 1
-    print(f"accepted: {count} classes after the last sublayer")
+    print(f"accepted: {count} classes")
     return 0
 
 

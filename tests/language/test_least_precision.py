@@ -103,6 +103,15 @@ def test_p_is_due_to_something() -> None:
     assert due("trigram_search", 8)[:2] == ("register number_squared", "the logits of numbers")
 
 
+@pytest.mark.parametrize("says", ["select(position, number + 1).first(select(position, number + 1).first(number))"])
+@pytest.mark.parametrize("n", [5, 6, 20])
+def test_two_heads_that_ask_for_one_position(says: str, n: int) -> None:
+    """A second head knows, as the first one did, that the position which is asked for lies before the query."""
+    compiled = Compiled(Written(says, "some(numbers(0))").program, n)
+    assert compiled.certified, compiled.report
+    assert not Compiled(compiled.program, n, p=compiled.compiler.least_precision() - 2).certified
+
+
 # Numbers that depend on n
 
 

@@ -396,7 +396,10 @@ class AbstractState(Bounded):
         return with_fields(self, registers=registers, box=box, forms=forms)
 
     def _freed(self) -> AbstractState:
-        """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
+        """With an atom of its own for each number that is another one plus a constant.
+
+        That it is one is forgotten; what forms tell of the other atom, they tell of the new one too.
+        """
         for polynomial in list(self.registers.values()):
             names = polynomial.atoms
             shift = polynomial.constant
@@ -413,8 +416,20 @@ class AbstractState(Bounded):
                     if len(other.terms) < len(p.terms):
                         registers[i] = other
                 box = {**self.box, new: Integer(old.low + whole(shift), old.high + whole(shift), old.step)}
-                return with_fields(self, registers=registers, box=box)._freed()
+                forms = self._forms_of_both(name, value)
+                return with_fields(self, registers=registers, box=box, forms=forms)._freed()
         return self
+
+    def _forms_of_both(self, name: str, value: Mapping[str, Polynomial]) -> dict[Form, tuple[int, int]]:
+        """The known forms, and for each that has this atom the form that it is once the atom is replaced by an equal one."""
+        forms = dict(self.forms)
+        for form, (first, last) in self.forms.items():
+            if any(other == name for other, _ in form):
+                replaced = form_polynomial(form).substitute(value)
+                body, factor = replaced.canonical
+                low, high = sorted(quotient(end - replaced.constant, factor) for end in (first, last))
+                forms[body] = math.ceil(low), math.floor(high)
+        return forms
 
     def cleaned(self, live: frozenset[int]) -> AbstractState:
         """With the live registers only, and the atoms that they need."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
+from tests.verify.rounding.points import points
 from verify.algebra.domains import Integer, Reciprocal, Refused, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.algebra.rational import evaluate, least, never_negative, unit
@@ -179,3 +180,25 @@ def test_no_more_positions_than_from_the_first_to_the_last() -> None:
     assert spans((1, 1), (2, 9), (2, 9), (2, 9)) == 9
     assert spans((3, 5)) == 3
     assert spans((3, 5), (9, 9)) == 7  # what lies between is not left out
+
+
+@given(
+    shift=st.integers(-3, 3).filter(bool),
+    ends=st.tuples(st.integers(-4, 0), st.integers(0, 4)),
+    more=st.sampled_from(["", "also", "beside"]),
+)
+def test_an_atom_of_its_own_keeps_what_forms_tell(shift: int, ends: tuple[int, int], more: str) -> None:
+    """Registers hold a + shift, and a too, or a multiple of both atoms; the form is of the position and a."""
+    box = {"n": Integer(1, 1), "k": Integer(3, 7), "a": Integer(1, 5)}
+    registers = {0: atom("a") + constant(shift), 1: (atom("a") + constant(shift)) * (atom("a") + constant(shift))}
+    registers |= {2: atom("a")} if more == "also" else {2: atom("a") * atom("k")} if more == "beside" else {}
+    whole = AbstractState(SPACE, registers, box, {(("a", 1), ("k", -1)): ends}, Label("test"))
+    cleaned = whole.cleaned(frozenset(registers))
+    (name,) = cleaned.register(0).atoms
+    assert cleaned.register(0) == atom(name)
+    kept = {(p.rounded["k"], *p.registers(cleaned, registers)) for p in points(cleaned)}
+    every = {(p.rounded["k"], *p.registers(whole, registers)) for p in points(whole)}
+    assert every <= kept
+    assert more or every == kept  # a itself is not read: nothing is forgotten
+    low, high = whole.bounds(registers[0] - atom("k"))
+    assert cleaned.bounds(atom(name) - atom("k")) == (low, high)

@@ -848,6 +848,7 @@ class Compiler(Weights):
             return f"say {leaf.word}", [(one, {leaf.word: 1})], 0
         if not self.counts_in(leaf.number):
             said, ready = self.form(leaf.number)
+            self._require_logits_of(leaf.number, shown(said))
             return f"say the number {shown(said)}", [(said, {NUMBER: 2}), (one, {IS_NUMBER: 1})], ready
         (share, ready), b = self._said_count(leaf.number)
         low, high = self.numbers[0], self.bounds.numbers[1]
@@ -862,6 +863,14 @@ class Compiler(Weights):
         ]
         nonzero = [(up, {name: weight for name, weight in into.items() if weight}) for up, into in added]
         return f"say {shown(reg(f'1/{shown(share)}') - b)}", nonzero, ready
+
+    def _require_logits_of(self, said: Term, name: str) -> None:
+        """Notes what the logits of a number need that may lie outside of the texts' numbers: u has 2·u·said − u² + 1."""
+        (low, high), largest = self.bounds.term(said), self.bounds.numbers[1]
+        if high > largest:
+            self.needs[f"the logits of {name}, from above"] = _largest([2 * largest * high - largest**2 + 1, 2 * high])
+        if low < 0:
+            self.needs[f"the logits of {name}, from below"] = _largest([-2 * largest * low + largest**2 - 1, -2 * low])
 
     def _said_count(self, said: Term) -> tuple[Formed, Fraction]:
         """1/(1 + m) and b, where 1 + m − b is said, m a count."""

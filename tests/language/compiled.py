@@ -103,6 +103,11 @@ class Compiled:
         except Refused as refused:
             return f"{type(refused).__name__}: {refused.where}: {refused.what}"
 
+    @property
+    def refusal(self) -> str:
+        """Why rounding is refused, "" if it is certified or no rule covers it."""
+        return self.report if isinstance(self.report, str) and not self.report.startswith(Undecided.__name__) else ""
+
     @cached_property
     def mismatches(self) -> list[str]:
         """Where the program that the weights are is not seen to be this one."""

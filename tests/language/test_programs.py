@@ -17,6 +17,7 @@ from tests.language.programs import PROMPTS, Written, programs
 from verify.rounding.checker import Report
 
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
+SHORT = '"a", some(numbers(0, 2)), optional("b"), some("c")'
 HOP = "select(number.back(1), number)"
 PAIR = f"{HOP}.first(number)"
 OFTEN = "select(number, number).count()"
@@ -147,33 +148,42 @@ def test_long_texts_of_known_programs(written: Written) -> None:
 TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)], 12) for prompt in PROMPTS}
 
 
-@example(Written('choose(word("a").back(2).back(2), "yes", "no")', AB, "rnn"), Discipline.FUSED)
+@example(Written('choose(word("a").back(2).back(2), "yes", "no")', AB, "rnn"), Discipline.FUSED, 3)
 @example(
     Written('choose(select(number, number).count() + select(number, 1).count() > 2, "yes", "no")', NUMBERS),
     Discipline.FUSED,
+    3,
 )
-@example(Written('choose(select(word("a")).count() < Fraction(5, 2), "yes", "no")', AB), Discipline.FUSED)
-@example(Written('choose(((number == 1) | (position > 2)).back(1), "yes", "no")', NUMBERS), Discipline.SEQUENTIAL)
+@example(Written('choose(select(word("a")).count() < Fraction(5, 2), "yes", "no")', AB), Discipline.FUSED, 3)
+@example(Written('choose(((number == 1) | (position > 2)).back(1), "yes", "no")', NUMBERS), Discipline.SEQUENTIAL, 3)
 @example(
     Written(
         'choose((number == number).back(1).at(number), choose(select(number + position, select(word("a")).nearest(number, number))'
         '.count() == 0, "yes", "no"), "yes")',
-        '"a", some(numbers(0, 2)), optional("b"), some("c")',
+        SHORT,
     ),
     Discipline.FUSED,
+    3,
 )
+@example(
+    Written('choose(running_sum(word("a")) >= 0, select(word("c")).count(), "no")', SHORT, "hybrid"),
+    Discipline.FUSED,
+    5,
+)
+@example(Written("select(number, position).nearest(number, number)", "some(numbers(0))"), Discipline.FUSED, 3)
 @settings(max_examples=25)
-@given(programs(), st.sampled_from(Discipline))
+@given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(
-    written: Written, discipline: Discipline
+    written: Written, discipline: Discipline, n: int
 ) -> None:
-    """`--fuzz 60` tries thousands."""
-    compiled = Compiled(written.program, 3, discipline)
+    """At the least p none is refused. `--fuzz 60` tries thousands."""
+    compiled = Compiled(written.program, n, discipline)
     try:
         compiled.compiler.plan(compiled.compiler.setting(compiled.arithmetic.format))
     except NotCompiled as refusal:
         event(str(refusal)[:60])
         return
+    assert compiled.refusal == ""
     event(f"certified: {compiled.certified}")
     texts = TEXTS[written.prompt]
     if compiled.certified:

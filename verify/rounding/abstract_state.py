@@ -7,7 +7,7 @@ In this room a state is an abstract state; a state of the automaton that reads t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -102,14 +102,18 @@ class AbstractState(Bounded):
         low, high = self.bounds(polynomial)
         if self.space.covers(low, high):
             return low, high
-        order = sorted(polynomial.atoms)
-        above, below = (complete_squares(self, side, order, fractions=True) for side in (polynomial, -polynomial))
-        low, high = max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
+        low, high = self.by_squares(polynomial)
         if not grows(self.space.largest) and not self.space.covers(low, high):
-            for name in order:
+            for name in sorted(polynomial.atoms):
                 end, other = self._with_factor(polynomial, name)
                 low, high = max(low, end), min(high, other)
         return low, high
+
+    def by_squares(self, polynomial: Polynomial) -> Interval:
+        """As `bounds`, and of what it is, or its negative, with squares completed."""
+        (low, high), order = self.bounds(polynomial), sorted(polynomial.atoms)
+        above, below = (complete_squares(self, side, order, fractions=True) for side in (polynomial, -polynomial))
+        return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
 
     def _with_factor(self, polynomial: Polynomial, name: str) -> Interval:
         """Bounds of x·A + B, x this atom: those of x times those of A, and those of B.
@@ -371,6 +375,21 @@ class AbstractState(Bounded):
         size = Integer(max(mine.low, its.low), min(mine.high, its.high))
         box, forms = {**self.box, **other.box, SIZE: size}, {**self.forms, **other.forms}
         return with_fields(self, box=box, forms=forms) if size.low <= size.high else None
+
+    def met(self, other: AbstractState, values: Sequence[Polynomial]) -> AbstractState | None:
+        """What both know, if atoms of one name are one number; the values stand in the registers −1, −2, … None if none is left."""
+        box, forms = {**other.box, **self.box}, {**other.forms, **self.forms}
+        for name in self.box.keys() & other.box.keys():
+            mine, its = self.box[name], other.box[name]
+            if isinstance(mine, Integer) and isinstance(its, Integer):
+                box[name] = both = mine.within(its.low, its.high)
+                if both.low > both.high:
+                    return None
+        for form in self.forms.keys() & other.forms.keys():
+            (low, high), (its_low, its_high) = self.forms[form], other.forms[form]
+            forms[form] = max(low, its_low), min(high, its_high)
+        registers = {-1 - i: value for i, value in enumerate(values)}
+        return with_fields(self, registers=registers, box=box, forms=forms)._narrowed()
 
     # Names
 

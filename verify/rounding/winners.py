@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from verify.algebra.domains import POSITION
 from verify.algebra.polynomial import Polynomial, atom, is_whole
-from verify.rounding.candidates import PLACE, Candidate
+from verify.algebra.symbolic import grows
+from verify.rounding.candidates import PLACE, QUERY, Candidate
 from verify.rounding.scores import Square, complete_squares
 
 
@@ -134,8 +135,26 @@ class Winners:
                     and _ends_like_values(self.parts[side])
                 ):
                     yield margin, least  # a number that may be the line's value at its end
-                else:
-                    yield margin, margin
+                elif (least_apart := _least_apart(c, self.parts[j])) is not None:
+                    yield least_apart, least_apart
+
+
+def _least_apart(one: Candidate, other: Candidate) -> Fraction | None:
+    """By how much the scores of two keys differ at least, one of each part; 0 if that is not seen, None if no query meets both.
+
+    An atom of the query has one name and one value in both parts. Where one of them has another form for it, the two are equal.
+    """
+    if grows(one.joint.space.steps):  # a comparison of numbers that grow may split the case
+        return Fraction(0)
+    pairs = [(one.joint.register(QUERY - i), other.joint.register(QUERY - i)) for i, _ in enumerate(one.asked)]
+    both = one.joint.met(other.joint, [one.exact - other.exact, *(a - b for a, b in pairs)])
+    for i, _ in enumerate(pairs):
+        if both is not None and both.is_integer_affine(equal := both.register(-2 - i)):
+            both = both.restricted(equal, Fraction(0), Fraction(0))
+    if both is None:
+        return None
+    low, high = both.by_squares(both.fixed(both.register(-1)))
+    return max(low, -high, Fraction(0))
 
 
 def _ends_like_values(candidate: Candidate) -> bool:

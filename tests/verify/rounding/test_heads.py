@@ -134,11 +134,16 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "rest": constant(0),
         }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
-        joint = AbstractState(
-            SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, label=Label("test")
-        )
-        empty = Score((), constant(0))
-        result.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty)))
+        registers = {SCORE: score, SCORE - 1: where, 0: atom("t"), QUERY: atom("k"), QUERY - 1: atom("t")}
+        joint: AbstractState | None = AbstractState(SPACE, registers, {**query, **own}, label=Label("test"))
+        if draw(st.integers(0, 2)) == 0:  # only queries that keep a relation meet this key
+            relation = draw(st.sampled_from([atom("k") - atom("t"), atom("k") - atom(place)]))
+            joint = joint and joint.restricted(relation, Fraction(low := draw(st.integers(1, 5))), Fraction(low))
+        if joint is not None:
+            joint = joint.with_registers({SCORE - 1: joint.fixed(joint.register(SCORE - 1))})
+            empty = Score((), constant(0))
+            result.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty, asked=("k", "t"))))
+    assume(result)
     return result
 
 
@@ -225,6 +230,33 @@ def test_a_query_that_is_equal_to_what_it_asks_for_is_on_the_line_of_its_keys(sh
     assert on == [is_told, True]
     assert least > 0
     assert Winners(some, [False, True]).unique() == is_told
+
+
+@pytest.mark.parametrize("nearest", [Fraction(i, 4) for i in range(16)])
+@pytest.mark.parametrize("its_positions", [(3, 3), (2, 5), (5, 5)])
+def test_two_keys_of_one_query_are_apart(nearest: Fraction, its_positions: tuple[int, int]) -> None:
+    """The query's own position has −2 where t = k, of k = 2 or 3; the key at 1 has −32·(t − c)², of k = 3 alone or of others."""
+    own, off = atom("k") - atom("t"), atom("t") - nearest
+    query, empty = {QUERY: atom("k"), QUERY - 1: atom("t")}, Score((), constant(0))
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 3), "t": Integer(0, 3)}
+    mine = AbstractState(SPACE, {**query, SCORE: own * own * -4 - 2, SCORE - 1: atom("k")}, box, label=Label("test"))
+    equal = mine.restricted(own, Fraction(0), Fraction(0))
+    assert equal is not None
+    assert "t" not in equal.box
+    registers = {**query, SCORE: off * off * -32, SCORE - 1: constant(1)}
+    other = AbstractState(SPACE, registers, {**box, "k": Integer(*its_positions)}, label=Label("test"))
+    some = [
+        scored(Candidate(frozenset(), equal, frozenset(), empty, asked=("k", "t"))),
+        scored(Candidate(frozenset([0]), other, frozenset(), empty, asked=("k", "t"))),
+    ]
+    scores = [-2 + 32 * (k - nearest) ** 2 for k in (2, 3) if its_positions[0] <= k <= its_positions[1]]
+    for parts in (some, some[::-1]):
+        able = Winners(parts, [False, False])
+        assert all(able.margin([]) <= abs(score) for score in scores)
+        assert not able.unique() or 0 not in scores
+        if len(scores) < 2:  # else bounds hold for both values of k at once
+            assert able.unique() == (0 not in scores)
+            assert able.margin([]) > 0 or {*scores} <= {0}
 
 
 @pytest.mark.parametrize("slope", [Fraction(1), Fraction(-1), Fraction(1, 2)])

@@ -171,6 +171,15 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
     5,
 )
 @example(Written("select(number, position).nearest(number, number)", "some(numbers(0))"), Discipline.FUSED, 3)
+@example(
+    Written(
+        "choose((select(number, number).nearest(select(is_number).nearest(number, number), positive(position)) < select("
+        'word("?"), position).nearest(select(position, number).nearest(position, number), word("?").at(number))), number, "no")',
+        'some(numbers()), "?", numbers()',
+    ),
+    Discipline.FUSED,
+    5,
+)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

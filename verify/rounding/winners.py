@@ -22,7 +22,8 @@ def scored(candidate: Candidate) -> Candidate:
     """With the score's squares: those of the key's atoms first, its position last of them.
 
     The squares and the rest are the score, whatever the order. Of the query itself the position is last of all, if else a form has
-    a constant that is no whole number: of −S·(x − k)² + c·k then x − k is the form, and c·k the rest.
+    a constant that is no whole number: of −S·(x − k)² + c·k then x − k is the form, and c·k the rest. The query's atoms are first,
+    if else something of the key is left: of −S·(k' − 1)² − G·(k' − k)², where k' has two squares and k has one.
     """
     exact, place, own = candidate.exact, candidate.place, candidate.own
     keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
@@ -32,6 +33,9 @@ def scored(candidate: Candidate) -> Candidate:
         order = [name for name in others if name not in place.atoms] + [name for name in others if name in place.atoms]
         by_others = complete_squares(candidate.joint, exact, order, fractions=True)
         score = by_others if all(square.can_vanish for square in by_others.squares) else score
+    elif score.rest.atoms & own:
+        by_others = complete_squares(candidate.joint, exact, others + keys + last, fractions=True)
+        score = score if by_others.rest.atoms & own else by_others
     return replace(candidate, score=score)
 
 

@@ -272,6 +272,20 @@ def test_the_square_of_a_query_and_its_position_is_whole(slope: Fraction) -> Non
     assert actual.score.squares[0].can_vanish
 
 
+@pytest.mark.parametrize("shift", [Fraction(0), Fraction(1, 4), Fraction(-1, 2)])
+@pytest.mark.parametrize("cost", [2, 3, 32])
+def test_two_squares_of_one_position(cost: int, shift: Fraction) -> None:
+    """−8192·(p − 1)² − c·(p − k + shift)²: together they are no square of an integer form of p."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(4, 8), "p": Integer(2, 5)}
+    off, far = atom("p") - atom("k") + shift, atom("p") - 1
+    score = far * far * -8192 - off * off * cost
+    joint = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
+    actual = scored(Candidate(frozenset([0]), joint, frozenset("p"), Score((), constant(0))))
+    values = [at(score, {"p": p, "k": k}) for p in range(2, 6) for k in range(4, 9)]
+    assert actual.lower <= min(values)
+    assert max(values) <= actual.upper <= -8192
+
+
 def test_a_default_between_two_numbers_of_the_line() -> None:
     """k − n + 1 is −1 at most, of 2k − n ≤ 1. Bounds of that form alone are −1/2, where −(k − n + 1)² is no value but −1/4.
 

@@ -44,6 +44,7 @@ from verify.rounding.bounds import Bounded
 from verify.rounding.scores import complete_squares
 
 FEW = 8
+WHOLE = -6_000_000  # pseudo register of what is bounded by cases
 NOWHERE = Label("")  # of no automaton
 
 
@@ -107,7 +108,18 @@ class AbstractState(Bounded):
             for name in sorted(polynomial.atoms):
                 end, other = self._with_factor(polynomial, name)
                 low, high = max(low, end), min(high, other)
+            for form, (first, last) in self.forms.items():
+                if last == first + 1 and not self.space.covers(low, high):
+                    end, other = self._by_values(polynomial, form, (first, last))
+                    low, high = max(low, end), min(high, other)
         return low, high
+
+    def _by_values(self, polynomial: Polynomial, form: Form, values: Sequence[int]) -> Interval:
+        """Bounds that hold for each value of a form which has no others: of b·x with a form b that is 0 or 1, those of 0 and x."""
+        alone, whole = form_polynomial(form), self.with_registers({WHOLE: polynomial})
+        parts = [part for v in values if (part := whole.restricted(alone, v, v)) is not None]
+        ends = [part.reach(part.fixed(part.register(WHOLE))) for part in parts]
+        return min((low for low, _ in ends), default=Fraction(0)), max((high for _, high in ends), default=Fraction(0))
 
     def by_squares(self, polynomial: Polynomial) -> Interval:
         """As `bounds`, and of what it is, or its negative, with squares completed."""

@@ -106,6 +106,9 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(state: AbstractState, 
         low, high = state.form_bounds(form)
         values = [sum(c * point.rounded[name] for name, c in form) for point in every]
         assert low <= min(values) <= max(values) <= high
+        if len({*values}) <= 2:
+            low, high = state._by_values(asked, form, (min(values), max(values)))
+            assert all(low <= point.both(asked)[0] <= high for point in every)
     # What is known of several atoms: multiples of the forms, of position and n, squares, differences and ratios of shares.
     for form, c in itertools.product(state.forms, (-2, Fraction(1, 3))):
         _holds(state, form_polynomial(form) * c + 1, every)
@@ -129,6 +132,23 @@ def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> N
         assert sign == 0 or min(sign * here, sign * his) >= 0
         assert not on_grid or (here * STEPS).denominator == 1
         assert point.both(fixed) == (here, his)
+
+
+@pytest.mark.parametrize("values", [(0, 1), (-1, 0), (3, 4)])
+@pytest.mark.parametrize("others", [(0, 5), (1, 3)])
+def test_a_bit_times_a_number_reaches_no_farther_than_the_number(
+    values: tuple[int, int], others: tuple[int, int]
+) -> None:
+    """300·(1 − b)·a + a with b = k − a − least, which is 0 or 1: as numbers by themselves a reaches twice as far in each product."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(0, 9), "a": Integer(*others)}
+    state = AbstractState(space(), {}, box).restricted(atom("k") - atom("a"), *map(Fraction, values))
+    assert state is not None
+    bit = atom("k") - atom("a") - values[0]
+    asked = (constant(1) - bit) * atom("a") * 300 + atom("a")
+    actual = [at(asked, point.rounded) for point in points(state)]
+    low, high = state.bounds(asked)
+    assert not state.space.covers(low, high)
+    assert state.reach(asked) == (min(actual), max(actual))
 
 
 def test_bounds_of_powers() -> None:

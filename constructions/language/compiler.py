@@ -267,8 +267,10 @@ class Compiler(Weights):
                 return reg(squared(NUMBER)), 0
             case Named(_, of):
                 return self.form(of * of)
-            case Read(value, where):  # one position is read, so its square is
-                return self.atom(Read(value * value, where))
+            case Read(value, where) if self._has_before(value * value, self.atom(atom)[1]):
+                return self.atom(
+                    Read(value * value, where)
+                )  # by the same head, so that a certificate knows what it is of
         form, ready = self.atom(atom)
         if form == Affine():
             return form, 0
@@ -279,6 +281,20 @@ class Compiler(Weights):
         units = [Unit(form, form, {name: 1})] if high > 0 else []
         units += [Unit(-form, -form, {name: 1})] if low < 0 else []
         return reg(name), self._feed(ready, Gadget(f"({shown(form)})²", tuple(units), {}, "Lemma C.1"))
+
+    def _has_before(self, term: Term, stage: int) -> bool:
+        """Whether all products that a term is made of are there before this stage, and need no units more."""
+        return all(map(self._is_there, (m for m, _ in term.items))) and self.form(term)[1] < stage
+
+    def _is_there(self, atoms: tuple[Atom, ...]) -> bool:
+        """Whether this product is computed already, or read from where it is."""
+        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_condition(a)))
+        match atoms:
+            case () | (NumberOf(), NumberOf()):
+                return True
+            case (Read(value, _) as one, other) if one == other:
+                return self._has_before(value * value, self.atom(one)[1])
+        return atoms in self.products or (len(atoms) == 1 and atoms[0] in self.formed)
 
     def atom(self, atom: Atom) -> Formed:
         """The form of an atom."""

@@ -180,6 +180,21 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
     Discipline.FUSED,
     5,
 )
+@example(
+    Written('choose((number == position), number, "no")', 'many(words("a", "b")), "?", numbers(0)', "rnn"),
+    Discipline.FUSED,
+    3,
+)
+@example(
+    Written('choose(word("a").at(select(word("b")).last(word("b") * position)), "no", "yes")', AB), Discipline.FUSED, 3
+)
+@example(
+    Written(
+        'choose(select(number, number).nearest(number, (position > 2) * number) == 3, "no", "yes")', "some(numbers(0))"
+    ),
+    Discipline.FUSED,
+    3,
+)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

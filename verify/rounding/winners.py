@@ -15,7 +15,7 @@ from verify.algebra.domains import POSITION
 from verify.algebra.polynomial import Polynomial, atom, is_whole
 from verify.algebra.symbolic import grows
 from verify.rounding.candidates import PLACE, QUERY, Candidate
-from verify.rounding.scores import Square, complete_squares
+from verify.rounding.scores import Square, complete_squares, lattice
 
 
 def scored(candidate: Candidate) -> Candidate:
@@ -157,8 +157,11 @@ def _least_apart(one: Candidate, other: Candidate) -> Fraction | None:
             both = both.restricted(equal, Fraction(0), Fraction(0))
     if both is None:
         return None
-    low, high = both.by_squares(both.fixed(both.register(-1)))
-    return max(low, -high, Fraction(0))
+    difference = both.fixed(both.register(-1))
+    low, high = both.by_squares(difference)
+    # Its values are the constant and multiples of a number.
+    offset, step = difference.constant, lattice([difference - difference.constant])
+    return max(low, -high, min(offset % step, -offset % step) if step else abs(offset))
 
 
 def _ends_like_values(candidate: Candidate) -> bool:

@@ -259,6 +259,26 @@ def test_two_keys_of_one_query_are_apart(nearest: Fraction, its_positions: tuple
             assert able.margin([]) > 0 or {*scores} <= {0}
 
 
+@pytest.mark.parametrize("off", [Fraction(i, 8) for i in range(-12, 13)])
+def test_two_keys_whose_scores_cross_between_whole_numbers(off: Fraction) -> None:
+    """−32·(3 − t + c)² and −32·(2 − t + c)², of t from 0 to 3: they are equal at t = c + 5/2 alone."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(3, 3), "t": Integer(0, 3)}
+    query, empty = {QUERY: atom("k"), QUERY - 1: atom("t")}, Score((), constant(0))
+    some, scores = list[Candidate](), list[list[Number]]()
+    for place in (3, 2):
+        away = atom("t") - place - off
+        registers = {**query, SCORE: away * away * -32, SCORE - 1: constant(place)}
+        joint = AbstractState(SPACE, registers, box, label=Label("test"))
+        some.append(scored(Candidate(frozenset([place - 2]), joint, frozenset(), empty, asked=("k", "t"))))
+        scores.append([at(registers[SCORE], {"t": t}) for t in range(4)])
+    differences = [abs(x - y) for x, y in zip(*scores, strict=True)]
+    least = min(abs(64 * (t - off) - 160) for t in range(-9, 13))  # of every whole t
+    able = Winners(some, [False, False])
+    assert able.unique() or not least
+    assert not able.unique() or 0 not in differences
+    assert least <= able.margin([]) <= min(differences)
+
+
 @pytest.mark.parametrize("slope", [Fraction(1), Fraction(-1), Fraction(1, 2)])
 def test_the_square_of_a_query_and_its_position_is_whole(slope: Fraction) -> None:
     """−8·(x − k)² + c·k: with the position first, x − k + c/16 would be what is squared."""

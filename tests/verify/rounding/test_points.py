@@ -139,7 +139,7 @@ def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> N
 def test_a_bit_times_a_number_reaches_no_farther_than_the_number(
     values: tuple[int, int], others: tuple[int, int]
 ) -> None:
-    """300·(1 − b)·a + a with b = k − a − least, which is 0 or 1: as numbers by themselves a reaches twice as far in each product."""
+    """300·(1 − b)·a + a with b = k − a − least, which is 0 or 1: term by term it reaches twice as far."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(0, 9), "a": Integer(*others)}
     state = AbstractState(space(), {}, box).restricted(atom("k") - atom("a"), *map(Fraction, values))
     assert state is not None

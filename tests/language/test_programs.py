@@ -195,6 +195,19 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
     Discipline.FUSED,
     3,
 )
+@example(
+    Written('choose((~(number > 1)).back(2).back(1), number, "no")', "some(numbers(0))", "rnn"), Discipline.FUSED, 8
+)
+@example(
+    Written(
+        'choose((table(word("?").at(number), {1: 2, 2: 0, 3: 1}) < select((number > 1)).last(number.back(1))), choose(((word('
+        '"?") > 1) >= 2), "yes", "no"), number)',
+        'some(numbers()), "?", numbers()',
+    ),
+    Discipline.FUSED,
+    8,
+)
+@example(Written('choose(running_sum(select(word("a")).first(position)) == 0, "no", "yes")', AB), Discipline.FUSED, 8)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

@@ -7,7 +7,7 @@ In this room a state is an abstract state; a state of the automaton that reads t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -105,14 +105,23 @@ class AbstractState(Bounded):
             return low, high
         low, high = self.by_squares(polynomial)
         if not grows(self.space.largest) and not self.space.covers(low, high):
-            for name in sorted(polynomial.atoms):
+            order = sorted(polynomial.atoms)
+            for name in order:
                 end, other = self._with_factor(polynomial, name)
                 low, high = max(low, end), min(high, other)
-            for form, (first, last) in self.forms.items():
-                if last == first + 1 and not self.space.covers(low, high):
-                    end, other = self._by_values(polynomial, form, (first, last))
+            for form, values in self._bits(order):
+                if not self.space.covers(low, high):
+                    end, other = self._by_values(polynomial, form, values)
                     low, high = max(low, end), min(high, other)
         return low, high
+
+    def _bits(self, names: Sequence[str]) -> Iterator[tuple[Form, tuple[int, int]]]:
+        """The forms and the atoms, of these, that have two values, with both."""
+        yield from ((form, (first, last)) for form, (first, last) in self.forms.items() if last == first + 1)
+        domains = ((name, self.integer(name)) for name in names)
+        yield from (
+            (((name, 1),), (d.low, d.high)) for name, d in domains if d is not None and d.high == d.low + d.step
+        )
 
     def _by_values(self, polynomial: Polynomial, form: Form, values: Sequence[int]) -> Interval:
         """Bounds that hold for each value of a form which has no others: of b·x with a form b that is 0 or 1, those of 0 and x."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.algebra.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded, with_fields
-from verify.algebra.polynomial import Form, Polynomial, atom, common_step, key
+from verify.algebra.polynomial import Form, Polynomial, atom, common_step, form_polynomial, key
+from verify.algebra.symbolic import grows
 from verify.rounding.abstract_state import AbstractState
 
 
@@ -234,9 +235,17 @@ def hull(a: AbstractState, b: AbstractState) -> AbstractState:
             box[name] = x
     forms: dict[Form, tuple[int, int]] = {}
     for form in sorted(a.forms.keys() | b.forms.keys() | _comparisons(a)):
-        (low, high), (other_low, other_high) = a.form_bounds(form), b.form_bounds(form)
+        (low, high), (other_low, other_high) = _known_bounds(a, form), _known_bounds(b, form)
         forms[form] = min(low, other_low), max(high, other_high)
     return with_fields(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
+
+
+def _known_bounds(state: AbstractState, form: Form) -> tuple[int, int]:
+    """Bounds of a form, by what is known of other forms too: 9·k − s is at least 0 where 8·k − s is, and k."""
+    if form in state.forms or grows(state.space.steps):  # a comparison of numbers that grow may split the case
+        return state.form_bounds(form)
+    low, high = state.bounds(form_polynomial(form))
+    return math.ceil(low), math.floor(high)
 
 
 def _comparisons(state: AbstractState) -> set[Form]:

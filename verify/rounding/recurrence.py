@@ -334,12 +334,18 @@ class Line:
 
 
 def widened(old: AbstractState, new: AbstractState, entry: AbstractState) -> AbstractState:
-    """Widening: the old state if the new one, which covers it, says no more; else one in which positions and forms stay."""
+    """Widening: the old state if the new one, which covers it, says no more; else one in which forms and ends of positions stay.
+
+    An end that moved becomes that of the entry, so each moves once.
+    """
     forms = {form: ends for form, ends in old.forms.items() if new.forms.get(form) == ends}
     if new.box == old.box and forms == old.forms:
         return old
-    position = old.position if new.position == old.position else entry.position
-    return with_fields(new, box={**new.box, POSITION: position}, forms=forms)
+    earlier, later = old.position, new.position
+    low = later.low if later.low == earlier.low else entry.position.low
+    high = later.high if later.high == earlier.high else entry.position.high
+    step = common_step(later.step, later.low - low, high - later.high)
+    return with_fields(new, box={**new.box, POSITION: Integer(low, high, step)}, forms=forms)
 
 
 def firsts(states: Sequence[AbstractState]) -> list[int]:

@@ -16,6 +16,7 @@ from precision.format import fixed_point
 from tests.verify.rounding.points import LARGEST, STEPS, Point, at, contents, points, rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
+from verify.automata.token_automaton import Label
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.join import hull, instance, join, linked
 
@@ -106,9 +107,10 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(state: AbstractState, 
         low, high = state.form_bounds(form)
         values = [sum(c * point.rounded[name] for name, c in form) for point in every]
         assert low <= min(values) <= max(values) <= high
-        if len({*values}) <= 2:
-            low, high = state._by_values(asked, form, (min(values), max(values)))
-            assert all(low <= point.both(asked)[0] <= high for point in every)
+    for form, two in state._bits(WHOLE):
+        assert {sum(c * point.rounded[name] for name, c in form) for point in every} <= {*two}
+        low, high = state._by_values(asked, form, two)
+        assert all(low <= point.both(asked)[0] <= high for point in every)
     # What is known of several atoms: multiples of the forms, of position and n, squares, differences and ratios of shares.
     for form, c in itertools.product(state.forms, (-2, Fraction(1, 3))):
         _holds(state, form_polynomial(form) * c + 1, every)
@@ -132,6 +134,22 @@ def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> N
         assert sign == 0 or min(sign * here, sign * his) >= 0
         assert not on_grid or (here * STEPS).denominator == 1
         assert point.both(fixed) == (here, his)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_an_atom_that_has_two_values_is_a_bit(step: int) -> None:
+    """400·(high − b)·a + b, b one of two values: as numbers by themselves both products reach farther than the format."""
+    box: dict[str, Domain] = {
+        "n": Integer(4, 4),
+        "k": Integer(1, 1),
+        "a": Integer(0, 1),
+        "b": Integer(2, 2 + step, step),
+    }
+    state = AbstractState(space(), {}, box)
+    asked = (constant(2 + step) - atom("b")) * atom("a") * Fraction(400, step) + atom("b")
+    actual = [at(asked, point.rounded) for point in points(state)]
+    assert not state.space.covers(*state.bounds(asked))
+    assert state.reach(asked) == (min(actual), max(actual))
 
 
 @pytest.mark.parametrize("values", [(0, 1), (-1, 0), (3, 4)])
@@ -399,6 +417,20 @@ def test_a_state_that_is_another_one_with_equal_atoms(given: tuple[AbstractState
             for here, ideal in (point.both(state.register(i)) for state in given for point in points(state)):
                 assert told.low <= here <= told.high
                 assert abs(here - ideal) <= told.error
+
+
+@pytest.mark.parametrize("slopes", [(8, 9), (3, 5)])
+def test_a_hull_keeps_what_a_form_of_one_state_says_of_the_other(slopes: tuple[int, int]) -> None:
+    """s ≤ 8·k in one state and s ≤ 9·k in the other: in both s ≤ 9·k, and no more."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 5), "s": Integer(0, 40)}
+    some = [
+        AbstractState(space(), {0: atom("s")}, box, label=Label("test")).not_below_0(atom("k") * c - atom("s"))
+        for c in slopes
+    ]
+    both = hull(*some)
+    assert both.bounds(atom("k") * slopes[1] - atom("s"))[0] == 0
+    assert contents(some, [0]) <= contents([both], [0])
+    assert both.bounds(atom("k") * slopes[0] - atom("s"))[0] < 0
 
 
 @many

@@ -25,6 +25,7 @@ from verify.certificates.document import (
     compared,
     described,
     judge,
+    no_rule,
     print_unseen,
     shown_wrong,
 )
@@ -209,7 +210,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
     print(f"{named(document)}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
     if document["what"]:
-        print(f"  {document['where']}: {document['what']}")
+        print(f"  {document['where']}: {document['what']}{no_rule(document)}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
         of = "cells" if document["n"] is None else "n"
         low, high = done[0][of][0], done[-1][of][1]

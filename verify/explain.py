@@ -14,7 +14,7 @@ from typing import Any
 from constructions.show import cli
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, subject_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.dossiers.dossier import LEAST, Dossier
 from verify.framework.memory import look_rarely
@@ -122,7 +122,7 @@ def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = Non
     if above:
         print(f"  {name_of(document['above'])}: in {above}")
     if document["what"]:
-        print(f"  {document['where']}: {document['what']}")
+        print(f"  {document['where']}: {document['what']}{no_rule(document)}")
     return CODES[verdict]
 
 

@@ -20,7 +20,7 @@ from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
 from verify.certificates.arguments import add_model, named, sized
-from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, subject_of
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject, Trial
@@ -89,12 +89,14 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     bits = " … ".join(dict.fromkeys(str(one.get("precision_bits")) for one in (parts[0], parts[-1])))
     yield _told("rounding", rounded, f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic")
     if rounded["verdict"] != CERTIFIED:
+        yield from _tried_all_the_same(subject, rounded)
         return
     program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
     if not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
     yield _told("program", program, dossier.sentence(program) if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
+        yield from _tried_all_the_same(subject, program)
         return
     if (trial := dossier.trial(subject)) is not None:
         yield (link := _tried(trial))
@@ -152,6 +154,12 @@ def _tried(trial: Trial) -> Link:
     return Link("oracle", TRIED, text)
 
 
+def _tried_all_the_same(subject: Subject, document: Mapping[str, Any]) -> Iterator[Link]:
+    """Compares the program with its oracle where the weights are unknown: what it means does not depend on them."""
+    if document["verdict"] == UNKNOWN and (trial := subject.dossier.trial(subject)) is not None:
+        yield _tried(trial)
+
+
 def _digests(document: Mapping[str, Any]) -> Json:
     return {key: document[key] for key in ("weights_sha256", "program_sha256") if key in document}
 
@@ -159,7 +167,7 @@ def _digests(document: Mapping[str, Any]) -> Json:
 def _told(name: str, document: Mapping[str, Any], text: str) -> Link:
     several = document.get("intervals")
     text = f"{text}; {len(several)} interval{'s' * bool(several[1:])}" if several else text
-    text = f"{document['where']}: {document['what']}" if document["what"] else text
+    text = f"{document['where']}: {document['what']}{no_rule(document)}" if document["what"] else text
     return Link(name, document["verdict"], text, _digests(document))
 
 

@@ -215,6 +215,11 @@ class Compiler(Weights):
         self.output = self._output(self.answer)
         if len(self.pinned) < len(self.pins):
             raise NotCompiled("a value is pinned for which nothing of its own is wired")
+        early = next((number for number in sorted(self.blocks)[:-1] if self.blocks[number].heads), 0)
+        if early and program.architecture == "hybrid":
+            raise NotCompiled(
+                f"a hybrid has its heads in the last block: this program reads in block {early} of {self.depth}"
+            )
 
     # Terms
 
@@ -559,6 +564,7 @@ class Compiler(Weights):
         head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
         name = self._register(None, "mean")
         head.reads[name] = _linear(form)
+        self.meanings[name] = summand  # the mean of it
         self.largest[name] = self.bounds.largest(summand) * Fraction(17, 16)  # the share of a position is rounded
         return reg(name), 2 * block - 1
 
@@ -990,14 +996,10 @@ class Compiler(Weights):
         return self.output
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
-        """The blocks. Raises NotCompiled for a hybrid with heads before its last block."""
+        """The blocks."""
         plans = []
         for number in range(1, self.depth + 1):
             draft = self._draft(number)
-            if draft.heads and self.program.architecture == "hybrid" and number < self.depth:
-                raise NotCompiled(
-                    f"a hybrid has its heads in the last block: this program reads in block {number} of {self.depth}"
-                )
             heads = tuple(head.made(setting) for head in draft.heads.values())
             units = [*draft.sums]
             for name, (form, depth) in draft.recent.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import linecache
 import sys
@@ -88,13 +89,14 @@ def _models(path: Path) -> dict[str, ProgramModel]:
             value is other or (type(value) is ProgramModel and value.program is other.program) for other in same
         ):
             unique[key] = value
-    names = _names(module)
+    names, lines = _names(module), _lines(path)
     alone = len(unique) == 1
     copies: dict[str, ProgramModel] = {}
     for key, model in unique.items():
         with told(f"{path}: the program {key}"):
             name = text_of(model.program.name) or (path.stem if alone else key)
             program = _copied(model.program, name, _first_line(module), names)
+            program = replace(program, lines={**lines, "": lines.get(key, 0)})
             copies[key] = _wired(model, program) if isinstance(model, HandWired) else ProgramModel(program)
     return copies
 
@@ -138,6 +140,12 @@ def _names(module: ModuleType) -> dict[Term, str]:
         if issubclass(type(value), Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
             names.setdefault(exact(value.term), key)
     return names
+
+
+def _lines(path: Path) -> dict[str, int]:
+    """The line in which a file gives each of its names, the last one of several."""
+    tree = ast.parse(path.read_bytes())
+    return {node.id: node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and type(node.ctx) is ast.Store}
 
 
 def _first_line(module: ModuleType) -> str:

@@ -14,7 +14,7 @@ from constructions.engines import no_response
 from constructions.language.compiler import Compiler
 from constructions.language.copies import text_of
 from constructions.language.functions import FunctionError, shown_of, told
-from constructions.language.program import ARCHITECTURES, Program, in_architecture
+from constructions.language.program import ARCHITECTURES, NotCompiled, Program, in_architecture
 from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
 from constructions.language.values import START
@@ -56,8 +56,26 @@ class ProgramModel(Model[Prompt, str]):
         return f"{type(self).__name__}({self.program.name})"
 
     def weights(self, n: Any) -> Weights:
-        """Those for n, which may be a symbol. Raises NotCompiled for what the architecture cannot do."""
-        return Compiler(self.program, n)
+        """Those for n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, and says which one can."""
+        try:
+            return Compiler(self.program, n)
+        except NotCompiled as refusal:
+            raise NotCompiled(self._which_can(n, refusal)) from refusal
+
+    def _which_can(self, n: Any, refusal: NotCompiled) -> str:
+        """Why this architecture cannot, and another that can, or why none can; one line."""
+        reasons = {str(refusal): [self.model]}
+        for architecture in self.models[1:]:
+            try:
+                Compiler(in_architecture(self.program, architecture), n)
+            except NotCompiled as other:
+                reasons.setdefault(str(other), []).append(architecture)
+            else:
+                return f"{refusal}; as {architecture} it can be compiled: --model {architecture}"
+        if len(reasons) == 1:
+            return f"{refusal}; this holds for each architecture"
+        told = "; ".join(f"as {' and '.join(names)}: {reason}" for reason, names in reasons.items())
+        return f"no architecture can compile this: {told}"
 
     @property
     def model(self) -> str:
@@ -269,5 +287,5 @@ def _pattern(piece: Piece, n: int) -> str:
 
 def _said(piece: Piece, n: int) -> str:
     count = "" if not piece.repeats and piece.least else f"{piece.least} to {piece.most(n)} tokens, each "
-    high = f" to {n}" if piece.numbers and piece.high is None else ""
+    high = f" to {n}" if piece.numbers and piece.high is None and not piece.plus else ""
     return f"{count}{piece}{high}"

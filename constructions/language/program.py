@@ -49,7 +49,8 @@ class Program:
     last one, to the words of the answer. wrong: what is the matter with a prompt, "" for nothing; weights are certified for all.
     statement: what it computes, in a sentence.
     source: whose construction it is. examples: prompts. draw: hard ones, where tokens drawn one by one hardly make any.
-    names: what people call some of its terms. pins: fixed choices. precision: p, as a function of n; None for the least that
+    names: what people call some of its terms. lines: in which line of its file each of these names, and as "" the program, is
+    given. pins: fixed choices. precision: p, as a function of n; None for the least that
     the weights fit.
     """
 
@@ -66,6 +67,7 @@ class Program:
     examples: tuple[str, ...] = ()
     draw: Draw | None = None
     names: Mapping[Term, str] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     precision: Callable[[Any], Any] | None = None
 

@@ -23,6 +23,7 @@ Size: TypeAlias = Any
 class Piece:
     """A token, or several. words: those that may stand there; numbers: whether a number may, from `low` on, up to n or `high`.
 
+    plus: by how much numbers may be above n, where there is no `high`.
     least: how many at least. times: of n, how many at most; 0 where it is one token, or at most one where least is 0.
     name: what this piece is called where people read of it.
     """
@@ -34,6 +35,7 @@ class Piece:
     least: int = 1
     times: int = 0
     name: str = ""
+    plus: int = 0
 
     def __post_init__(self) -> None:
         for text in self.words:
@@ -64,24 +66,30 @@ class Piece:
         return self.low <= int(token) and (self.high is None or int(token) <= self.high)
 
     def __str__(self) -> str:
-        number = f"a number from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        beyond = f" to n + {self.plus}" if self.plus else ""
+        number = f"a number from {self.low}" + (beyond if self.high is None else f" to {self.high}")
         return " or ".join([*[number] * self.numbers, *map(repr, self.words)])
 
     def largest(self, n: Size) -> Size:
         """The largest number that may stand there."""
-        return n if self.high is None else self.high
+        return n + self.plus if self.high is None else self.high
 
     def most(self, n: Size) -> Size:
         """How many tokens at most."""
         return n * self.times if self.times else 1
 
 
-def numbers(low: int = 1, high: int | None = None) -> Piece:
-    """Returns a number from `low` to `high`, by default from 1 to n. Raises ValueError for bounds that are no whole numbers."""
+def numbers(low: int = 1, high: int | None = None, *, plus: int = 0) -> Piece:
+    """Returns a number from `low` to `high`, by default from 1 to n + `plus`: positions of a text may be above n.
+
+    Raises ValueError for bounds that are no whole numbers, and for `plus` beside `high`.
+    """
     for bound in (low, high):
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
             raise ValueError(f"the bounds of numbers are whole numbers, not {bound!r}")
-    return Piece(numbers=True, low=low, high=high)
+    if isinstance(plus, bool) or not isinstance(plus, int) or plus < 0 or (plus and high is not None):
+        raise ValueError(f"plus is a whole number from 0 on, without a bound of its own, not {plus!r}")
+    return Piece(numbers=True, low=low, high=high, plus=plus)
 
 
 def words(*texts: str) -> Piece:
@@ -201,7 +209,7 @@ class Texts:
                 for i in self.behind(place, thought=False):
                     if i < len(self.prompt) and self.prompt[i].takes(token):
                         piece, counts = self.prompt[i], [(n, here + 1 if i == place else 1) for n, here in pairs]
-                        number = int(token) if token.isdecimal() and piece.high is None else 0
+                        number = int(token) - piece.plus if token.isdecimal() and piece.high is None else 0
                         times = max(piece.times, 1)
                         now.setdefault(i, set()).update((max(n, -(-here // times), number), here) for n, here in counts)
             if not now:

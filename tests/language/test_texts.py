@@ -28,6 +28,7 @@ THOUGHTS = [
     Texts((some("a"), words("?")), (some(A),)),
     Texts((some(numbers()), words("?")), (many("a"), words("b"), some(numbers(0)))),
     Texts((some(A),), (words("<EndSearch>"), some(A), many("<EndSearch>"))),
+    Texts((some(numbers(plus=1)), words("?"))),
 ]
 
 
@@ -93,6 +94,18 @@ def test_what_is_no_word(wrong: str) -> None:
 def test_what_are_no_numbers(low: int, high: int | None) -> None:
     with pytest.raises(ValueError, match="numbers are from 0 on"):
         numbers(low, high)
+
+
+@pytest.mark.parametrize(("high", "plus"), [(3, 1), (None, -1), (None, True), (None, 0.5)])
+def test_what_is_nothing_beyond_n(high: int | None, plus: int) -> None:
+    with pytest.raises(ValueError, match="plus is a whole number from 0 on"):
+        numbers(1, high, plus=plus)
+
+
+def test_numbers_beyond_n_are_bounded_by_it() -> None:
+    texts = Texts((some(numbers(0, plus=2)),))
+    assert [texts.read(tokens)[1] for tokens in (["2"], ["3"], ["4", "0"], ["0", "0", "0"])] == [1, 1, 2, 3]
+    assert (str(texts.prompt[0]), texts.prompt[0].largest(5)) == ("a number from 0 to n + 2", 7)
 
 
 def test_behind_a_piece() -> None:

@@ -28,6 +28,7 @@ SCHEMA = 1
 MOST = 1 << 80  # any number in a document
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
 UNMET = "unmet"
+RULES = "docs/programs.md"  # which constructs of programs the checker reads
 ANOTHER = "the ideal model is not seen to be that of"
 
 
@@ -113,6 +114,20 @@ def certificate(subject: Subject) -> Json:
         judged = tried_on_inputs(judged, subject)
     file = {"matrices_sha256": _file_digest(subject, model, wired)}
     return {**header, **described(model, automaton, judged), **file, **print_unseen(model, subject)}
+
+
+def with_origin(document: Json, subject: Subject) -> Json:
+    """The document; with the value of the subject's file that stands where the check cannot tell, if there is a file."""
+    if document["verdict"] != UNKNOWN or "value" in document:
+        return document
+    value = subject.dossier.origin(subject, document["where"])
+    return {**document, "value": value} if value else document
+
+
+def no_rule(document: Mapping[str, Any]) -> str:
+    """The end of a sentence about an unknown place: which value of a file no rule suffices for, and where rules are listed."""
+    value = document.get("value")
+    return f"; no rule of the checker suffices for {value} ({RULES} lists them)" if value else ""
 
 
 def tried_on_inputs(judged: Judged, subject: Subject) -> Judged:

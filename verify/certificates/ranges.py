@@ -24,6 +24,7 @@ from verify.certificates.document import (
     judge,
     subject_of,
     tried_on_inputs,
+    with_origin,
 )
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
 
@@ -96,7 +97,7 @@ def certificates(
     that makes no sense.
     """
     if not subject.last:
-        return certificate(subject)
+        return with_origin(certificate(subject), subject)
     document: Json = {
         **about(subject),
         "verdict": CERTIFIED,
@@ -119,7 +120,7 @@ def certificates(
     if subject.all_cells:
         every_size = subject.dossier.every_size
         document["assumed_invariants"] = {key: every_size(text) for key, text in document["assumed_invariants"].items()}
-    return whole(document, subject, rounding, say=say)
+    return with_origin(whole(document, subject, rounding, say=say), subject)
 
 
 def differences(

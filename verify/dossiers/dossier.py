@@ -291,6 +291,10 @@ class Dossier:
         """What its options limit the task to, each in words that a claim about it must say: a machine, the c of c-grams."""
         return ()
 
+    def origin(self, subject: Subject, place: str, terms: Sequence[Term] = ()) -> str:
+        """The value of a file that stands at a place of the model, or that the first of some terms is; "" if there is no file."""
+        return ""
+
     def trial(self, subject: Subject) -> Trial | None:
         """The definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None

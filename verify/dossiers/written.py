@@ -9,12 +9,15 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from constructions.language.compiler import Compiler
 from constructions.language.files import is_file, load_model, names_of_gallery
 from constructions.language.handwired import HandWired
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
+from constructions.language.origins import origin_of_place, origin_of_terms
 from constructions.language.program import Program
 from constructions.language.prompts import (
     drawn_prompt,
@@ -24,18 +27,18 @@ from constructions.language.prompts import (
     extreme_prompts,
     wrong_with,
 )
-from constructions.language.terms import Answer
+from constructions.language.terms import Answer, Term
 from constructions.language.texts import Texts, as_piece
 from constructions.language.values import START
 from constructions.models.search import END_SEARCH, retrieve
 from constructions.wiring.numbered import Family
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Format
+from precision.format import Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, FEW, Dossier, HardInput, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Dossier, HardInput, Subject, Trial
 
 MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
 TRIAL_N = 4
@@ -164,6 +167,14 @@ class ProgramDossier(Dossier):
                 return f"on {' '.join(words)} it says {' '.join(run.produced)}; the program says {' '.join(due)}"
         return None
 
+    def origin(self, subject: Subject, place: str, terms: Sequence[Term] = ()) -> str:
+        compiler = self.solver.weights(subject.n if isinstance(subject.n, int) else LEAST)
+        if not isinstance(compiler, Compiler):  # a person wired it
+            return ""
+        compiler.plan(compiler.setting(fixed_point(compiler.least_precision())))
+        origin = origin_of_terms(compiler, terms) if terms else origin_of_place(compiler, place)
+        return origin.text(Path(self.file.partition(".py:")[0].removesuffix(".py")).name + ".py")
+
     def trial(self, subject: Subject) -> Trial | None:
         program, rng = self.written, random.Random(0)
         small = [*itertools.islice(every_prompt(program, TRIAL_N), MOST_PROMPTS)]
@@ -204,12 +215,28 @@ class ProgramDossier(Dossier):
                     return replace(trial, difference=different)
         return trial
 
+    def _too_long(self, n: int, prompt: Sequence[str]) -> str:
+        """What is wrong with a chain of thought that does not end within its texts, and what to write instead, if it ends at all."""
+        program = self.written
+        allowed = sum(piece.most(n) for piece in program.texts.thought)
+        words = said(program, n, [START, *prompt], MOST_WORDS, beyond=True)
+        if words[-1] != program.stop:
+            return f"the program does not say {program.stop} within {len(words)} words, and `thought` allows {allowed}"
+        needed = len(words) - 1
+        longer = f"the program says {needed} words before {program.stop}, and `thought` allows {allowed} at n = {n}"
+        repeated = [piece for piece in program.texts.thought if piece.repeats]
+        if not repeated:
+            return f"{longer}: let a piece of it repeat, as in some(…) or many(…)"
+        times = max(piece.times for piece in repeated) + -(-(needed - allowed) // n)
+        kind = "some" if max(repeated, key=lambda piece: piece.times).least else "many"
+        return f"{longer}: write {kind}(…, times={times}), which allows up to {times}·n of a piece"
+
     def _different(self, n: int, prompt: Sequence[str], words: list[str]) -> str:
         """What the program says of a prompt, these words, that its oracle does not, in words; "" for nothing."""
         program, shown = self.written, " ".join(prompt)
         if program.stop:
             if words[-1] != program.stop:
-                return f"on {shown} the program does not say {program.stop}"
+                return f"on {shown} {self._too_long(n, prompt)}"
             try:  # the theorem is about these texts alone
                 Texts((*program.texts.pieces, as_piece(program.stop))).read([*prompt, *words])
             except ValueError as error:
@@ -219,15 +246,18 @@ class ProgramDossier(Dossier):
         return "" if answer == right else f"on {shown} the program says {answer}; the oracle says {right}"
 
 
-def said(program: Program, n: int, prompt: Sequence[str], most: int | None = None) -> list[str]:
+def said(
+    program: Program, n: int, prompt: Sequence[str], most: int | None = None, *, beyond: bool = False
+) -> list[str]:
     """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it.
 
-    most: words, after which it is given up. What its searches find stands among it.
-    Raises ValueError for a search that cannot be carried out.
+    most: words, after which it is given up. beyond: whether it may say more than its texts allow. What its searches find stands
+    among it. Raises ValueError for a search that cannot be carried out.
     """
     answer, words = program.output(n), [*prompt]
     limit = len(words) + 1 + sum(piece.most(n) for piece in program.texts.thought)
-    limit = limit if most is None else min(limit, len(words) + most)
+    if most is not None:
+        limit = len(words) + most if beyond else min(limit, len(words) + most)
     produced: list[str] = []
     text = Input(())
     while len(words) < limit:

@@ -51,6 +51,12 @@ class Mismatch:
     due: Answer
     what: Answer | str
 
+    @property
+    def terms(self) -> list[Term]:
+        """What the definition asks for there: the number that is due, then the bits of its cases, the last one first."""
+        numbers = [self.due.number] if isinstance(self.due, SayNumber) else []
+        return [*numbers, *(bit for bit, _ in self.cases[::-1])]
+
     def text(self, printer: TermPrinter, normal: Normalizer) -> str:
         """For people."""
         cases = [

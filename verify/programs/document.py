@@ -106,7 +106,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
     """Whether the program says, in each case that a step tells apart, what is due there."""
     answers: Json = {}
     due: Json = {}
-    where, what = "", ""
+    where, what, value = "", "", ""
     last = {j: value for j, value in program.stages[-1].registers.items() if j in model.read_by_output}
     heads = any(layer.heads for layer in model.layers)
     for i, state in enumerate(program.facts.automaton.states):
@@ -124,7 +124,10 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
             answers[str(state.label)] = due[str(state.label)]
         elif not where:
             where, what = f"the answer at {state.label}", mismatch.text(printer, normal)
-            where, what = _unresolved(here) or (where, what)
+            if (head := _unresolved(here)) is not None:
+                where, what = head
+            else:
+                value = subject.dossier.origin(subject, where, mismatch.terms)
     odd = [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
     odd += [passed.name for passed in program.queues if not _is_passed(passed, subject, program)]
     if not where and odd:
@@ -138,6 +141,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
         "answers": answers,
         "task": due,
         "assumed_invariants": assumed,
+        **({"value": value} if value else {}),
     }
 
 

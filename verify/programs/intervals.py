@@ -22,13 +22,13 @@ from verify.algebra.polynomial import Polynomial, constant
 from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
 from verify.certificates.above import Say, whole
 from verify.certificates.building import Part, Sizes, at_size, automaton_of, families_of
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of, with_origin
 from verify.certificates.ranges import parts
 from verify.dossiers.dossier import Json, Subject
 from verify.programs.document import asked, explained, explanation
 from verify.rounding.model import Model, vocabulary
 
-TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
+TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants", "value")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def explanations(
     subject that makes no sense.
     """
     if not subject.last or subject.n < subject.dossier.least:
-        return explanation(replace(subject, last=0))
+        return with_origin(explanation(replace(subject, last=0)), subject)
     summary: Json = {**asked(subject), "intervals": []}
     for interval in intervals(subject):
         tell(interval)
@@ -58,7 +58,7 @@ def explanations(
         summary |= {key: document[key] for key in TOLD if key in document}
         if summary["verdict"] != CERTIFIED:
             summary["where"] = f"{interval.text}, {document['where']}"
-    return whole(summary, subject, as_defined, say=say)
+    return with_origin(whole(summary, subject, as_defined, say=say), subject)
 
 
 def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:

@@ -111,7 +111,8 @@ class _Logits:
             if low <= least and most <= high:
                 best[SayNumber(top, family)] = largest
             else:  # which one is not known, but how large its logit is at most
-                best[Say(f"a number {family}".strip())] = largest
+                of = f"a number {family}".strip()
+                best[Say(f"{of} from {least} to {most}, where the texts have {low} to {high}")] = largest
         return self._largest({say: normal.normalised(logit) for say, logit in best.items()}, normal)
 
     def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:

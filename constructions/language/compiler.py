@@ -277,9 +277,9 @@ class Compiler(Weights):
                     Read(value * value, where)
                 )  # by the same head, so that a certificate knows what it is of
         form, ready = self.atom(atom)
-        if form == Affine():
-            return form, 0
         low, high = self.bounds.atom(atom)
+        if form == Affine() or (low >= 0 and high <= 0):  # no unit would write its square
+            return Affine(), 0
         plain = _plain(form)
         name = squared(plain) if plain else self._register(as_term(atom) * as_term(atom), "square")
         self.meanings[name], self.largest[name] = as_term(atom) * as_term(atom), max(low * low, high * high)

@@ -21,9 +21,13 @@ from constructions.language.terms import (
     Comb,
     Count,
     Equal,
+    IsNumber,
+    IsWord,
     Named,
     Nearest,
+    NumberOf,
     Pick,
+    Position,
     Positive,
     Read,
     Sum,
@@ -148,4 +152,10 @@ def written(part: Atom) -> str:
             return "… > …"
         case Positive():
             return "positive(…)"
+        case Position():
+            return "position"
+        case NumberOf() | IsNumber():
+            return "number"
+        case IsWord():
+            return "word(…)"
     return "a sum or a product"

@@ -10,7 +10,7 @@ from constructions.language.texts import numbers, some
 from constructions.language.values import Output, choose, number, running_sum, select
 from constructions.wiring.affine import reg
 from constructions.wiring.lookup import Preference
-from precision.format import Discipline
+from precision.format import Discipline, fixed_point
 from tests.language.compiled import Compiled, every_text
 from tests.language.programs import Written
 
@@ -97,6 +97,24 @@ def test_a_square_of_what_is_read_is_read() -> None:
     """One head reads both; no unit squares what stands at one position."""
     compiler = compiled('choose(select(number.back(1), number).last(is_number), "yes", "no")')
     assert gadgets(compiler, ")²") == gadgets(compiled('choose(is_number.back(1), "yes", "no")'), ")²") == 1
+
+
+def test_a_square_that_is_not_there_before_is_computed_where_it_is_needed() -> None:
+    """By the head that reads the number, or by a unit behind it: never by another head, of which nobody knows what it reads."""
+    read = 'select(word("b")).last(word("b") * position)'
+    one = compiled(f'choose(word("a").at({read}), "no", "yes")', AB)
+    reads = [sorted(head.reads) for block in one.plan(one.setting(fixed_point(15))) for head in block.heads]
+    assert reads == [["read_1"], ["read_2"]]
+    assert gadgets(one, "(read_1)²") == 1
+
+
+def test_the_square_of_what_is_0_everywhere_is_0() -> None:
+    """`c` and a number in one: no unit writes it, so nothing reads it."""
+    short = '"a", some(numbers(0, 2)), optional("b"), some("c")'
+    nothing = 'select(number).nearest(word("c") * number, word("c"))'
+    one = compiled(f'choose(select(word("c")).nearest(number, {nothing}) > 0, "yes", "no")', short)
+    one.plan(one.setting(fixed_point(31)))
+    assert gadgets(one, "(read_") == 0
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,21 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
     8,
 )
 @example(Written('choose(running_sum(select(word("a")).first(position)) == 0, "no", "yes")', AB), Discipline.FUSED, 8)
+@example(
+    Written(
+        'choose(((select((number > 1)).first((number * 2)) + 0) != select((select(is_number).count() >= word("c"))).nearest(select('
+        'word("c"), position).last((word("c") * word("c"))), select(number, number).nearest((word("c") * number), select(('
+        'number == 1)).nearest(word("c"), word("c"))))), "yes", "no")',
+        SHORT,
+    ),
+    Discipline.SEQUENTIAL,
+    5,
+)
+@example(
+    Written('choose(select(number != 0).nearest(position, (number > 1) & word("c")) == 2, "yes", "no")', SHORT),
+    Discipline.SEQUENTIAL,
+    5,
+)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

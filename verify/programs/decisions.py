@@ -45,16 +45,20 @@ LONGEST = 20_000  # of logits for which bits are told apart, as text
 
 @dataclass(frozen=True)
 class Mismatch:
-    """cases: of the definition, in which the program is not seen to say `due`. what: what it says, or why that is not told."""
+    """cases: of the definition, in which the program is not seen to say `due`. what: what it says, or why that is not told.
+
+    written: `due` as the definition has it.
+    """
 
     cases: tuple[Case, ...]
     due: Answer
     what: Answer | str
+    written: Answer | None = None
 
     @property
     def terms(self) -> list[Term]:
         """What the definition asks for there: the number that is due, then the bits of its cases, the last one first."""
-        numbers = [self.due.number] if isinstance(self.due, SayNumber) else []
+        numbers = [self.written.number] if isinstance(self.written, SayNumber) else []
         return [*numbers, *(bit for bit, _ in self.cases[::-1])]
 
     def text(self, printer: TermPrinter, normal: Normalizer) -> str:
@@ -98,7 +102,8 @@ def first_mismatch(
     if isinstance(due, Anything):
         return None
     said = {i: value for i, value in registers.items() if i in model.read_by_output}
-    return _by_cases(model, said, due, normal, cases, MOST_SPLITS)
+    mismatch = _by_cases(model, said, due, normal, cases, MOST_SPLITS)
+    return None if mismatch is None else replace(mismatch, written=due)
 
 
 def _by_cases(

@@ -58,7 +58,28 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
                 candidate = scored(replace(candidate, joint=part, whole=False, equal=(*candidate.equal, square.form)))
                 break
         else:
-            return candidate
+            if (other := _without_losing_bit(candidate, winning, lost)) is None:
+                return candidate
+            candidate = other
+
+
+def _without_losing_bit(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
+    """The part in which an atom of the key that has two values has the one with which it can win; None if each can, or none.
+
+    Of −S·(1 − b) − c·(k' − w)² keys with b = 0 lose. lost: by how much they are behind.
+    """
+    for name in sorted(candidate.score.rest.atoms & candidate.own):
+        domain = candidate.joint.integer(name)
+        if domain is None or domain.high != domain.low + domain.step:
+            continue
+        parts = [(v, candidate.joint.restricted(atom(name), v, v)) for v in (domain.low, domain.high)]
+        some = [(v, scored(replace(candidate, joint=part, whole=False))) for v, part in parts if part is not None]
+        able = [(v, part) for v, part in some if part.upper >= winning]
+        if len(able) == 1 < len(some):
+            lost += [winning - part.upper for _, part in some if part.upper < winning]
+            ((value, part),) = able
+            return replace(part, equal=(*part.equal, atom(name) - value))
+    return None
 
 
 @dataclass(frozen=True)

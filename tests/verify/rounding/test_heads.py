@@ -107,6 +107,9 @@ targets = st.sampled_from(
 rests = st.sampled_from([Fraction(0), Fraction(0), Fraction(-1), Fraction(-2), Fraction(1), Fraction(-9, 2)])
 
 
+SHAPES = ["line", "line", "number", "both", "any", "bit", "rest"]
+
+
 @st.composite
 def candidates(draw: st.DrawFn) -> list[Candidate]:
     """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
@@ -119,10 +122,10 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
     same = draw(st.sampled_from([0, 0, 20]))  # what the scores of all keys have in common
     for i in range(draw(st.integers(1, 3))):
         place, number = f"p{i}", f"a{i}"
-        own: dict[str, Domain] = {place: draw(integers(1, 3)), number: draw(integers(0, 3))}
+        own: dict[str, Integer] = {place: draw(integers(1, 3)), number: draw(integers(0, 3))}
         if draw(st.integers(0, 3)) == 0:
             own[place] = Integer(1, 1)
-        away, shape = atom(place) - target, draw(st.sampled_from(["line", "line", "number", "both", "any", "rest"]))
+        away, shape = atom(place) - target, draw(st.sampled_from(SHAPES))
         off = atom(number) - draw(st.sampled_from([atom("t"), constant(1), constant(Fraction(1, 2))]))
         line, equal = away * away * -cost if bends else atom(place) * slope_of_all, off * off * -draw(costs)
         slope = atom(place) * draw(rests)
@@ -131,6 +134,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "number": equal + slope,
             "both": line + equal,
             "any": slope + atom(number),
+            "bit": line + (atom(number) - own[number].high) * 20,
             "rest": constant(0),
         }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
@@ -189,6 +193,22 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         scores = [[at(other.exact, p.rounded) for p in points(other.joint)] for other, _ in kept]
         least = min(at(part.exact, p.rounded) for p in points(part.joint))
         assert rank <= sum(max(theirs) < least for theirs in scores)
+
+
+@pytest.mark.parametrize("cost", [3, 40])
+def test_a_key_whose_bit_loses_is_left_out(cost: int) -> None:
+    """−c·(1 − b) − (p − 6)² where −20 surely wins: with c = 40 keys with b = 0 lose by 20 or more, with c = 3 they may win."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5), "b": Integer(0, 1)}
+    off = atom("p") - 6
+    score = off * off * -1 - (constant(1) - atom("b")) * cost
+    joint = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
+    lost: list[Fraction] = []
+    one = scored(Candidate(frozenset([0]), joint, frozenset("pb"), Score((), constant(0))))
+    part = winning_part(one, Fraction(-20), lost)
+    assert part is not None
+    left = {at(part.exact, point.rounded) for point in points(part.joint)}
+    assert left == {at(score, {"p": p, "b": b}) for p in range(2, 6) for b in ((0, 1) if cost == 3 else (1,))}
+    assert lost == ([] if cost == 3 else [-20 - at(score, {"p": 5, "b": 0})])
 
 
 @pytest.mark.parametrize("winning", [Fraction(w, 4) for w in range(-12, 1)])

@@ -17,6 +17,7 @@ from tests.language.programs import PROMPTS, Written, programs
 from verify.rounding.checker import Report
 
 AB, NUMBERS = 'some(words("a", "b"))', "some(numbers())"
+TWO, TWO_BITS = 'numbers(0), "a", numbers(0)', 'numbers(0, 1), "a", numbers(0, 1)'
 SHORT = '"a", some(numbers(0, 2)), optional("b"), some("c")'
 HOP = "select(number.back(1), number)"
 PAIR = f"{HOP}.first(number)"
@@ -95,6 +96,11 @@ KNOWN = [
     Written('choose(select(is_number).nearest(number, 2 * number - 1) == 1, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).last(number) == 2, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).first(position) == 2, "yes", "no")', NUMBERS),
+    # Sums of two numbers, of which some are bits.
+    Written('choose(number.back(2) + number == 0, "yes", choose(number.back(2) + number == 2, "both", "no"))', TWO),
+    Written('choose(number.back(2) + number == 3, choose(number == 0, number.back(2), number.back(2) + 1), "no")', TWO),
+    Written("choose(number.back(2) + number == 1, 1, 0)", TWO_BITS),
+    Written("choose(number.back(2) + number == 1, 1, choose(number.back(2) + number == 0, 0, 1))", TWO_BITS),
     # A number behind comparisons of counts and sums.
     Written('choose(select(number == 1).count() == select(position, number).count(), number, "no")', NUMBERS),
     Written('choose(running_sum(number) == 3, number, "no")', NUMBERS),

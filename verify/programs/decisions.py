@@ -253,6 +253,9 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
             at = (a.value - rest.constant) / slope
             step = int(is_whole(at))  # x is no other number anyway
             low, high = (at, at) if holds else (low + step * (low == at), high - step * (high == at))
+        elif holds:  # x is what is left of the value
+            ends = sorted((a.value - end) / slope for end in facts.bounds(rest))
+            low, high = max(low, ends[0]), min(high, ends[1])
         normal = normal.knowing(x, low, high)
     return normal
 
@@ -277,7 +280,8 @@ def _implied(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
             # Nothing has the key that is asked for, so x is the largest one, and what is behind x is that again.
             normal = normal.equating(Read(x.value, replace(x.where, query=as_term(x))), as_term(x))
     alone = [(m[0], c) for m, c in a.of.items if len(m) == 1]
-    if isinstance(a, Equal) and holds and not a.value and len(a.of.items) == len(alone) == 2:
+    if isinstance(a, Equal) and holds and len(alone) == 2 and len(a.of.items) - bool(a.of.constant) == 2:
         (x, c), (y, d) = sorted(alone, key=lambda item: len(item[0].order))
-        return normal.equating(y, as_term(x)) if c == -d else normal  # the simpler one stays
+        if abs(c) == abs(d):  # the simpler one stays
+            return normal.equating(y, as_term(x) * (-c / d) + (a.value - a.of.constant) / d)
     return normal

@@ -486,6 +486,8 @@ class Facts:
         match a:
             case Equal() | Above() | IsWord() | IsNumber():
                 return True
+            case NumberOf():  # of texts without larger numbers
+                return all(0 <= end <= 1 for end in self.globally._atom(a))
             case Comb(of):
                 return self.is_integer(of) and all(0 <= end <= 1 for end in self.globally._atom(a))
             case Named(_, of) if is_table(of):

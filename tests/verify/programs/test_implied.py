@@ -35,7 +35,7 @@ from constructions.language.terms import (
 )
 from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.programs import implied
+from verify.programs import decisions, implied
 from verify.programs.facts import Facts
 from verify.programs.forms import named
 from verify.programs.normal import Normalizer
@@ -293,3 +293,27 @@ def test_nothing_matches(key: Term) -> None:
         changed += actual != term
         assert all(values(actual)[i] == x for i, x in enumerate(values(term)) if not values(count)[i]), term
     assert changed > 10
+
+
+@pytest.mark.parametrize("value", range(-2, 5))
+@pytest.mark.parametrize("slopes", [(1, 1), (1, -1), (2, 2), (1, 2), (-1, -1)])
+@pytest.mark.parametrize("holds", [True, False])
+def test_what_a_sum_of_two_numbers_says_of_each(value: int, slopes: tuple[int, int], holds: bool) -> None:
+    """c·x + d·y = v: the bounds of x and y, and what y is instead, hold of every run of the case; 0 = x + y makes both 0."""
+    x, y = as_term(NumberOf()), as_term(read(NumberOf(), 1))
+    bit = Equal(x * slopes[0] + y * slopes[1] + 1, Fraction(value + 1))
+    known = decisions._with(Normalizer(FACTS), as_term(bit), holds)
+    case = [i for i, here in enumerate(values(bit)) if bool(here) == holds]
+    for a, (low, high) in known.facts.given.items():
+        assert all(low <= values(a)[i] <= high for i in case), a
+    for a, other in known.same.items():
+        assert all(values(a)[i] == values(other)[i] for i in case), a
+    assert bool(known.same) == (holds and abs(slopes[0]) == abs(slopes[1]))
+    if (value, slopes, holds) == (0, (1, 1), True):
+        assert {known.term(x), known.term(y)} == {ZERO}
+
+
+def test_a_number_is_a_bit_where_the_texts_have_no_larger_one() -> None:
+    assert FACTS.is_bit(NumberOf("asked"))
+    assert not FACTS.is_bit(NumberOf())
+    assert {*values(NumberOf("asked"))} == {0, 1}

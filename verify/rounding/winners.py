@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from verify.algebra.domains import POSITION
+from verify.algebra.domains import POSITION, SHARED
 from verify.algebra.polynomial import Polynomial, atom, is_whole
 from verify.algebra.symbolic import grows
 from verify.rounding.candidates import PLACE, QUERY, Candidate
@@ -66,9 +66,12 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
 def _without_losing_bit(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
     """The part in which an atom of the key that has two values has the one with which it can win; None if each can, or none.
 
+    The query's atoms are the key's where both are one position.
+
     Of −S·(1 − b) − c·(k' − w)² keys with b = 0 lose. lost: by how much they are behind.
     """
-    for name in sorted(candidate.score.rest.atoms & candidate.own):
+    of_key = candidate.score.rest.atoms if candidate.is_self else candidate.score.rest.atoms & candidate.own
+    for name in sorted(of_key - SHARED):
         domain = candidate.joint.integer(name)
         if domain is None or domain.high != domain.low + domain.step:
             continue

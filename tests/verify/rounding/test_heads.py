@@ -195,16 +195,17 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         assert rank <= sum(max(theirs) < least for theirs in scores)
 
 
+@pytest.mark.parametrize("is_self", [True, False])
 @pytest.mark.parametrize("cost", [3, 40])
-def test_a_key_whose_bit_loses_is_left_out(cost: int) -> None:
+def test_a_key_whose_bit_loses_is_left_out(cost: int, is_self: bool) -> None:
     """−c·(1 − b) − (p − 6)² where −20 surely wins: with c = 40 keys with b = 0 lose by 20 or more, with c = 3 they may win."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5), "b": Integer(0, 1)}
     off = atom("p") - 6
     score = off * off * -1 - (constant(1) - atom("b")) * cost
     joint = AbstractState(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, label=Label("test"))
     lost: list[Fraction] = []
-    one = scored(Candidate(frozenset([0]), joint, frozenset("pb"), Score((), constant(0))))
-    part = winning_part(one, Fraction(-20), lost)
+    ids, own = (frozenset[int](), frozenset[str]()) if is_self else (frozenset([0]), frozenset("pb"))
+    part = winning_part(scored(Candidate(ids, joint, own, Score((), constant(0)))), Fraction(-20), lost)
     assert part is not None
     left = {at(part.exact, point.rounded) for point in points(part.joint)}
     assert left == {at(score, {"p": p, "b": b}) for p in range(2, 6) for b in ((0, 1) if cost == 3 else (1,))}

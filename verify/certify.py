@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from constructions.exports.files import write_bytes, write_text
 from constructions.show import cli
 from precision.format import Discipline
 from verify.algebra.domains import Refused, Refuted
@@ -147,9 +148,9 @@ def _write(subject: Subject, path: Path) -> int:
             print(f"{subject.dossier.construction}, n = {subject.n}: no certificate can be made: {why}")
             return cli.UNKNOWN
     with cli.usage_errors(f"{path}: "):
-        path.write_text(json.dumps(document) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(document) + "\n")
         if rows is not None:
-            path.with_suffix(".rows.json").write_bytes(rows)
+            write_bytes(path.with_suffix(".rows.json"), rows)
     print(f"wrote {path}" + ("" if rows is None else f" and {path.with_suffix('.rows.json')}"))
     return cli.HOLDS
 

@@ -175,6 +175,8 @@ def require_files(config: pytest.Config) -> None:
                 f"--update-witnesses: {found} is the installed package's; name another with --witnesses PATH"
             )
         option.witnesses = found or config.rootpath / WITNESSES.name
+    if option.ledger is not None and getattr(option, "dist", "no") == "each":
+        raise ValueError("--dist each: every worker judges every claim, so a ledger has each claim twice: --dist load")
     if option.ledger is None and not named and not option.update_witnesses:
         return  # nothing to ask; what this imports would cost every run of the tests
     from verify.framework import ledger, parquet, proofs

@@ -230,7 +230,7 @@ def main(argv: Sequence[str]) -> int:
         document = {**about(subject), "property": PROPERTY, "links": list[Json]()}
         if not args.json:
             print(f"{named(document)}{sized(document)}", flush=True)
-        for link in links(subject, cli.say):
+        for link in _shown(links(subject, cli.say)):
             document["links"].append(link.document)
             if not args.json:
                 print(f"  {link.name}: {link.verdict}; {link.text}", flush=True)
@@ -244,6 +244,18 @@ def main(argv: Sequence[str]) -> int:
     if args.json:
         cli.write_json(document)
     return CODES[document["verdict"]]
+
+
+def _shown(some: Iterator[Link]) -> Iterator[Link]:
+    """Each link, with a sign of progress while it is asked for: one of them may take minutes."""
+    title = "the first link"
+    while True:
+        with cli.progress(title):
+            link = next(some, None)
+        if link is None:
+            return
+        title = f"the link after {link.name}"
+        yield link
 
 
 def _subject(args: Namespace) -> Subject | None:

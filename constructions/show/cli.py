@@ -1,6 +1,7 @@
 """What every command line of this package shares: one-line errors, exit codes, checked numbers, progress on stderr.
 
-Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 4 an error of our own; 130 interrupted and 141 nobody reads, as shells have it.
+Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 4 an error of our own; 130 interrupted, 141 nobody reads and 143
+terminated, as shells have it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from constructions.layers import LARGEST_PRECISION, BeyondBound
 from constructions.models.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
-INTERRUPTED, NOBODY_READS = 130, 141
+INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
 TRACEBACK = "CONSTRUCTIONS_TRACEBACK"  # set in the environment, it lets an error of our own come out with its traceback
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 MOST_OF_A_DOCUMENT = 1 << 29  # of one that commands write: a sidecar has all examples, token by token
@@ -130,7 +131,9 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
     except KeyboardInterrupt:
         say(f"{prog}: interrupted")
         return INTERRUPTED
-    except SystemExit as end:  # --help
+    except SystemExit as end:  # --help, or a termination while a file was written
+        if end.code == TERMINATED:
+            say(f"{prog}: terminated; no half of a file is left")
         return int(end.code or 0)
     except Exception as error:  # nobody foresaw it: it is no verdict, and no fault of the caller
         if TRACEBACK in os.environ:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from constructions.exports import files
+from constructions.show import cli
 
 
 class Full(Exception):
@@ -115,6 +116,21 @@ def test_a_termination_leaves_no_half_of_a_file(tmp_path: Path) -> None:
     assert end.value.code == 143
     assert signal.getsignal(signal.SIGTERM) is before
     assert {item.name: item.read_text() for item in tmp_path.iterdir()} == {"run.json": "old"}
+
+
+def test_a_command_that_is_terminated_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.json"
+
+    @cli.command("the command")
+    def command(argv: object) -> int:
+        with files.replacing(path) as fresh:
+            fresh.write_text("half")
+            signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    assert command([]) == 143
+    assert capsys.readouterr().err == "the command: terminated; no half of a file is left\n"
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

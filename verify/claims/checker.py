@@ -139,9 +139,9 @@ def _rejected(case: Asked) -> Counterexample | None:
 @claim(
     "checker/certificates",
     source="section 3",
-    statement="The small checker accepts a certificate of rounding of each repaired model, c-gram for c = 3, machines for bb2, and of "
-    "lean IsTree in both layouts: at n = 5, and on the interval of n that begins with 1,000; IsTree fused, the others under both "
-    "disciplines. The repaired IsTree Transformer is asked at n = 5, in the paper's layout.",
+    statement="The small checker accepts a certificate of rounding of each repaired model, c-gram for c = 3, machines for bb2, "
+    "and of lean IsTree in both layouts: at n = 5, and on the interval of n that begins with 1,000; IsTree fused, the others under "
+    "both disciplines. The repaired IsTree Transformer is asked at n = 5, in the paper's layout.",
 )
 def test_certificates(check: Check) -> None:
     check.sizes(FROM)

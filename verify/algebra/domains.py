@@ -40,7 +40,7 @@ class Refuted(Refused):
 
 
 class OtherMatrices(Refuted):
-    """The matrices that users get are not those of the exact layers."""
+    """The matrices that users get are not those of the exact layers, or a head does not look up what its lemma says."""
 
 
 class Undecided(Refused):

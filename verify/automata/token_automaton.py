@@ -43,11 +43,26 @@ class Label:
 
 
 @dataclass(frozen=True)
+class Content:
+    """What a register holds at the positions of a state, whatever the token: an integer from low to high, or ROUND(1/m) of one."""
+
+    register: str
+    low: Bound
+    high: Bound
+    is_reciprocal: bool = False
+
+    def __str__(self) -> str:
+        number = f"{self.low} … {self.high}"
+        return f"{self.register}: {f'1/m, m = {number}' if self.is_reciprocal else number}"
+
+
+@dataclass(frozen=True)
 class State:
     """A state: positions low … high, where the token is `word`, or a number in `numbers`; behind one of the states `after`.
 
     family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
     this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
+    contents: registers that are given at each position, independently of all else; certificates use that, and no program does.
     """
 
     label: Label
@@ -60,6 +75,7 @@ class State:
     every: int = 1
     family: str = ""
     same: int = 0
+    contents: tuple[Content, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +128,16 @@ class Limited:
     statement: str
 
 
-Invariant = Consecutive | Delayed | Apart | Limited
+@dataclass(frozen=True)
+class OneWinner:
+    """An invariant of the ideal run, assumed and named: the head of this name never has two keys with the largest score."""
+
+    name: str
+    head: str
+    statement: str
+
+
+Invariant = Consecutive | Delayed | Apart | Limited | OneWinner
 
 
 @dataclass(frozen=True)

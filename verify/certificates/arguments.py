@@ -63,6 +63,9 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     with cli.usage_errors():
         if (program := find_program(name, args.model)) is not None:
             return program.model
+    head = find_dossiers().get((name, args.model or TRANSFORMER))
+    if head is not None and not head.has_door:
+        return head.model
     if files and Path(name).suffix:
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
     with cli.usage_errors():

@@ -224,6 +224,7 @@ def inputs_of(automaton: TokenAutomaton) -> list[Json]:
             "token": state.word or [f"{end}" for end in state.numbers],
             "after": [str(automaton.states[i].label) for i in state.after],
             **({"every": state.every} if state.every > 1 else {}),
+            **({"holds": [str(content) for content in state.contents]} if state.contents else {}),
             **({} if state.behind is None else {"number_at_most_position_minus": state.behind}),
         }
         for state in automaton.states

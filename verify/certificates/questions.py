@@ -14,7 +14,7 @@ from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, 
 from verify.certificates.building import every_n
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN, Judged
 from verify.certificates.files import read
-from verify.dossiers.dossier import Json, Subject
+from verify.dossiers.dossier import LEAST, Json, Subject
 from verify.dossiers.registry import find_dossier
 from verify.rounding.model import Model
 
@@ -51,6 +51,7 @@ def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = F
 
     theorem: as of `every_n`. Raises CommandError for options that do not go together.
     """
+    first = first if subject.dossier.has_door else LEAST
     n, last = args.n or (first if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")

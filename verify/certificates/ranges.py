@@ -136,5 +136,5 @@ def _exhausted(subject: Subject) -> Interval:
         Judged(document["verdict"], document["where"], document["what"]),
         (n,) if document.get("matrices_sha256") else (),
     )
-    inputs = document.get("inputs_run", 0)
-    return Interval(n, n, "n", document["precision_bits"], document["weights_sha256"], judged, inputs, sizes)
+    inputs, digest = document.get("inputs_run", 0), document.get("weights_sha256") or model_of(subject).digest
+    return Interval(n, n, "n", precision_of(subject), digest, judged, inputs, sizes)

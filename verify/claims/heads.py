@@ -12,6 +12,8 @@ from constructions.parts.heads import copy, count, match, match_close, match_nea
 from constructions.parts.heads.match import PRINTED_FACTOR_POWER, PRINTED_POSITION_POWER
 from constructions.wiring.part import Contract, Integer, Part, Setting, printed_precision, roomy_precision
 from verify.claims.readings_of_heads import count as count_readings
+from verify.dossiers.dossier import ENDLESS, LEAST, Subject
+from verify.dossiers.heads import HeadAlone
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.framework.seen import Predicate, Undecided
@@ -44,9 +46,26 @@ HEADS = (
 )
 
 
-@claims("head", HEADS, lambda head: shipped(head.part))
+ALONE = (
+    " Of every n from 4 on, in columns of up to n positions: rounding changes neither which keys win nor, but for the last digit"
+    " of a fraction, what is read."
+)
+
+
+def alone(part: Part) -> Claim:
+    """The claim about a head as we ship it, which is also certified without a model around it."""
+    claimed = shipped(part)
+    return replace(claimed, statement=claimed.statement + ALONE)
+
+
+@claims("head", HEADS, lambda head: alone(head.part))
 def test_head(check: Check, engine: str, head: Columns) -> None:
     run_columns(check, head, engine)
+    if check.p_bits is None:
+        text = "the head alone, every column of the contract of up to n positions, every n from 4 on: nothing is rounded wrongly"
+        check.certified(
+            [Subject(HeadAlone(head.part.id), LEAST, last=ENDLESS)], range=text, precision="least p of n positions"
+        )
 
 
 # As printed

@@ -100,6 +100,8 @@ class Dossier:
     """The first n that the rules of the checker cover."""
     options: ClassVar[frozenset[str]] = frozenset()
     """The fields that commands may set."""
+    has_door: ClassVar[bool] = True
+    """Whether users can ask the model itself; a head alone says nothing."""
     has_length: ClassVar[bool] = False
     """Whether inputs may be limited to a length of their own."""
     one_n: ClassVar[str] = ""

@@ -23,7 +23,7 @@ from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
 from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, shown, total, whole
 from verify.algebra.symbolic import at_most, grows
-from verify.automata.token_automaton import Apart, Consecutive
+from verify.automata.token_automaton import Apart, Consecutive, OneWinner
 from verify.rounding.abstract_state import NOWHERE, AbstractState
 from verify.rounding.candidates import (
     GROUPS,
@@ -62,11 +62,13 @@ class HeadTransfer:
         fused: bool,
         known: Sequence[tuple[Consecutive, int, int]] = (),
         apart: Sequence[tuple[Apart, int]] = (),
+        one_winner: OneWinner | None = None,
     ) -> None:
+        self.one_winner = one_winner
         self.keys, self.rows, self.where, self.fused, self.known, self.apart = keys, rows, where, fused, known, apart
         space, longest = keys.states[0].space, max(state.position.high for state in keys.states)
         self.needed = needed_margin(-space.format.quantum_exponent, longest)
-        self.used: list[Consecutive | Apart] = []
+        self.used: list[Consecutive | Apart | OneWinner] = []
         self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, AbstractState] = {}
         self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, AbstractState]]] = {}
@@ -350,6 +352,9 @@ class HeadTransfer:
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
             self.trace.append(f"key {c.text} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
         if able.unique():
+            return [self._reads(c.joint, at) for c in winners], head_margin
+        if self.one_winner is not None:  # what differs still differs by the margin
+            self.used.append(self.one_winner)
             return [self._reads(c.joint, at) for c in winners], head_margin
         everybody = not lost and len(winners) == len(candidates)
         try:

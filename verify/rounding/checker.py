@@ -36,7 +36,7 @@ from verify.algebra.domains import (
 )
 from verify.algebra.polynomial import Polynomial, atom, constant, is_whole, quotient
 from verify.algebra.symbolic import grows
-from verify.automata.token_automaton import Apart, Consecutive, TokenAutomaton
+from verify.automata.token_automaton import Apart, Consecutive, OneWinner, TokenAutomaton
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.attention import HeadTransfer
 from verify.rounding.bounds import Bounded
@@ -49,6 +49,7 @@ from verify.rounding.recurrence import RecurrenceTransfer
 from verify.rounding.rows import as_polynomial
 
 MOST_STATES = 4000
+CONTENT = "content"  # begins the names of the atoms that stand in given registers
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,13 @@ def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
             values = dict(model.families[state.family].rows)
             box[NUMBER] = Integer(automaton.range(state.numbers[0])[0], automaton.range(state.numbers[1])[1])
             limits.append((atom(NUMBER), *state.numbers))
+        for content in state.contents:
+            place, name = model.registers.index(content.register), f"{CONTENT} {content.register}"
+            limits.append((atom(name), content.low, content.high))
+            box[name] = Integer(automaton.range(content.low)[0], automaton.range(content.high)[1])
+            if content.is_reciprocal:
+                box[name := f"1/{name}"] = Reciprocal(f"{CONTENT} {content.register}", 0)
+            values[place] = values.get(place, constant(0)) + atom(name)
         abstract = AbstractState(space, values, box, {}, state.label, frozenset([index]), frozenset(state.after))
         for i, value in abstract.registers.items():
             if not abstract.on_grid(value):
@@ -293,7 +301,9 @@ def _mixed(
         width = 0
         for h, head in enumerate(layer.heads):
             where = model.head(number, h)
-            head_transfer = HeadTransfer(keys, head, where, fused, counted_groups, apart)
+            one_winner = (item for item in automaton.invariants if isinstance(item, OneWinner))
+            alone = next((item for item in one_winner if item.head == model.heads[number][h]), None)
+            head_transfer = HeadTransfer(keys, head, where, fused, counted_groups, apart, alone)
             next_parts: list[AbstractState] = []
             for state in parts:
                 pieces, margin = head_transfer.read(state, -1 - width)

@@ -1,7 +1,12 @@
-"""How many words the recurrent models need beside numbers and the paper's six special ones: a cost that no theorem names."""
+"""How many words the recurrent models need beside numbers and the paper's six special ones.
+
+Appendix A.3 has constantly many special words. In our copy no theorem of section 5 says whether cells of a tape, positions of a
+prompt and repetitions in a search are numbers. If they are, the models keep to A.3; if not, their words grow with n.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +15,7 @@ from constructions.istree import hybrid as istree_hybrid
 from constructions.istree import rag as istree_rag
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
+from constructions.wiring.wired import Wired
 from verify.claims.definitions import SPECIALS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
@@ -23,7 +29,7 @@ class Vocabulary:
 
     theorem: str
     task: str
-    build: Callable[[int], Sequence[str]]
+    build: Callable[[int], Wired]
     more: tuple[int, int]
     what: str
 
@@ -40,55 +46,111 @@ class Vocabulary:
 
 PIECES = "?, FAILED and the pieces of the search"
 MODELS = (
-    Vocabulary(
-        "5.2", "index", lambda n: index.RAG.build(n).vocabulary, (1, 4), f"one for each number of repetitions, {PIECES}"
-    ),
-    Vocabulary("5.2", "recall", lambda n: recall.RAG.build(n).vocabulary, (0, 4), PIECES),
-    Vocabulary("5.2", "ngram", lambda n: ngram.RAG.build(n).vocabulary, (0, 4), PIECES),
+    Vocabulary("5.2", "index", lambda n: index.RAG.build(n), (1, 4), f"one for each number of repetitions, {PIECES}"),
+    Vocabulary("5.2", "recall", lambda n: recall.RAG.build(n), (0, 4), PIECES),
+    Vocabulary("5.2", "ngram", lambda n: ngram.RAG.build(n), (0, 4), PIECES),
     Vocabulary(
         "5.2",
         "counting",
-        lambda n: counting.RAG.build(n).vocabulary,
+        lambda n: counting.RAG.build(n),
         (1, 5),
         f"one for each number of repetitions up to n + 1, 0, {PIECES}",
     ),
     Vocabulary(
         "5.3",
         "istree",
-        lambda n: istree_rag.RAG.build(n).vocabulary,
+        lambda n: istree_rag.RAG.build(n),
         (0, 12),
         "FAILED, the signs of a record and of a way back, and the pieces of the searches",
     ),
     Vocabulary(
         "5.4",
         "turing",
-        lambda n: rag.Rag(MACHINE).build(n).vocabulary,
+        lambda n: rag.Rag(MACHINE).build(n),
         (2, 36),
         "2n + 1 cells, states, symbols, directions and the pieces of the searches, for n steps of bb2 on a blank tape",
     ),
     Vocabulary(
         "5.7",
         "istree",
-        lambda n: istree_hybrid.HYBRID.build(n).vocabulary,
+        lambda n: istree_hybrid.HYBRID.build(n),
         (6, 0),
         "6n − 4 positions of the prompt, and 4 signs",
     ),
     Vocabulary(
         "5.8",
         "turing",
-        lambda n: hybrid.Hybrid(MACHINE).build(n).vocabulary,
+        lambda n: hybrid.Hybrid(MACHINE).build(n),
         (2, 32),
         "2n + 1 cells, states, symbols and directions, for n steps of bb2 on a blank tape",
     ),
 )
+SIZES = (4, 5, 10, 31, 100, 1000)
 
 
 @claims("model", MODELS, lambda model: model.claim)
 def test_words(check: Check, model: Vocabulary) -> None:
     def as_many(n: int) -> Counterexample | None:
         known = {*SPECIALS, *map(str, range(1, n + 1))}
-        more = [word for word in model.build(n) if word not in known]
+        more = [word for word in model.build(n).vocabulary if word not in known]
         each, fixed = model.more
         return None if len(more) == each * n + fixed else Counterexample(expected=each * n + fixed, words=more[:40])
 
-    check.chosen([4, 5, 10, 31, 100, 1000], as_many, range="six sizes", size=lambda n: n)
+    check.chosen(SIZES, as_many, range="six sizes", size=lambda n: n)
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """Of one theorem's models. words: of each model, how many spellings its words have beside the six special ones.
+
+    numbers: what must count as numbers. machine: which one is meant, as the end of a clause.
+    """
+
+    theorem: str
+    words: tuple[int, ...]
+    numbers: str
+    machine: str = ""
+
+    @property
+    def models(self) -> Sequence[Vocabulary]:
+        """Its models."""
+        return [model for model in MODELS if model.theorem == self.theorem]
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        counts = " and ".join(filter(None, [", ".join(map(str, self.words[:-1])), str(self.words[-1])]))
+        tasks = f", for {', '.join(model.task for model in self.models)} in turn" if len(self.words) > 1 else ""
+        text = (
+            f"Special words are constantly many, as in appendix A.3, if {self.numbers} are numbers, each in a spelling of its own."
+            f" Beside the six there are {counts} words but for the numeral that some spell{tasks}{self.machine}."
+            " Its number stands in one coordinate of the embedding."
+        )
+        return Claim.about(self.theorem, "", "special-words", f"Theorem {self.theorem}, and appendix A.3", text)
+
+
+SPELLINGS = (
+    Spellings("5.2", (6, 5, 5, 5), "repetitions"),
+    Spellings("5.4", (36,), "cells of the tape and places of the prompt", ", for bb2 on a blank tape"),
+    Spellings("5.7", (6,), "positions of the prompt"),
+    Spellings("5.8", (32,), "cells of the tape", ", for bb2 on a blank tape"),
+)
+NUMERAL = re.compile(r"-?\d+")
+
+
+@claims("theorem", SPELLINGS, lambda theorem: theorem.claim)
+def test_special_words(check: Check, theorem: Spellings) -> None:
+    def as_many(n: int) -> Counterexample | None:
+        for model, expected in zip(theorem.models, theorem.words, strict=True):
+            wired = model.build(n)
+            place = wired.registers.index("number")
+            for word, row in zip(wired.vocabulary, wired.model.words, strict=True):
+                numerals = NUMERAL.findall(word)
+                if len(numerals) > 1 or any(row[place] != int(numeral) for numeral in numerals):
+                    return Counterexample(task=model.task, word=word, number=float(row[place]))
+            spellings = {NUMERAL.sub("#", word) for word in wired.vocabulary}.difference(SPECIALS)
+            if len(spellings) != expected:
+                return Counterexample(task=model.task, expected=expected, spellings=sorted(spellings))
+        return None
+
+    check.chosen(SIZES, as_many, range="six sizes, every word", size=lambda n: n)

@@ -58,6 +58,10 @@ HEAD = """\
 Some tasks a recurrent model cannot solve, and a Transformer can. This page says which, and what an RNN needs to catch up: searches,
 or one attention layer. A row is a task, a column an architecture. A cell says at what cost the task is solved, and names the claims
 of the [ledger](ledger.md) that show it. Written by `python -m verify.table --markdown`, never by hand.
+
+![State bits against the least n at which each architecture is broken, and three models by hand that are not](capacity.svg)
+
+The line of [the lower bounds](lower-bounds.md) says when a recurrent model must fail. The points say when architectures do.
 """
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 LEAST_WIDTH = 80  # of the whole; with less, each line of the table is a list

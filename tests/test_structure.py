@@ -59,6 +59,7 @@ OF_THEOREMS = (
     "verify.inputs.hard_questions",
     "verify.framework.proofs",
     "verify.adversary",
+    "verify.capacity",
 )
 KNOW_NAMES = ("verify.dossiers", "verify.claims", *OF_THEOREMS)
 

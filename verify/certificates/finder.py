@@ -34,7 +34,7 @@ from verify.trusted import rounding
 from verify.trusted.heads import VALUE, Candidate, Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
-from verify.trusted.states import (
+from verify.trusted.abstract_state import (
     BESIDE,
     POSITION,
     SIZE,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from constructions.exports.files import parse_json, write_text
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural
-from verify.trusted import growth, halting, kernel, pigeonhole
+from verify.trusted import growth, halting, kernel, pigeonhole, states
 
 if TYPE_CHECKING:
     import pytest
@@ -28,6 +28,9 @@ def beside(witnesses: Path) -> Path:
 
 def check(theorem: Json, proof: Json) -> None:
     """By the checker whose language the theorem is in. Raises kernel.Rejected."""
+    if isinstance(theorem, dict) and "states" in theorem:
+        states.check(theorem, proof)
+        return
     task = theorem.get("task") if isinstance(theorem, dict) else None
     of_numbers = growth if isinstance(theorem, dict) and "bits_of_bits" in theorem else kernel
     (of_numbers if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
@@ -38,10 +41,13 @@ def stated(theorem: Json) -> str:
     if "bits_of_bits" in theorem:
         least = (1 << (theorem["bits_of_bits"] - 1)) - 1
         return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
+    if "states" in theorem:
+        family = theorem["family"]
+        return f"{stated(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
         oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""
-        return f"for all {sizes}: {theorem['task']} of size {theorem['size']}{oracle}, needs n = {theorem['bits']} bits of state"
+        return f"for all {sizes}: {theorem['task']} of size {theorem['size']}{oracle}, told apart by x[k]"
     kinds: dict[str, list[str]] = {}
     for name, kind in theorem["for_all"].items():
         kinds.setdefault(kind, []).append(name)

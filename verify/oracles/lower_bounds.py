@@ -1,4 +1,4 @@
-"""The lower bounds for all n, as theorems for `trusted.pigeonhole` and `trusted.halting`, and where to look for their proofs.
+"""The lower bounds for all n, as theorems for `trusted.pigeonhole`, `halting` and `states`, and where to look for proofs.
 
 Nothing of the proofs is trusted: what is found wrongly is rejected there. The theorems are what is shown.
 """
@@ -31,6 +31,25 @@ class LowerBound:
         checker = halting if self.theorem["task"] == "turing" else pigeonhole
         steps = [by_combination(owed) for owed in checker.obligations(self.theorem, self.hints)]
         return self.theorem, {"hints": self.hints, "steps": steps}
+
+    def states(self) -> Shown:
+        """Returns the theorem that a machine has 2^n states, and a proof. ValueError if none is found."""
+        family, proof = self.with_proof()
+        return {"states": "2**n", "family": family}, {"family": proof, "lines": LINES}
+
+
+ONE_STATE = [
+    ["state(alice(x))", "state(alice(y))", "suppose"],
+    ["length(alice(x))", "length(alice(y))", "length"],
+    *([f"output(alice({z}), bob(k))", f"says(state(alice({z})), length(alice({z})), bob(k))", "reads"] for z in "xy"),
+    *([f"output(alice({z}), bob(k))", f"answer(k, {z}[k])", "right"] for z in "xy"),
+]
+LINES = [
+    *ONE_STATE,
+    [ONE_STATE[2][1], ONE_STATE[3][1], "same", [0, 1]],
+    ["answer(k, x[k])", "answer(k, y[k])", "chain", [4, 2, 6, 3, 5]],
+]
+"""Two lists that lead to one state have the same answers, for `trusted.states`."""
 
 
 def loop(name: str, last: str, *items: Json) -> Json:

@@ -9,8 +9,9 @@ state at the same position, the model answers both alike, for each k. So where t
 k, a model that is always right has two states. At one position it has at least as many states as there are lists of right
 answers, one for each k, among the x whose words end there (`states_needed`). If these are 2^n, then Λ numbers of p bits
 hold Λp ≥ n bits.
-So far this is a person's argument. That the right answers tell Bob x_k, for every n, x and k, is proved: these prompts stand in
-`verify.oracles.lower_bounds` as data, and `trusted.pigeonhole` checks the proofs, `trusted.halting` that of Turing machines.
+That the right answers tell Bob x_k, for every n, x and k, is proved: these prompts stand in `verify.oracles.lower_bounds` as
+data, and `trusted.pigeonhole` checks the proofs, `trusted.halting` that of Turing machines. `trusted.states` checks the step
+from there to 2^n states.
 What this proves: the bound for exact, deterministic models, whatever their transition, size and precision are.
 What it does not: anything about models that may err or toss coins, or that see Alice's words again, by attention or by a
 search.

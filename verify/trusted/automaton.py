@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from verify.trusted.abstract_state import SIZE, Integer, Polynomial, names_of, number, substitute
 from verify.trusted.kernel import reject
 from verify.trusted.model import parse, whole
-from verify.trusted.states import SIZE, Integer, Polynomial, names_of, number, substitute
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-from verify.trusted.automaton import Apart, Consecutive, Invariant
-from verify.trusted.kernel import reject
-from verify.trusted.model import Head, Row, parse, text_of, whole
-from verify.trusted.states import (
+from verify.trusted.abstract_state import (
     BESIDE,
     ONE,
     POSITION,
@@ -58,6 +55,9 @@ from verify.trusted.states import (
     times,
     without,
 )
+from verify.trusted.automaton import Apart, Consecutive, Invariant
+from verify.trusted.kernel import reject
+from verify.trusted.model import Head, Row, parse, text_of, whole
 
 # Registers beside the model's, of a query and a key together: substitutions reach them as they do registers.
 READ, VALUE, SCORE, PLACE = -1, -100_000, -200_000, -200_001

@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from verify.trusted.kernel import reject
-from verify.trusted.states import (
+from verify.trusted.abstract_state import (
     POSITION,
     SIZE,
     Format,
@@ -37,6 +36,7 @@ from verify.trusted.states import (
     number,
     plain,
 )
+from verify.trusted.kernel import reject
 
 Row = list[tuple[int, Polynomial]]
 """Coordinates in order, and their weights."""

@@ -12,7 +12,7 @@ size, is n. Alice does not know k, Bob does not know x. x[i] is 0 outside of 1 â
 
 What follows: of the 2^n texts that Alice writes, all of one length, any two have words of Bob behind which the right answers
 differ. All that a deterministic recurrent model does there, whatever it thinks, depends on its state, the position and Bob's
-words. If it is always right it has 2^n states at one position, n bits. This step is for people; all before it is checked.
+words. If it is always right it has 2^n states at one position, n bits. `trusted.states` checks this step.
 
 The tasks are the methods below. index: the q-th token. ngram: the token behind the first place where the query stands.
 counting: is there a q, so more than 0 of them? istree: items are edges between the vertices 1 â€¦ size; is the graph connected,

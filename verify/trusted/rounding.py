@@ -1,6 +1,6 @@
 """Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and `states.py`, `model.py`, `automaton.py`, `heads.py` and `kernel.py` beside it.
+It needs Python's standard library alone, and `abstract_state.py`, `model.py`, `automaton.py`, `heads.py` and `kernel.py` beside it.
 Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; WEIGHTS is read as `model.py` says.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
@@ -20,7 +20,7 @@ the same in both;
 Not shown: that these texts are the task's, that the invariants hold, and that the exact machine solves the task.
 
 Method. The certificate has classes of positions at the entry of each sublayer, and for each class how its parts go over into
-classes of the next one. Each step here takes a class to parts, by the operators of the sublayer on polynomials (`states.py`),
+classes of the next one. Each step here takes a class to parts, by the operators of the sublayer on polynomials (`abstract_state.py`),
 by what heads read (`heads.py`), by splits that the certificate asks for; and each part must be an instance of the class that
 the certificate names (`require_covered`). So each position of each text has a class at each entry, by induction over sublayers.
 A class also lists the classes that the position before may have, which is checked in the same way (`link`); heads meet a key of
@@ -43,29 +43,7 @@ from typing import Any
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from verify.trusted.automaton import (
-    Consecutive,
-    Delayed,
-    Limited,
-    range_of,
-    read_invariant,
-    read_place,
-)
-from verify.trusted.heads import LINE, READ, Candidate, Machine, Reader, index_of, only_share
-from verify.trusted.kernel import Rejected, reject
-from verify.trusted.model import (
-    NUMBER,
-    Block,
-    Row,
-    Weights,
-    parse,
-    read_rows,
-    read_tensors,
-    require_elements,
-    text_of,
-    whole,
-)
-from verify.trusted.states import (
+from verify.trusted.abstract_state import (
     BESIDE,
     ONE,
     POSITION,
@@ -88,6 +66,28 @@ from verify.trusted.states import (
     substitute,
     times,
     written,
+)
+from verify.trusted.automaton import (
+    Consecutive,
+    Delayed,
+    Limited,
+    range_of,
+    read_invariant,
+    read_place,
+)
+from verify.trusted.heads import LINE, READ, Candidate, Machine, Reader, index_of, only_share
+from verify.trusted.kernel import Rejected, reject
+from verify.trusted.model import (
+    NUMBER,
+    Block,
+    Row,
+    Weights,
+    parse,
+    read_rows,
+    read_tensors,
+    require_elements,
+    text_of,
+    whole,
 )
 
 UNIT, GATE, KEPT = -400_000, -500_000, -600_000  # registers beside the model's: what units and recurrences hold

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from verify.trusted import growth, halting, kernel, pigeonhole
+from verify.trusted import growth, halting, kernel, pigeonhole, states
 
 ALWAYS = {"__future__", "collections.abc", "typing"}
 SMALL: dict[ModuleType, tuple[int, set[str], set[str]]] = {  # its most lines, what it has of Python, and of this folder
@@ -27,6 +27,15 @@ SMALL: dict[ModuleType, tuple[int, set[str], set[str]]] = {  # its most lines, w
             "verify.trusted.pigeonhole",
             "verify.trusted.kernel.reject",
             *(f"verify.trusted.pigeonhole.{name}" for name in ("FIELDS", "Statement", "put")),
+        },
+    ),
+    states: (
+        150,
+        {"ast"},
+        {
+            "verify.trusted.halting",
+            "verify.trusted.pigeonhole",
+            *(f"verify.trusted.kernel.{name}" for name in ("Rejected", "reject")),
         },
     ),
     pigeonhole: (

@@ -29,7 +29,8 @@ from verify.certificates.building import build, part_of, wired_of
 from verify.certificates.finder import certificate_of, certificate_of_file
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
-from verify.trusted import heads, rounding, states
+from verify.trusted import abstract_state as states
+from verify.trusted import heads, rounding
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import parse
 from verify.trusted.rounding import check

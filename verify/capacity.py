@@ -38,7 +38,7 @@ WIRED = {"transformer": "Transformer", "rag": "RNN with search", "hybrid": "hybr
 WIRED_TASKS = ("index", "istree")
 WIRED_SIZES = (2, 4, 8, 16, 32)
 PAIRS = 4  # for each model, task and n
-N_MAX = 14
+N_MAX = 17
 DESCRIPTION = """Breaks each architecture that the paper names, at the least n at which some two prompts of a lower bound leave
 the same state. Prints state bits and that n."""
 EPILOG = f"""examples:

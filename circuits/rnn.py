@@ -36,6 +36,7 @@ from constructions.show import cli
 
 LONGEST_STEP = 10.0  # seconds, of some hundred steps together
 PLAIN = (int, bool, float, str, bytes, type(None))  # types of states that no step can change
+ENDED = getattr(signal, "SIGVTALRM", 0)  # what ends a child whose step does not
 LONGEST_THOUGHT = 100_000  # words of a chain of thought
 
 
@@ -191,19 +192,27 @@ def of_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
     return Rnn(name, len(circuit.states), lambda: circuit.initial, step, answer, reads_words=True)
 
 
-@contextmanager
-def guarded(what: str) -> Iterator[Callable[..., None]]:
-    """Turns what a user's code raises into one line, and so an endless step. Gives what starts the clock anew, or of 0 stops it."""
+def late(what: str) -> str:
+    """Returns the line about code that took too long."""
+    return f"{what}: its code took more than {LONGEST_STEP:g} s for one step"
 
-    late = f"{what}: its code took more than {LONGEST_STEP:g} s for one step"
+
+@contextmanager
+def guarded(what: str, *, ends: bool = False) -> Iterator[Callable[..., None]]:
+    """Turns what a user's code raises into one line, and so an endless step. Gives what starts the clock anew, or of 0 stops it.
+
+    ends: one call of C, in which no handler of Python runs, ends the process by ENDED after more time. For a child process alone.
+    """
+
+    line = late(what)
     rings = itertools.count()
 
     def ring(*_: object) -> None:
         if next(rings) > 2:  # its code has caught what was raised, again and again
-            sys.stderr.write(f"\nerror: {late}, and does not let itself be stopped\n")
+            sys.stderr.write(f"\nerror: {line}, and does not let itself be stopped\n")
             sys.stderr.flush()
             os._exit(cli.USAGE)
-        raise RnnError(late)
+        raise RnnError(line)
 
     clock = hasattr(signal, "setitimer")
     try:
@@ -215,6 +224,8 @@ def guarded(what: str) -> Iterator[Callable[..., None]]:
         if clock:
             seconds = LONGEST_STEP if seconds is None else seconds
             signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 5)
+            if ends:  # it counts the time that this process computes
+                signal.setitimer(signal.ITIMER_VIRTUAL, 2 * seconds and 2 * seconds + 1)
 
     try:
         wind()
@@ -235,5 +246,5 @@ def guarded(what: str) -> Iterator[Callable[..., None]]:
         raise RnnError(f"{what}{place}: {type(error).__name__}{': ' * bool(told)}{told}") from error
     finally:
         if clock:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            wind(0)
             signal.signal(signal.SIGALRM, before)

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from circuits.rnn import Rnn, RnnError, guarded, key, load
+from circuits.child import DiedError, cores, forked, in_turn
+from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.oracles import reductions
@@ -43,6 +44,7 @@ TASKS: dict[str, Reduction] = {
 MOST_LEVELS = 26  # of the tree: 2^26 leaves, of which each is 8 bytes
 MOST_KNOWN = 1 << 16  # states that are kept one by one, before leaves are kept as numbers of 64 bits
 MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be confused
+MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
@@ -187,8 +189,8 @@ class Search:
         deeper = min(self.questions.n, MOST_LEVELS) - level
         leaves = np.empty((len(roots), 1 << deeper), np.uint64)
         done, wanted = 0, 1 << max(0, self.rnn.state_bits // 2 - 2)
-        for number, (state, _) in enumerate(roots):
-            leaves[number] = self._subtree(state, level, deeper, position)
+        for number, row in enumerate(self._rows(roots, level, deeper, position)):
+            leaves[number] = row
             count = (number + 1) << deeper
             if count >= wanted or number + 1 == len(roots):
                 wanted, done = 2 * count, number + 1
@@ -205,6 +207,26 @@ class Search:
                     self.unsure = True
                 self._require_bits(int(np.count_nonzero(~equal)) + 1)
         return None
+
+    def _rows(self, roots: list[tuple[Any, Bits]], level: int, deeper: int, position: int) -> Iterator[Any]:
+        """Yields the leaves of each root, in order: some children share the roots if there are many leaves."""
+
+        def row(number: int) -> Any:
+            with guarded(self.rnn.name, ends=True):
+                return self._subtree(roots[number][0], level, deeper, position)
+
+        if len(roots) << deeper < MANY_LEAVES or cores() < 2:
+            yield from (self._subtree(state, level, deeper, position) for state, _ in roots)
+            return
+        self.wind(0)  # the steps are those of the children, who have clocks of their own
+        try:
+            for leaves in in_turn(2, row, range(len(roots))):
+                self.seen += 2 << deeper
+                self.tell(self.seen)
+                yield leaves
+        except DiedError as error:
+            raise RnnError(late(self.rnn.name) if error.status == -ENDED else f"{self.rnn.name}: {error}") from error
+        self.wind()
 
     def _subtree(self, root: Any, level: int, deeper: int, position: int) -> Any:
         states = [root]
@@ -445,6 +467,15 @@ def kept(args: argparse.Namespace) -> dict[str, Any]:
     return dict(found)
 
 
+def searched(args: argparse.Namespace) -> dict[str, Any]:
+    """Returns what `attack` finds. Raises RnnError."""
+    with guarded(args.rnn, ends=True) as wind:
+        rnn = load(args.rnn, args.words)
+        wind()
+        with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
+            return attack(rnn, args.task, args.n_max, tell, wind)
+
+
 def show(found: dict[str, Any]) -> Iterator[str]:
     """Yields the lines of an outcome for people."""
     if "outcome" in found:
@@ -482,11 +513,13 @@ def main(argv: Sequence[str]) -> int:
         found = kept(args)
     else:
         started = time.monotonic()
-        with cli.usage_errors(), guarded(args.rnn) as wind:
-            rnn = load(args.rnn, args.words)
-            wind()
-            with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
-                found = attack(rnn, args.task, args.n_max, tell, wind)
+        with cli.usage_errors():
+            try:
+                (found,) = forked(lambda: [searched(args)])
+            except DiedError as error:
+                if error.status == cli.USAGE:  # its last words stand on stderr
+                    return cli.USAGE
+                raise RnnError(late(args.rnn) if error.status == -ENDED else f"{args.rnn}: {error}") from error
         if args.resume is not None:
             write_text(args.resume, json.dumps(found) + "\n")
         cli.remark(f"searched for {time.monotonic() - started:.1f} s")

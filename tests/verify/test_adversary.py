@@ -17,7 +17,7 @@ import pytest
 
 from circuits.aiger import write
 from circuits.builder import Builder
-from circuits.rnn import load
+from circuits.rnn import RnnError, load
 from verify.adversary import Questions, Search, digest, main
 
 RNNS = '''
@@ -99,6 +99,8 @@ def deaf(s, t):
         except Exception:
             pass
 never = Rnn(4, lambda: 0, deaf, lambda s, q: 1)
+mixes = Rnn(17, lambda: 0, lambda s, t: (s * 40503 + t * 77 + 13) % 2**17 if t < 3 else s, last)
+hangs_at_9 = Rnn(17, lambda: 0, lambda s, t: s if s == 8 else sum(range(10**13)), last)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
 
@@ -425,3 +427,45 @@ def test_the_clock_stands_still_while_leaves_are_sorted(
     code, found, _ = attack(capsys, "--task", "counting", "--rnn", f"{file}:RNN")
     assert code == 1
     judge(file, "RNN", found)
+
+
+@pytest.mark.parametrize("place", ["start", "step", "file"])
+def test_a_hang_inside_one_call_of_c_ends(
+    tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No handler of Python runs there: the process is a child, which the system ends."""
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.3)
+    path, hang = tmp_path / "deep.py", "sum(range(10**13))"
+    start, step = (hang if place == where else "0" for where in ("start", "step"))
+    path.write_text(f"STATE_BITS = 4\nRNN = (lambda: {start}, lambda s, t: {step}, lambda s, q: 1)\n")
+    if place == "file":
+        path.write_text(f"{path.read_text()}{hang}\n")
+    began = time.monotonic()
+    code, found, err = attack(capsys, "--task", "index", "--rnn", path)
+    assert (code, found) == (2, {})
+    assert f"{path}: its code took more than 0.3 s for one step" in err
+    assert time.monotonic() - began < 60
+
+
+def test_two_cores_find_the_leaves_that_one_finds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rnn, questions, pairs = load(f"{file}:mixes"), Questions("index", 12, False), []
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 4)
+    for least in (1 << 30, 1):
+        monkeypatch.setattr("verify.adversary.MANY_LEAVES", least)
+        monkeypatch.setattr("verify.adversary.cores", lambda: 2)
+        search = Search(rnn, questions, lambda seen: None, lambda *_: None)
+        roots = [(state, (state,)) for state in range(7)]
+        rows = list(search._rows(roots, 3, 6, 3))
+        pairs.append([row.tolist() for row in rows])
+        assert search.run() is not None
+    assert pairs[0] == pairs[1]
+    assert len(pairs[0]) == 7
+
+
+def test_a_hang_on_the_second_core_ends(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.3)
+    monkeypatch.setattr("verify.adversary.MANY_LEAVES", 1)
+    monkeypatch.setattr("verify.adversary.cores", lambda: 2)
+    search = Search(load(f"{file}:hangs_at_9"), Questions("index", 12, False), lambda seen: None, lambda *_: None)
+    with pytest.raises(RnnError, match=r"its code took more than 0.3 s for one step"):
+        list(search._rows([(8, ()), (9, ())], 3, 6, 3))

@@ -20,7 +20,7 @@ the same in both;
 Not shown: that these texts are the task's, that the invariants hold, and that the exact machine solves the task.
 
 Method. The certificate has classes of positions at the entry of each sublayer, and for each class how its parts go over into
-classes of the next one. Each step here takes a class to parts, by the operators of the sublayer on polynomials (`abstract_state.py`),
+classes of the next one. Each step here takes a class to parts, by the operators on polynomials (`abstract_state.py`),
 by what heads read (`heads.py`), by splits that the certificate asks for; and each part must be an instance of the class that
 the certificate names (`require_covered`). So each position of each text has a class at each entry, by induction over sublayers.
 A class also lists the classes that the position before may have, which is checked in the same way (`link`); heads meet a key of

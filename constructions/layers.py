@@ -111,12 +111,21 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
+class Said:
+    """What the heads of a model look up. registers: names in the order of coordinates. heads: as the plan has them."""
+
+    registers: tuple[str, ...]
+    heads: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Transformer:
     """Embedding, blocks and output head; a Linear RNN or a hybrid if its blocks are.
 
     words: (vocabulary, d). A token at 1-based position l embeds as words[token] + l·position.
     position: (d,).  unembed: (vocabulary, d); the logits are unembed · (last residual vector).
     longest: the most tokens of a sequence that the weights are certified for; None if nobody has said so.
+    said: what the heads look up, as data; None if nobody has said so. Who uses it holds it against the matrices.
     """
 
     words: Matrix
@@ -124,6 +133,7 @@ class Transformer:
     blocks: tuple[Block, ...]
     unembed: Matrix
     longest: int | None = None
+    said: Said | None = None
 
     def admit(self, length: int, *, beyond: bool = False) -> None:
         """What every engine asks before it reads a sequence of so many tokens. Raises BeyondBound unless told `beyond`."""

@@ -24,6 +24,7 @@ BELOW = {
         "constructions.layers",
         "constructions.rows",
         "constructions.walk",
+        "constructions.wiring",  # what heads look up, as data
     ),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),

@@ -82,13 +82,18 @@ def deviation(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs: 
     products: keys and queries. needs: which registers hold squares, or bits. Squares are taken as exact; the score of
     a rounded one is off by a little.
     """
-    difference = {term: -c for term, c in lookup.score().items()}
+    return {(left, right): c for (left, right), c in difference(lookup, products, needs).items() if left}
+
+
+def difference(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs: Iterable[Need]) -> Quadratic:
+    """Returns all of the score Σ key·query less the lookup's, see `deviation`; what is alike for all keys has an empty key."""
+    unlike = {term: -c for term, c in lookup.score().items()}
     for key, query in products:
-        _add(difference, _product(key), _product(query), 1)
+        _add(unlike, _product(key), _product(query), 1)
     rules, result = _rules(needs), Quadratic()
-    for (left, right), c in difference.items():
+    for (left, right), c in unlike.items():
         _add(result, _reduce({left: c}, rules), _reduce({right: 1}, rules), 1)
-    return {(left, right): c for (left, right), c in result.items() if left and c}
+    return {term: c for term, c in result.items() if c}
 
 
 # Scores as polynomials

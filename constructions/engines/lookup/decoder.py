@@ -1,0 +1,176 @@
+"""Greedy decoding by the machine code of a model: memory that grows, and calls."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from constructions.engines.lookup.program import Compiler, Program
+from constructions.engines.lookup.values import NotCovered
+from constructions.engines.protocol import Respond, Tick, no_response
+from constructions.engines.weights import Weights
+from constructions.layers import Transformer
+from precision.format import Arithmetic, Discipline
+
+Array = Any
+LONGEST_BITS = 31  # positions are 32 bits in tables
+FIRST_ROOM = 1 << 25  # bytes
+PIECE = 1 << 16  # tokens between two ticks
+
+
+class GaveUp(Exception):
+    """A check of the run failed; produced: the tokens that are right all the same."""
+
+    def __init__(self, produced: list[int], reason: str) -> None:
+        super().__init__(f"not decided by lookups: {reason}")
+        self.produced = produced
+
+
+def _machine() -> Any:
+    """Returns a description of this processor; whoever compiles takes it over."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+    )
+
+
+def link(text: str) -> Any:
+    """Returns what holds the machine code of this text."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    builder.getModulePassManager().run(module, builder)
+    linked = llvm.create_mcjit_compiler(module, machine)
+    linked.finalize_object()
+    return linked
+
+
+class LookupDecoder:
+    """One run of a model. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
+
+    most: tokens of the longest text. Raises NotCovered for a model that lookups do not decide.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        most: int,
+        *,
+        beyond: bool = False,
+        keep: frozenset[int] = frozenset(),
+    ) -> None:
+        fmt = arithmetic.format
+        if arithmetic.discipline is not Discipline.FUSED or not fmt.is_fixed_point or fmt.quantum_exponent > 0:
+            raise NotCovered("an arithmetic other than fused fixed point")
+        if model.longest is not None and not beyond:
+            most = min(most, model.longest)
+        if most.bit_length() >= LONGEST_BITS:
+            raise NotCovered("a text longer than positions are counted")
+        self._model, self._beyond, self._quantum = model, beyond, fmt.quantum_exponent
+        self._program: Program = Compiler(Weights(model, arithmetic), most.bit_length(), keep).compile()
+        self._linked = link(self._program.text)
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        address = self._linked.get_function_address
+        self._feed = signature(address("feed"))
+        self._rehash = [signature(address(f"rehash{i}")) for i in range(len(self._program.layout.hashes))]
+        self._stops = np.zeros(len(model.words), np.uint8)
+        self._cells = np.zeros(self._program.layout.cells // 8, np.int64)
+        self._records = np.zeros(0, np.uint8)
+        self._tokens = np.zeros(0, np.int32)
+        self._hashes: list[Array] = []
+        self._arguments = np.zeros(4 + len(self._program.tables), np.int64)
+        self.length = 0  # tokens that have gone in
+        self._room = 0
+        self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
+
+    def _grow(self, room: int) -> None:
+        """Makes room for so many positions."""
+        layout = self._program.layout
+        records = np.zeros((room + 1) * layout.stride + 8, np.uint8)
+        records[: len(self._records)] = self._records
+        tokens = np.zeros(room + 1, np.int32)
+        tokens[: len(self._tokens)] = self._tokens
+        self._records, self._tokens, self._room = records, tokens, room
+        arrays = [tokens, self._cells, self._stops, *self._program.tables]
+        self._arguments[:] = [records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
+        bits = room.bit_length() + 1
+        old, self._hashes = self._hashes, [np.zeros(1 << bits, np.int32) for _ in layout.hashes]
+        for i, (at, table) in enumerate(zip(layout.hashes, self._hashes, strict=True)):
+            self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 64 - bits
+            if old:
+                self._rehash[i](self._arguments.ctypes.data, old[i].ctypes.data, len(old[i]))
+
+    def decode(
+        self,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        respond: Respond = no_response,
+        tick: Tick = lambda length: None,
+    ) -> list[int]:
+        """Returns the new tokens, see `Asked`. Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound."""
+        self._stops[:] = 0
+        self._stops[list(stop)] = 1
+        known, longest = len(prompt), len(prompt) + limit
+        self._model.admit(known, beyond=self._beyond)
+        self._put(0, prompt)
+        alone = respond is no_response
+        while True:
+            end = min(self.length + PIECE, longest - 1 if alone else known)
+            if self._model.longest is not None and not self._beyond:
+                end = min(end, self._model.longest)
+                self._model.admit(self.length + (end <= self.length), beyond=False)
+            if end > self._room:
+                self._grow(max(end, min(2 * self._room, longest)))
+            self._cells[0] = known
+            fed = self._feed(self._arguments.ctypes.data, self.length, end)
+            if fed < 0:
+                raise GaveUp(self._tokens[len(prompt) : known].tolist(), self._program.reasons[-1 - fed])
+            self.length = fed
+            tick(fed)
+            if fed < known:
+                continue
+            known = fed + 1
+            last = int(self._tokens[fed])
+            if last in stop:
+                return self._tokens[len(prompt) : known].tolist()  # type: ignore[no-any-return]
+            response = () if alone else respond(self._tokens[:known].tolist())
+            if response:
+                self._put(known, response)
+                known += len(response)
+            if known >= longest:
+                return self._tokens[len(prompt) : known].tolist()  # type: ignore[no-any-return]
+
+    def _put(self, at: int, tokens: Sequence[int]) -> None:
+        given = np.array(tokens, np.int64)
+        for token in given[(given < 0) | (given >= len(self._stops))].tolist():
+            raise IndexError(f"token {token} is not in the vocabulary of {len(self._stops)}")
+        if at + len(given) > self._room:
+            self._grow(max(at + len(given), 2 * self._room))
+        self._tokens[at : at + len(given)] = given
+
+    def registers(self, kept: int) -> list[list[int]]:
+        """Returns the registers after a kept sublayer in quanta, by register and position."""
+        stride = self._program.layout.stride
+        columns = []
+        for field, value in self._program.kept[kept]:
+            size, shift = value.width // 8, value.exponent - self._quantum
+            first = stride + field
+            data = self._records.tobytes()
+            raw = [data[first + p * stride :][:size] for p in range(self.length)]
+            integers = [int.from_bytes(item, "little", signed=True) for item in raw]
+            columns.append([i << shift if shift >= 0 else i >> -shift for i in integers])
+        return columns
+
+
+__all__ = ["GaveUp", "LookupDecoder", "NotCovered"]

@@ -1,0 +1,581 @@
+"""A head as a table: keys go in by their values, a query finds the best of its matches, and what was assumed is checked.
+
+A head's Lookup says what its score is: −scale·Σ(key − query)² + preference − penalty at position 1, but for what is
+alike for all keys. That the matrices say the same is decided when the code is written (`difference`); the code then
+checks at each token what that rests on: that registers hold squares, that `one` is 1, `first` marks position 1, and
+keys are 0 there where it is exempt.
+
+Who leads? Let G be the lead behind which all other keys vanish together (precision/winners.py). Rounding a score moves
+it by less than a quantum, and keeps the order, also at the ends of the range. So a column is decided if the exact score of
+the winner is
+  - in the range, and by G and two quanta above the lowest number of the format;
+  - by as much above −scale·(step of keys)² + the largest preference, which no key that differs exceeds;
+  - by as much above position 1 and above the next best of its matches.
+Whatever of this the ranges do not show beforehand is compared at each token; where a comparison fails,
+the run is given up, and somebody else decodes the text. A square that is rounded may be off by a quantum: what this moves a score by is added to the lead twice.
+
+Tables. Keys of equal values are a group. Its matches are alike in rank in a *run*: the first of a run counts them and
+adds up what they hold. Without a preference a group is one run. If all queries prefer alike, it keeps its best run. If
+a query says which key it wishes for, the runs of a group are a chain from the latest back, whose keys rise or fall
+along it; jumps as in Myers' applicative lists find a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from constructions.engines.lookup.layout import STRIDE, Layout
+from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value, constant
+from constructions.engines.weights import Weight
+from constructions.rows import HeadRows, Row
+from constructions.wiring.affine import Affine
+from constructions.wiring.lookup import Polynomial, difference
+from constructions.wiring.plan import Head
+from precision.format import Rounding
+from precision.winners import vanishing_lead
+
+ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+DIGIT = 32  # bits of a digit of 1/m
+
+
+def number(weight: Weight, code: Code) -> Fraction:
+    """Returns a weight as the number that it is."""
+    return weight.quanta * Fraction(2) ** code.quantum
+
+
+def rows_of(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Value:
+    """Returns a row over numbers, and a bias in quanta, exactly."""
+    terms = [code.scaled(vector[i], number(weight, code)) for i, weight in row]
+    return code.total([*terms, constant(bias * Fraction(2) ** code.quantum)])
+
+
+class HeadCode:
+    """One head of a block, at one position."""
+
+    def __init__(
+        self,
+        code: Code,
+        layout: Layout,
+        names: Sequence[str],
+        head: object,
+        rows: HeadRows,
+        record: str,
+        stream: Sequence[Value],
+        length: int,
+    ) -> None:
+        if not isinstance(head, Head) or head.lookup is None:
+            raise NotCovered("a head of which nobody has said what it looks up")
+        self.code, self.layout, self.record, self.stream, self.head = code, layout, record, stream, head
+        self.lookup, self.rows, self.names = head.lookup, rows, names
+        self.places = {name: i for i, name in enumerate(names)}
+        self.length = length
+        lookup = self.lookup
+        self.means = lookup.prefer is None
+        self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
+        self._hold_against_matrices()
+        if code.rounding not in (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY):
+            raise NotCovered("a rounding that is not to the nearest")
+        code_lead = vanishing_lead(length - 1, -code.quantum) + 2 * Fraction(2) ** code.quantum + 2 * self.slack
+        self.lead = constant(Fraction(-(-code_lead.numerator * 16 // code_lead.denominator), 16))
+        if length >> -code.quantum or (lookup.penalty is not None and not lookup.exempt):
+            raise NotCovered(f"{head.name}: a short format, or a penalty without exemption")
+        self._ranges()
+
+    # What is known before
+
+    def _hold_against_matrices(self) -> None:
+        lookup, names = self.lookup, self.names
+        if len(self.rows.key) != len(self.rows.query):
+            raise NotCovered("a score of two widths")
+
+        def form(row: Row) -> Affine:
+            return Affine({names[i]: number(weight, self.code) for i, weight in row})
+
+        self.products = [(form(k), form(q)) for k, q in zip(self.rows.key, self.rows.query, strict=True)]
+        squares = [need for need in self.head.needs if need.squared and need.place == "every position"]
+        unlike = difference(lookup, self.products, squares)
+        if any(left for left, _ in unlike):
+            raise NotCovered(f"{self.head.name}: its matrices look up something else")
+        self.alike: Polynomial = {right: c for (_, right), c in unlike.items()}
+        self.squares = squares
+        inexact = [need for need in squares if 2 * self.form(need.equals).exponent < self.code.quantum]
+        self.slack = sum((self._moved(need.form) for need in inexact), Fraction(0))
+
+    def _moved(self, form: Affine) -> Fraction:
+        """Returns what a quantum of the register moves a score by. Raises NotCovered where that depends on others."""
+        if len(form.terms) != 1:
+            raise NotCovered(f"{self.head.name}: a sum that holds a rounded square")
+        ((name, _),) = form.terms.items()
+        moved = Fraction(0)
+        for key, query in self.products:
+            for of, other in ((key, query), (query, key)):
+                if (c := of.terms.get(name)) is not None:
+                    if not set(other.terms) <= {"one", "first"}:
+                        raise NotCovered(f"{self.head.name}: a rounded square times a register")
+                    moved += abs(c) * sum(map(abs, other.terms.values()), abs(other.constant))
+        return moved * Fraction(2) ** self.code.quantum
+
+    def form(self, form: Affine, vector: Sequence[Value] | None = None) -> Value:
+        """Returns a form over the registers; `one` is 1, which is checked."""
+        vector = self.stream if vector is None else vector
+        terms = [
+            constant(c) if name == "one" else self.code.scaled(vector[self.places[name]], c)
+            for name, c in form.terms.items()
+        ]
+        return self.code.total([*terms, constant(form.constant)])
+
+    def _ranges(self) -> None:
+        """Decides which preference this is, and what every key that differs stays below."""
+        lookup, code = self.lookup, self.code
+        self.wish: Value | None = None
+        self.key = ZERO
+        self.curve = Fraction(lookup.prefer.curve) if lookup.prefer else Fraction(0)
+        self.highest = Fraction(0)  # of all preferences
+        self.spread = Fraction(0)
+        if (prefer := lookup.prefer) is not None:
+            self.key = self.form(prefer.key)
+            pull = self._fixed(prefer.pull)
+            if pull is not None:
+                self.pull = pull
+                low, high = self.key.least, self.key.most
+                slopes = (pull - 2 * self.curve * low, pull - 2 * self.curve * high)
+                if not (min(slopes) >= 0 or max(slopes) <= 0) or max(slopes) == min(slopes) == 0:
+                    raise NotCovered(f"{self.head.name}: prefers what is in between")
+                self.rising = min(slopes) >= 0
+                step = Fraction(2) ** self.key.exponent
+                closest = min(abs(pull - self.curve * (2 * end + sign * step)) for end, sign in ((low, 1), (high, -1)))
+                if high > low and step * closest < self.lead.least:
+                    raise NotCovered(
+                        f"{self.head.name}: the second best is close: {float(step * closest)}, not {float(self.lead.least)}"
+                    )
+                ends = [pull * end - self.curve * end * end for end in (low, high)]
+                self.highest, self.spread = max(ends), max(ends) - min(ends)
+            elif self.curve > 0:
+                self.wish = self.form(prefer.pull * (1 / (2 * self.curve)))
+            else:
+                raise NotCovered(f"{self.head.name}: prefers by a form without a curve")
+        self.keys = []
+        for key, _ in lookup.equal:
+            least, exponent = self.spread + 2 * self.lead.least, -200
+            while lookup.scale * Fraction(4) ** exponent < least:
+                exponent += 1
+            value = self.form(key)
+            self.keys.append(code.in_word(code.on_grid(value, min(exponent, 0))))
+
+    def _fixed(self, form: Affine) -> Fraction | None:
+        return None if set(form.terms) - {"one"} else form.constant + form.terms.get("one", Fraction(0))
+
+    # At each position
+
+    def check(self, checked: set[object]) -> None:
+        """Checks what the lookup rests on; once for all heads of a block."""
+        code, quantum = self.code, constant(Fraction(2) ** self.code.quantum)
+        about = code.about
+        code.about = f"{about}: what it needs of registers"
+        if "one" in self.places:
+            self._once(
+                checked, "one", lambda: code.guard(code.compare("eq", self.stream[self.places["one"]], constant(1)))
+            )
+        if "first" in self.places:
+            self._once(checked, "first", lambda: code.guard(self._is_first()))
+        for need in self.squares:
+
+            def square(form: Affine = need.form, root: Affine = need.equals) -> None:
+                side = self.form(root)
+                left, right = self.form(form), code.multiply(side, side)
+                if right.exponent >= code.quantum:
+                    code.guard(code.compare("eq", left, right))
+                    return
+                code.guard(code.compare("sle", left, code.add(right, quantum)))
+                code.guard(code.compare("sge", left, code.add(right, quantum, -1)))
+
+            self._once(checked, (str(need.form), str(need.equals)), square)
+        for side, rows in (("key", self.rows.key), ("query", self.rows.query)):
+            for row in rows:
+                self._once(checked, (side, row), lambda row=row: self._element(row))  # type: ignore[misc]
+        if self.lookup.exempt:
+            for value in self.keys:
+                later = code.test("ne", "%p", 0)
+                zero = code.compare("eq", value, ZERO)
+                code.guard(code.either(later, zero))
+
+        code.about = about
+
+    def _once(self, checked: set[object], what: object, how: Callable[[], None]) -> None:
+        if what not in checked:
+            checked.add(what)
+            how()
+
+    def _is_first(self) -> str:
+        code, value = self.code, self.stream[self.places["first"]]
+        here = code.op(f"zext i1 {code.test('eq', '%p', 0)} to i64")
+        return code.compare("eq", value, Value(here, 0, 1, 0))
+
+    def _element(self, row: Row) -> None:
+        """Checks that a coordinate of a key or query is an element as it is."""
+        code = self.code
+        value = rows_of(code, row, self.stream)
+        if value.exponent < code.quantum:
+            value = code.on_grid(value, code.quantum)
+        most = constant(code.largest * Fraction(2) ** code.quantum)
+        code.guard(code.compare("sle", value, most))
+        code.guard(code.compare("sge", value, code.scaled(most, -1)))
+
+    # Tables
+
+    def insert(self) -> None:
+        """Puts the position into its group."""
+        code, layout = self.code, self.layout
+        self.key_fields = [self._keep(key) for key in self.keys]
+        self.key_field = 0 if self.means else self._keep(self.key)
+        self.values = [code.round(rows_of(code, row, self.stream)) for row in self.rows.value]
+        self.value_fields = [self._keep(value) for value in self.values]
+        self.count_field = layout.room(8)  # of others in the run
+        grown = [Value("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
+        self.sums = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
+        self.sum_fields = [layout.field(value) for value in self.sums]
+        if self.wish is not None:
+            self.prev, self.later, self.jump, self.depth, self.way = (layout.room(8) for _ in range(5))
+        self.table = layout.table() if self.keys else layout.cell()
+        end = code.label()
+        if self.lookup.exempt:
+            code.only_if(code.test("ne", "%p", 0), end)
+        slot = self._slot(self.keys)
+        there = code.cell(slot, self._slot_type())
+        new, old = code.label(), code.label()
+        code.branch(code.test("eq", there, 0), new, old)
+        code.enter(old)
+        node = self._record(there)
+        if self.means:
+            self._join(node)
+            code.say(f"br label %{end}")
+        else:
+            best = code.load(code.plus(node, self.key_field), self.key)
+            level, other = code.label(), code.label()
+            code.branch(code.compare("eq", self.key, best), level, other)
+            code.enter(level)
+            self._join(node)
+            code.say(f"br label %{end}")
+            code.enter(other)
+            higher = code.compare("sge", self.key, best)
+            if self.wish is None:
+                code.branch(higher, *((new, end) if self.rising else (end, new)))
+            else:
+                self._link(node, there, higher)
+                code.say(f"br label %{new}")
+        code.enter(new)
+        self._put_slot(slot)
+        code.place(end)
+
+    def _keep(self, value: Value) -> int:
+        """Returns the field that holds the number; what is held already is not held twice."""
+        field = self.layout.known.get(value)
+        if field is None:
+            field = self.layout.known[value] = self.layout.field(value)
+            self.code.store(self.code.plus(self.record, field), value)
+        return field
+
+    def _slot_type(self) -> str:
+        return "i32" if self.keys else "i64"
+
+    def _put_slot(self, slot: str) -> None:
+        code, number = self.code, self.code.plus("%p", 1)
+        if self.keys:
+            code.say(f"store i32 {code.op(f'trunc i64 {number} to i32')}, ptr {code.pointer(slot)}, align 4")
+        else:
+            code.put(slot, number)
+        if self.wish is not None:  # the root of a chain jumps to itself
+            field = code.plus(self.record, self.jump)
+            now = code.cell(field)
+            code.put(field, code.choose(code.test("eq", now, 0), number, now))
+
+    def _record(self, number: str) -> str:
+        """Returns the record of a position, counted from 1; that of 0 is nobody's."""
+        return self.code.element("%records", self.code.plus(number, -1), STRIDE)
+
+    def _slot(self, keys: Sequence[Value]) -> str:
+        """Returns the address of the slot that the group of these keys has, or would have."""
+        code = self.code
+        if not keys:
+            return code.plus("%cells", self.table)
+        base = code.cell(code.plus("%cells", self.table))
+        shift = code.cell(code.plus("%cells", self.table + 8))
+        mixed = "0"
+        for key, odd in zip(keys, ODD, strict=False):
+            mixed = code.op(f"xor i64 {mixed}, {code.op(f'mul i64 {key.name}, {odd - (1 << 64)}')}")
+            mixed = code.op(
+                f"mul i64 {code.op(f'xor i64 {mixed}, ' + code.op(f'lshr i64 {mixed}, 29'))}, {ODD[1] - (1 << 64)}"
+            )
+        index = code.variable()
+        code.say(f"store i64 {code.op(f'lshr i64 {mixed}, {shift}')}, ptr {index}")
+        mask = code.op(f"lshr i64 -1, {shift}")
+        probe, taken, further, done = (code.label() for _ in range(4))
+        code.place(probe)
+        now = code.op(f"load i64, ptr {index}")
+        slot = code.element(base, now, 4)
+        there = code.cell(slot, "i32")
+        code.branch(code.test("eq", there, 0), done, taken)
+        code.enter(taken)
+        node = self._record(there)
+        for i, (key, field, held) in enumerate(zip(keys, self.key_fields, self.keys, strict=True)):
+            same = code.compare("eq", key, code.load(code.plus(node, field), held))
+            following = done if i == len(keys) - 1 else code.label()
+            code.branch(same, following, further)
+            if following != done:
+                code.enter(following)
+        code.enter(further)
+        code.say(f"store i64 {code.op(f'and i64 {code.plus(now, 1)}, {mask}')}, ptr {index}")
+        code.say(f"br label %{probe}")
+        code.enter(done)
+        return slot
+
+    def _join(self, node: str) -> None:
+        """Counts the position in a run, and adds what it holds."""
+        code = self.code
+        count = code.plus(node, self.count_field)
+        others = code.cell(count)
+        code.put(count, code.plus(others, 1))
+        alone = code.test("eq", others, 0)
+        for value, field, total, into in zip(self.values, self.value_fields, self.sums, self.sum_fields, strict=True):
+            address = code.plus(node, into)
+            before = code.select(alone, code.load(code.plus(node, field), value), code.load(address, total))
+            grown = code.add(before, value)
+            code.store(
+                address,
+                Value(code.extend(code.at(grown, total.exponent), total.width), total.low, total.high, total.exponent),
+            )
+
+    def _link(self, node: str, there: str, higher: str) -> None:
+        """Puts the position before the latest run of its chain."""
+        code = self.code
+        record, number = self.record, code.plus("%p", 1)
+        code.put(code.plus(record, self.prev), there)
+        code.put(code.plus(node, self.later), number)
+        way = code.choose(higher, "1", "2")
+        before = code.cell(code.plus(node, self.way))
+        goes_on = code.either(code.test("eq", before, 0), code.test("eq", before, way))
+        code.put(code.plus(record, self.way), code.choose(goes_on, way, "3"))  # 1 rises, 2 falls, 3 does neither
+        depth = code.cell(code.plus(node, self.depth))
+        code.put(code.plus(record, self.depth), code.plus(depth, 1))
+        jump = code.cell(code.plus(node, self.jump))
+        landing = self._record(jump)
+        far = code.cell(code.plus(landing, self.depth))
+        beyond = code.cell(code.plus(landing, self.jump))
+        farther = code.cell(code.plus(self._record(beyond), self.depth))
+        even = code.test("eq", code.op(f"sub i64 {depth}, {far}"), code.op(f"sub i64 {far}, {farther}"))
+        code.put(code.plus(record, self.jump), code.choose(even, beyond, there))
+
+    # Queries
+
+    def read(self) -> list[Value]:
+        """Returns what the head reads."""
+        code, lookup = self.code, self.lookup
+        winner = code.variable()
+        queries = [
+            code.in_word(code.at(code.on_grid(self.form(query), key.exponent), key.exponent))
+            for (_, query), key in zip(lookup.equal, self.keys, strict=True)
+        ]
+        choice, chosen = code.label(), code.label()
+        found = code.variable()
+        code.say(f"store i64 1, ptr {winner}")
+        code.say(f"store i64 {'0' if lookup.exempt else '1'}, ptr {found}")
+        code.branch(code.test("eq", "%p", 0), chosen, choice)  # position 1 has one key
+        code.enter(choice)
+        there = code.cell(self._slot(queries), self._slot_type())
+        code.say(f"store i64 {there}, ptr {found}")
+        is_there = code.test("ne", there, 0)
+        if self.always:
+            level = ZERO
+        else:
+            best, level = there, self._level(self._record(there))
+            if self.wish is not None:
+                best, level = self._nearest(there, self.wish)
+            if lookup.exempt:
+                first = self._level("%records")
+                if lookup.penalty is not None:
+                    first = code.add(first, self.form(lookup.penalty), -1)
+                leads = code.both(is_there, code.compare("sge", level, code.add(first, self.lead)))
+                trails = code.compare("sge", first, code.add(level, self.lead))
+                code.guard(code.either(leads, code.either(trails, code.test("eq", there, 0))))
+                code.say(f"store i64 {code.choose(leads, best, '1')}, ptr {winner}")
+                level = code.select(leads, level, first)
+            else:
+                code.guard(is_there)
+                code.say(f"store i64 {best}, ptr {winner}")
+        self._leads_all(level)
+        code.place(chosen)
+        there = code.op(f"load i64, ptr {found}")
+        node = self._record(code.op(f"load i64, ptr {winner}"))
+        return self._hold(node, there, code.test("ne", there, 0))
+
+    def _level(self, node: str) -> Value:
+        """Returns the preference for a position."""
+        code = self.code
+        if self.means:
+            return ZERO
+        key = code.load(code.plus(node, self.key_field), self.key)
+        if self.wish is not None:
+            away = code.add(key, self.wish, -1)
+            return code.scaled(code.multiply(away, away), -self.curve)
+        level = code.add(code.scaled(key, self.pull), code.scaled(code.multiply(key, key), self.curve), -1)
+        ends = [(self.pull - self.curve * end) * end for end in (self.key.least, self.key.most)]
+        scale = Fraction(2) ** level.exponent
+        low, high = min(ends) / scale, max(ends) / scale
+        return code.bounded(level, int(low // 1), int(-(-high // 1)))
+
+    def _nearest(self, there: str, wish: Value) -> tuple[str, Value]:
+        """Returns the run nearest to the wish, of a chain that may be empty, and its level. Gives up at a near second."""
+        code = self.code
+        key_field, like = self.key_field, self.key
+        at, walk = code.variable(), code.label()
+        code.say(f"store i64 {there}, ptr {at}")
+        way = code.cell(code.plus(self._record(there), self.way))
+        empty = code.test("eq", there, 0)
+        code.guard(code.either(empty, code.test("ne", way, 3)))
+        falls = code.test("eq", way, 2)
+
+        def passed(node: str) -> str:
+            key = code.load(code.plus(node, key_field), like)
+            below, above = code.compare("sle", key, wish), code.compare("sge", key, wish)
+            return code.op(f"select i1 {falls}, i1 {above}, i1 {below}")
+
+        done, on = code.label(), code.label()
+        code.branch(empty, done, walk)
+        code.enter(walk)
+        now = code.op(f"load i64, ptr {at}")
+        node = self._record(now)
+        before = code.cell(code.plus(node, self.prev))
+        ends = code.either(passed(node), code.test("eq", before, 0))
+        code.branch(ends, done, on)
+        code.enter(on)
+        jump = code.cell(code.plus(node, self.jump))
+        too_far = passed(self._record(jump))
+        code.say(f"store i64 {code.choose(too_far, before, jump)}, ptr {at}")
+        code.say(f"br label %{walk}")
+        code.enter(done)
+        one = code.op(f"load i64, ptr {at}")
+        two = code.cell(code.plus(self._record(one), self.later))
+        two = code.choose(empty, "0", two)
+        levels = [self._level(self._record(node)) for node in (one, two)]
+        better = code.both(code.test("ne", two, 0), code.compare("sge", levels[1], levels[0]))
+        best, level = code.choose(better, two, one), code.select(better, levels[1], levels[0])
+        prev = code.cell(code.plus(self._record(one), self.prev))
+        later = code.cell(code.plus(self._record(two), self.later))
+        prev, later = code.choose(empty, "0", prev), code.choose(code.test("eq", two, 0), "0", later)
+        for node, known in ((prev, None), (one, levels[0]), (two, levels[1]), (later, None)):
+            other = self._level(self._record(node)) if known is None else known
+            clear = code.compare("sge", level, code.add(other, self.lead))
+            none = code.either(code.test("eq", node, 0), code.test("eq", node, best))
+            code.guard(code.either(clear, none))
+        return best, level
+
+    def _leads_all(self, level: Value) -> None:
+        """Checks the winner's score against the range, and against every key that differs."""
+        code, lookup = self.code, self.lookup
+        if lookup.equal:
+            step = min(Fraction(4) ** key.exponent for key in self.keys)
+            others = constant(self.highest - lookup.scale * step)
+            code.guard(code.compare("sge", level, code.add(others, self.lead)))
+        score = level
+        terms = []
+        for monomial, c in self.alike.items():
+            term = constant(c)
+            for name in monomial:
+                term = code.multiply(term, self.stream[self.places[name]])
+            terms.append(term)
+        if self.wish is not None:
+            square = code.multiply(self.wish, self.wish)
+            terms.append(code.scaled(square, self.curve))
+        score = code.total([level, *terms])
+        largest = constant(code.largest * Fraction(2) ** code.quantum)
+        code.guard(code.compare("sle", score, largest))
+        code.guard(code.compare("sge", score, code.add(self.lead, largest, -1)))
+
+    def _hold(self, node: str, there: str, is_there: str) -> list[Value]:
+        """Returns what the winners hold, on average where there are several."""
+        code = self.code
+        others = code.cell(code.plus(node, self.count_field))
+        if self.always:  # the group besides position 1
+            group = self._record(there)
+            in_group = code.plus(code.cell(code.plus(group, self.count_field)), 1)
+            others = code.choose(is_there, in_group, "0")
+        alone = [
+            code.load(code.plus(node, field), value)
+            for field, value in zip(self.value_fields, self.values, strict=True)
+        ]
+        results = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in alone]
+        if self.always:
+            results = [code.at(value, code.quantum) for value in alone]
+            results = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in results]
+        slots = [code.variable(result.type) for result in results]
+        single, several, end = (code.label() for _ in range(3))
+        code.branch(code.test("eq", others, 0), single, several)
+        code.enter(single)
+        for value, result, slot in zip(alone, results, slots, strict=True):
+            same = code.at(value, result.exponent)
+            code.say(f"store {result.type} {code.extend(same, result.width)}, ptr {slot}")
+        code.say(f"br label %{end}")
+        code.enter(several)
+        share = self._share(code.plus(others, 1))
+        for i, (result, slot) in enumerate(zip(results, slots, strict=True)):
+            if self.always:
+                summed = self._summed(group, i)
+                total = code.add(alone[i], summed)
+            else:
+                total = code.load(code.plus(node, self.sum_fields[i]), self.sums[i])
+            mean = code.round(code.multiply(share, total))
+            mean = code.at(code.on_grid(mean, result.exponent), result.exponent)
+            for how, bound in (("sge", result.low), ("sle", result.high)):
+                code.guard(code.compare(how, mean, Value(str(bound), bound, bound, result.exponent)))
+            code.say(f"store {result.type} {code.extend(mean, result.width)}, ptr {slot}")
+        code.say(f"br label %{end}")
+        code.enter(end)
+        return [
+            Value(code.op(f"load {r.type}, ptr {slot}"), r.low, r.high, r.exponent)
+            for r, slot in zip(results, slots, strict=True)
+        ]
+
+    def _summed(self, group: str, i: int) -> Value:
+        code = self.code
+        several = code.test("ne", code.cell(code.plus(group, self.count_field)), 0)
+        total = code.load(code.plus(group, self.sum_fields[i]), self.sums[i])
+        return code.select(several, total, code.load(code.plus(group, self.value_fields[i]), self.values[i]))
+
+    def _share(self, winners: str) -> Value:
+        """Returns ROUND(1/m): by long division, digit by digit. No number below the length is halfway between two quanta."""
+        code, bits = self.code, -self.code.quantum
+        digits = bits // DIGIT + 1
+        width = Value("", 0, 1 << bits, 0).width
+        quotient, rest = "0", "0"
+        one = 1 << bits
+        for i in reversed(range(digits)):
+            rest = code.op(f"or i64 {code.op(f'shl i64 {rest}, {DIGIT}')}, {one >> (DIGIT * i) & ((1 << DIGIT) - 1)}")
+            digit = code.op(f"udiv i64 {rest}, {winners}")
+            rest = code.op(f"urem i64 {rest}, {winners}")
+            wide = digit if width == 64 else code.op(f"zext i64 {digit} to i{width}")
+            quotient = code.op(f"or i{width} {code.op(f'shl i{width} {quotient}, {DIGIT}')}, {wide}")
+        up = code.test("ugt", code.op(f"shl i64 {rest}, 1"), winners)
+        name = code.op(f"add i{width} {quotient}, {code.op(f'zext i1 {up} to i{width}')}")
+        return Value(name, 0, one, code.quantum)
+
+    def rehash(self, code: Code) -> None:
+        """Writes the code that puts the groups of an old table, of %slots slots, into the new one."""
+        step, move, further, done = (code.label() for _ in range(4))
+        index = code.variable()
+        code.say(f"store i64 0, ptr {index}")
+        code.place(step)
+        now = code.op(f"load i64, ptr {index}")
+        code.only_if(code.test("slt", now, "%slots"), done)
+        code.say(f"store i64 {code.plus(now, 1)}, ptr {index}")
+        there = code.cell(code.element("%old", now, 4), "i32")
+        code.branch(code.test("eq", there, 0), further, move)
+        code.enter(move)
+        self.code = code
+        node = self._record(there)
+        slot = self._slot([code.load(code.plus(node, f), k) for f, k in zip(self.key_fields, self.keys, strict=True)])
+        code.say(f"store i32 {code.op(f'trunc i64 {there} to i32')}, ptr {code.pointer(slot)}, align 4")
+        code.place(further)
+        code.say(f"br label %{step}")
+        code.enter(done)
+        code.say("ret i64 0")

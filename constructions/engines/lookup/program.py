@@ -1,0 +1,284 @@
+"""The machine code of a model: one function that feeds tokens, straight on through embedding, blocks and output head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from constructions.engines.lookup.heads import HeadCode, rows_of
+from constructions.engines.lookup.layout import STRIDE, Layout
+from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value
+from constructions.engines.lookup.words import Part, parts_of
+from constructions.engines.weights import Weights
+from constructions.rows import Layer, Row
+
+Array = Any
+MOST_PARTS = 64
+
+
+class Program(NamedTuple):
+    """text: in LLVM's language. layout: of what is kept of a position and beside. tables: arrays that the code reads."""
+
+    text: str
+    layout: Layout
+    tables: Sequence[Array]
+    kept: Sequence[Sequence[tuple[int, Value]]]
+    reasons: Sequence[str]
+
+
+class Compiler:
+    """Writes the code of one model for texts of fewer than 2^bits tokens.
+
+    keep: of which sublayers the registers are kept at each position.
+    """
+
+    def __init__(self, weights: Weights, bits: int, keep: frozenset[int]) -> None:
+        self.weights, self.model = weights, weights.model
+        self.code = Code(weights.arithmetic)
+        self.layout = Layout()
+        self.tables: list[Array] = []
+        self.length = 1 << bits
+        self.keep = keep
+        self.hashed: list[HeadCode] = []
+        self.kept: list[list[tuple[int, Value]]] = []
+
+    # Arguments: addresses of records, tokens, cells, stops, then of tables
+
+    def table(self, array: Array) -> str:
+        """Returns the address of an array, as the code knows it."""
+        self.tables.append(np.ascontiguousarray(array))
+        return f"%t{len(self.tables) - 1}"
+
+    def compile(self) -> Program:
+        """Returns the program. Raises NotCovered."""
+        code, width = self.code, self.model.width
+        if self.model.said is None or len(self.model.said.registers) != width:
+            raise NotCovered("nobody has said what the heads look up")
+        names = self.model.said.registers
+        code.say("br label %token")
+        code.enter("token")
+        code.say("%p = phi i64 [%begin, %start], [%following, %next]")
+        record = code.element("%records", "%p", STRIDE)
+        position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
+        stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
+        self._keep(record, 0, stream)
+        for number, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
+            if len(heads) != len(block.heads):
+                raise NotCovered(f"block {number}: heads that nobody explained")
+            codes = [
+                HeadCode(code, self.layout, names, head, rows, record, stream, self.length)
+                for head, rows in zip(heads, block.heads, strict=True)
+            ]
+            checked: set[object] = set()
+            for head_code in codes:
+                code.about = f"block {number}, head {head_code.head.name}"
+                head_code.check(checked)
+                head_code.insert()
+            self.hashed += [head_code for head_code in codes if head_code.keys]
+            outputs = list[Value]()
+            for head_code in codes:
+                code.about = f"block {number}, head {head_code.head.name}"
+                outputs += head_code.read()
+            code.about = f"a saturation in block {number}"
+            changes = [(i, code.round(rows_of(code, row, outputs))) for i, row in block.out]
+            for i, change in changes:
+                stream[i] = code.round(code.add(stream[i], change))
+            self._recur(block, stream)
+            self._keep(record, 2 * number - 1, stream)
+            self._feed_forward(block, stream)
+            self._keep(record, 2 * number, stream)
+        code.say("%following = add i64 %p, 1")
+        known = code.test("slt", "%following", code.cell("%cells"))
+        code.branch(known, "next", "answer")
+        code.enter("answer")
+        token = self._argmax(stream)
+        at = code.pointer(code.element("%tokens", "%following", 4))
+        code.say(f"store i32 {code.op(f'trunc i64 {token} to i32')}, ptr {at}, align 4")
+        stop = code.op(f"load i8, ptr {code.pointer(code.plus('%stops', token))}")
+        code.branch(code.op(f"icmp eq i8 {stop}, 0"), "next", "done")
+        code.enter("next")
+        code.branch(code.test("slt", "%following", "%end"), "token", "done")
+        code.enter("done")
+        code.say("ret i64 %following")
+        for i in range(len(code.reasons)):
+            code.enter(f"giveup{i}")
+            code.say(f"ret i64 {-1 - i}")
+        functions = [self._function("feed", code, "i64 %begin, i64 %end")]
+        for i, head_code in enumerate(self.hashed):
+            moving = Code(self.weights.arithmetic)
+            head_code.rehash(moving)
+            functions.append(self._function(f"rehash{i}", moving, "i64 %old, i64 %slots"))
+        text = "\n".join(functions).replace(STRIDE, str(self.layout.stride))
+        return Program(text, self.layout, self.tables, self.kept, code.reasons)
+
+    def _function(self, name: str, code: Code, parameters: str) -> str:
+        arguments = ["%records", "%tokens", "%cells", "%stops", *(f"%t{i}" for i in range(len(self.tables)))]
+        head = [f"define i64 @{name}(ptr %given, {parameters}) {{", "entry:", *code.variables]
+        for i, argument in enumerate(arguments):
+            head += [f"%g{i} = getelementptr i64, ptr %given, i64 {i}", f"{argument} = load i64, ptr %g{i}"]
+        return "\n".join([*head, "br label %start", "start:", *code.lines, "}"])
+
+    # Sublayers
+
+    def _embed(self, token: str, position: Value) -> list[Value]:
+        code, stream = self.code, [ZERO] * self.model.width
+        for register, quanta in self.weights.words.items():
+            common = 0
+            for number in quanta:
+                common |= number
+            zeros = (common & -common).bit_length() - 1
+            column = [number >> zeros for number in quanta]
+            like = Value("", min(column), max(column), code.quantum + zeros)
+            if like.width > 64:
+                raise NotCovered("words with numbers of more than one word")
+            if like.low == like.high:
+                stream[register] = Value(str(like.low), like.low, like.high, like.exponent)
+                continue
+            base = self.table(np.array(column, np.int64))
+            stream[register] = code.load(code.element(base, token, 8), like)
+        for register, slope in self.weights.position.items():
+            offset = code.scaled(position, slope * Fraction(2) ** code.quantum)
+            stream[register] = code.round(code.add(stream[register], offset))
+        return stream
+
+    def _recur(self, block: Layer, stream: list[Value]) -> None:
+        if block.recurrence is None:
+            return
+        code, width = self.code, self.model.width
+        every = Value("", -code.largest, code.largest, code.quantum)
+        cells = {i: self.layout.cell(every.width // 8) for i, _, _ in block.recurrence.states()}
+        before = {i: code.load(code.plus("%cells", cell), every) for i, cell in cells.items()}
+        vector = [before.get(i, ZERO) for i in range(width)] + stream
+        after = {i: code.round(rows_of(code, row, vector)) for i, row in block.recurrence.end_to_end(width)}
+        for i, state in after.items():
+            held = code.at(state, code.quantum)
+            held = Value(code.extend(held, every.width), every.low, every.high, code.quantum)
+            code.store(code.plus("%cells", cells[i]), held)
+            stream[i] = code.round(code.add(stream[i], state))
+
+    def _feed_forward(self, block: Layer, stream: list[Value]) -> None:
+        code, hidden = self.code, list[Value]()
+        known: dict[tuple[Row, int], Value] = {}
+
+        def row(entries: Row, bias: Any) -> Value:
+            key = (entries, bias.quanta)
+            if key not in known:
+                known[key] = code.round(rows_of(code, entries, stream, bias.quanta))
+            return known[key]
+
+        for unit in block.feed_forward.units:
+            gate = code.positive(row(unit.gate, unit.gate_bias))
+            hidden.append(code.round(code.multiply(gate, row(unit.up, unit.up_bias))))
+        changes = [
+            (i, code.round(rows_of(code, entries, hidden, bias.quanta))) for i, entries, bias in block.feed_forward.down
+        ]
+        for i, change in changes:
+            stream[i] = code.round(code.add(stream[i], change))
+
+    def _keep(self, record: str, sublayer: int, stream: Sequence[Value]) -> None:
+        if sublayer not in self.keep:
+            return
+        kept = []
+        for value in stream:
+            field = self.layout.known.get(value)
+            if field is None:
+                field = self.layout.known[value] = self.layout.field(value)
+                self.code.store(self.code.plus(record, field), value)
+            kept.append((field, value))
+        self.kept.append(kept)
+
+    # Output head
+
+    def _argmax(self, stream: list[Value]) -> str:
+        code = self.code
+        parts = parts_of(self.weights)
+        if len(parts) > MOST_PARTS:
+            raise NotCovered(f"{len(parts)} kinds of words")
+        logits = [self._peak(part, stream) for part in parts]
+        (most, token), *rest = logits
+        for logit, other in rest:
+            above, not_below = code.compare("sle", logit, most), code.compare("sge", logit, most)
+            equal = code.op(f"and i1 {above}, {not_below}")
+            first = code.op(f"and i1 {equal}, {code.test('slt', other, token)}")
+            better = code.op(f"or i1 {first}, {code.op(f'xor i1 {above}, true')}")
+            most, token = code.select(better, logit, most), code.choose(better, other, token)
+        return token
+
+    def _peak(self, part: Part, stream: Sequence[Value]) -> tuple[Value, str]:
+        """Returns the largest rounded logit of a part, and the first token that has it."""
+        code = self.code
+        alike = rows_of(code, part.alike, stream)
+        if len(part.tokens) == 1:
+            return code.round(alike), str(part.tokens[0])
+        last = len(part.tokens) - 1
+        columns = []
+        for register, zeros, mantissas in part.columns:
+            like = Value("", int(mantissas.min()), int(mantissas.max()), code.quantum + zeros)
+            columns.append((stream[register], self.table(mantissas), like))
+        tokens = self.table(np.array(part.tokens, np.int64))
+
+        def logit(index: str) -> Value:
+            terms = [
+                code.multiply(factor, code.load(code.element(base, index, 8), like)) for factor, base, like in columns
+            ]
+            return code.total([alike, *terms])
+
+        where, low, high = (code.variable() for _ in range(3))
+        search, step, valley = (code.label() for _ in range(3))
+        code.say(f"store i64 0, ptr {low}")
+        code.say(f"store i64 {last}, ptr {high}")
+        begin = code.label()
+        other, _, _ = columns[part.bend]
+        up = code.compare("sge", other, ZERO) if part.turns >= 0 else code.compare("sle", other, ZERO)
+        code.branch(up, valley, search)
+        code.enter(search)  # steps rise, are level, and fall: the first that does not rise
+        a, b = code.op(f"load i64, ptr {low}"), code.op(f"load i64, ptr {high}")
+        code.branch(code.test("slt", a, b), step, begin)
+        code.enter(step)
+        middle = code.op(f"lshr i64 {code.plus(a, b)}, 1")
+        after = code.plus(middle, 1)
+        level = code.compare("sge", logit(middle), logit(after))
+        code.say(f"store i64 {code.choose(level, a, after)}, ptr {low}")
+        code.say(f"store i64 {code.choose(level, middle, b)}, ptr {high}")
+        code.say(f"br label %{search}")
+        code.enter(valley)
+        higher = code.compare("sge", logit("0"), logit(str(last)))
+        code.say(f"store i64 {code.choose(higher, '0', str(last))}, ptr {low}")
+        code.say(f"br label %{begin}")
+        code.enter(begin)
+        peak = code.op(f"load i64, ptr {low}")
+        most = code.round(logit(peak))
+        best = code.variable()
+        code.say(f"store i64 {code.cell(code.element(tokens, peak, 8))}, ptr {best}")
+        # In a valley, whoever is level with one end stands beside it, or beside the other end.
+        for start, way, least in (("peak", -1, 0), ("peak", 1, last), ("0", 1, last), (str(last), -1, 0)):
+            done, go, on = code.label(), code.label(), code.label()
+            code.say(f"store i64 {peak if start == 'peak' else start}, ptr {where}")
+            if start != "peak":
+                code.only_if(up, done)
+                same = code.compare("sge", code.round(logit(start)), most)
+                first = code.label()
+                code.branch(same, first, done)
+                code.enter(first)
+                self._earlier(best, code.cell(code.element(tokens, start, 8)))
+            code.place(go)
+            index = code.op(f"load i64, ptr {where}")
+            more = code.label()
+            code.branch(code.test("ne", index, least), more, done)
+            code.enter(more)
+            beside = code.plus(index, way)
+            code.say(f"store i64 {beside}, ptr {where}")
+            code.branch(code.compare("sge", code.round(logit(beside)), most), on, done)
+            code.enter(on)
+            self._earlier(best, code.cell(code.element(tokens, beside, 8)))
+            code.say(f"br label %{go}")
+            code.enter(done)
+        return most, code.op(f"load i64, ptr {best}")
+
+    def _earlier(self, best: str, token: str) -> None:
+        code = self.code
+        now = code.op(f"load i64, ptr {best}")
+        code.say(f"store i64 {code.choose(code.test('slt', token, now), token, now)}, ptr {best}")

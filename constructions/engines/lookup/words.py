@@ -1,0 +1,62 @@
+"""The output head in parts: in each, two coordinates at most differ, and the tokens stand in order along a bend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from constructions.engines.incremental.bends import find_parts
+from constructions.engines.lookup.values import NotCovered
+from constructions.engines.weights import Weights, weight_of
+from constructions.rows import Row
+
+Array = Any
+
+
+class Part(NamedTuple):
+    """alike: the row that all tokens share. columns: register, zeros and mantissas, of those that differ: a token has the
+    mantissa · 2^zeros quanta there.
+
+    turns: the sign of every turn of the bend, 0 for a line; it turns towards the column `bend`.
+    """
+
+    tokens: Sequence[int]
+    alike: Row
+    columns: Sequence[tuple[int, int, Array]]
+    bend: int
+    turns: int
+
+
+def parts_of(weights: Weights) -> list[Part]:
+    """Returns the parts. Of tokens with equal rows, only the first is in one. Raises NotCovered for numbers beyond a word."""
+    unembed = weights.model.unembed
+    used = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
+    quanta, places = weights.distinct(unembed[:, used])
+    return [_part(members, used, quanta, places[members]) for members in find_parts(places, quanta)]
+
+
+def _part(members: Sequence[int], used: Sequence[int], quanta: Sequence[int], places: Array) -> Part:
+    varying = np.flatnonzero(np.any(places != places[0], axis=0)).tolist()
+    alike = [(used[i], weight_of(quanta[places[0, i]])) for i in range(len(used)) if i not in varying]
+    row = tuple((i, weight) for i, weight in alike if weight)
+    exact = [np.array([quanta[p] for p in places[:, i].tolist()], object) for i in varying]
+    columns = []
+    for i, column in zip(varying, exact, strict=True):
+        common = reduce(or_, column.tolist())
+        zeros = (common & -common).bit_length() - 1
+        if max(map(abs, column.tolist())) >> zeros + 62:
+            raise NotCovered("words with numbers of more than one word")
+        columns.append((used[i], zeros, (column >> zeros).astype(np.int64)))
+    if len(varying) < 2:
+        return Part(members, row, columns, 0, 1)  # a line: it rises or falls all along, so an end is the peak
+    for root in (0, 1):
+        r, s = exact[root], exact[1 - root]
+        rises, steps = np.diff(r), np.diff(s)
+        turns = rises[:-1] * steps[1:] - rises[1:] * steps[:-1]
+        if np.all(rises > 0) and (np.all(turns >= 0) or np.all(turns <= 0)):
+            return Part(members, row, columns, 1 - root, 1 if np.all(turns >= 0) else -1)
+    raise NotCovered("words along no bend")

@@ -1,0 +1,82 @@
+"""Decoding by lookups: the same registers as `reference`, after every sublayer; and what lies about its lookups is refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import constructions
+from constructions.engines.lookup import LookupDecoder, NotCovered
+from constructions.engines.lookup.decoder import GaveUp
+from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.layers import Transformer
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic
+from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
+from verify.inputs.large_graphs import LargeGraph
+
+
+def istree(n: int, variant: str = "repaired", model: str = "transformer") -> Wired:
+    return constructions.load("istree", model=model, n=n, variant=variant).wired
+
+
+def assert_same(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> None:
+    expected = reference_trace(Case(model, arithmetic, tokens))
+    sublayers = range(2 * len(model.blocks) + 1)
+    decoder = LookupDecoder(model, arithmetic, len(tokens) + 1, keep=frozenset(sublayers))
+    assert decoder.decode(tokens, set(), 1) == expected.next_tokens[-1:]
+    for sublayer in sublayers:
+        assert decoder.registers(sublayer) == expected.registers[sublayer]
+
+
+@pytest.mark.parametrize("variant", ["repaired", "lean"])
+@pytest.mark.parametrize("n", [4, 9])
+def test_every_register_of_istree(variant, n):
+    wired, rng = istree(n, variant), random.Random(n)
+    for _ in range(2):
+        assert_same(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
+
+
+@pytest.mark.parametrize("variant", ["repaired", "lean"])
+@pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
+def test_decoding_while_memory_grows(variant, shape, monkeypatch):
+    monkeypatch.setattr("constructions.engines.lookup.decoder.FIRST_ROOM", 20_000)
+    monkeypatch.setattr("constructions.engines.lookup.decoder.PIECE", 100)
+    n = 300
+    wired, graph = istree(n, variant), LargeGraph(shape, n, 11).graph()
+    prompt = PAPER.prompt(graph)
+    decoder = LookupDecoder(wired.model, wired.arithmetic, len(prompt) + 3 * n)
+    stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
+    assert decoder.decode(prompt, stop, 3 * n) == expected_answer(graph, PAPER)
+
+
+def test_a_lookup_that_lies_is_refused():
+    wired = istree(4)
+    for number, block in enumerate(wired.model.blocks):
+        for i, head in enumerate(block.heads):
+            for side in ("query", "key"):
+                matrix = getattr(head, side).copy()
+                row, column = (int(places[0]) for places in np.nonzero(matrix))
+                matrix[row, column] *= 2
+                heads = (*block.heads[:i], replace(head, **{side: matrix}), *block.heads[i + 1 :])
+                blocks = list(wired.model.blocks)
+                blocks[number] = replace(block, heads=heads)
+                with pytest.raises(NotCovered, match="look up something else"):
+                    LookupDecoder(replace(wired.model, blocks=tuple(blocks)), wired.arithmetic, 40)
+    with pytest.raises(NotCovered):
+        LookupDecoder(replace(wired.model, said=None), wired.arithmetic, 40)
+
+
+def test_a_square_that_is_none_ends_the_run():
+    wired = istree(4)
+    words = wired.model.words.copy()
+    square = wired.registers.index("vertex_squared")
+    words[2, square] += 1
+    decoder = LookupDecoder(replace(wired.model, words=words), wired.arithmetic, 40)
+    tokens = graph_tokens(Graph(4, ((1, 2), (2, 3), (3, 4))), "paper")
+    with pytest.raises(GaveUp):
+        decoder.decode(tokens, set(), 1)

@@ -46,14 +46,34 @@ def decode_by_reference(asked: Asked) -> Decoded:
 
 
 def decode_by_incremental(asked: Asked) -> Decoded:
-    """Token by token: with an index over the keys of each head where that is compiled, else by the reference engine."""
+    """Token by token: by what the heads look up; what that does not decide, with an index over the keys of each head where that is
+    compiled, else by the reference engine.
+    """
     from constructions.engines.incremental import IncrementalDecoder, compiled_machine
 
     if compiled_machine(asked.arithmetic) is None:
         return replace(decode_by_reference(asked), recorded=None, engine="incremental")
+    produced, ended = decode_by_lookups(asked)
+    if ended:
+        return Decoded(produced, None, "incremental")
     decoder = IncrementalDecoder(asked.model, asked.arithmetic, beyond=asked.beyond)
-    produced = decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick)
+    text, limit = [*asked.prompt, *produced], asked.limit - len(produced)
+    produced = produced + decoder.decode(text, asked.stop, limit, respond=asked.respond, tick=asked.tick)
     return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))
+
+
+def decode_by_lookups(asked: Asked) -> tuple[list[int], bool]:
+    """Returns the new tokens that lookups decide, and whether these are all."""
+    from constructions.engines.lookup import GaveUp, LookupDecoder, NotCovered
+
+    try:
+        most = len(asked.prompt) + asked.limit
+        decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
+        return decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick), True
+    except NotCovered:
+        return [], False
+    except GaveUp as error:
+        return error.produced, False
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:

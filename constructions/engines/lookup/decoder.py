@@ -36,7 +36,7 @@ def _machine() -> Any:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1, jit=True
     )
 
 
@@ -47,7 +47,10 @@ def link(text: str) -> Any:
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    builder.getModulePassManager().run(module, builder)
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()  # variables become registers; all other passes take longer than they save
+    for function in module.functions:
+        passes.run(function, builder)
     linked = llvm.create_mcjit_compiler(module, machine)
     linked.finalize_object()
     return linked

@@ -74,12 +74,12 @@ class HeadCode:
         self.means = lookup.prefer is None
         self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
         self._hold_against_matrices()
-        if code.rounding not in (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY):
-            raise NotCovered("a rounding that is not to the nearest")
+        if code.rounding is not Rounding.NEAREST_EVEN:
+            raise NotCovered("a rounding other than to the nearest")
         code_lead = vanishing_lead(length - 1, -code.quantum) + 2 * Fraction(2) ** code.quantum + 2 * self.slack
         self.lead = constant(Fraction(-(-code_lead.numerator * 16 // code_lead.denominator), 16))
-        if length >> -code.quantum or (lookup.penalty is not None and not lookup.exempt):
-            raise NotCovered(f"{head.name}: a short format, or a penalty without exemption")
+        if lookup.penalty is not None and not lookup.exempt:
+            raise NotCovered(f"{head.name}: a penalty without exemption")
         self._ranges()
 
     # What is known before
@@ -241,6 +241,14 @@ class HeadCode:
         end = code.label()
         if self.lookup.exempt:
             code.only_if(code.test("ne", "%p", 0), end)
+        self.record_high = None
+        if self.keys and not self.means and self.wish is None and not self._is_far():
+            own = self._preference(self.key)
+            self.record_high = layout.cell(own.width // 8), own
+            at = code.plus("%cells", self.record_high[0])
+            before = code.load(at, own)
+            begins = code.test("sle", "%p", 1 if self.lookup.exempt else 0)
+            code.store(at, code.select(code.either(begins, code.compare("sge", own, before)), own, before))
         slot = self._slot(self.keys)
         there = code.cell(slot, self._slot_type())
         new, old = code.label(), code.label()
@@ -418,6 +426,17 @@ class HeadCode:
         if self.wish is not None:
             away = code.add(key, self.wish, -1)
             return code.scaled(code.multiply(away, away), -self.curve)
+        return self._preference(key)
+
+    def _is_far(self) -> bool:
+        """Returns whether the ranges show that a key that differs is far below what position 1 or a match has."""
+        step = min(Fraction(4) ** key.exponent for key in self.keys)
+        penalty = 0 if self.lookup.penalty is None else self.form(self.lookup.penalty).most
+        return self.lookup.scale * step >= self.spread + penalty + self.lead.least
+
+    def _preference(self, key: Value) -> Value:
+        """Returns the preference for a key, where all queries prefer alike."""
+        code = self.code
         level = code.add(code.scaled(key, self.pull), code.scaled(code.multiply(key, key), self.curve), -1)
         ends = [(self.pull - self.curve * end) * end for end in (self.key.least, self.key.most)]
         scale = Fraction(2) ** level.exponent
@@ -475,8 +494,10 @@ class HeadCode:
         code, lookup = self.code, self.lookup
         if lookup.equal:
             step = min(Fraction(4) ** key.exponent for key in self.keys)
-            others = constant(self.highest - lookup.scale * step)
-            code.guard(code.compare("sge", level, code.add(others, self.lead)))
+            others = constant(self.highest)
+            if self.record_high is not None:
+                others = code.load(code.plus("%cells", self.record_high[0]), self.record_high[1])
+            code.guard(code.compare("sge", level, code.add(others, constant(self.lead.least - lookup.scale * step))))
         score = level
         terms = []
         for monomial, c in self.alike.items():
@@ -543,7 +564,7 @@ class HeadCode:
         return code.select(several, total, code.load(code.plus(group, self.value_fields[i]), self.values[i]))
 
     def _share(self, winners: str) -> Value:
-        """Returns ROUND(1/m): by long division, digit by digit. No number below the length is halfway between two quanta."""
+        """Returns ROUND(1/m): by long division, digit by digit. Only 1/2^(q + 1) is halfway between two quanta."""
         code, bits = self.code, -self.code.quantum
         digits = bits // DIGIT + 1
         width = Value("", 0, 1 << bits, 0).width

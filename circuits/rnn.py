@@ -49,6 +49,7 @@ class Rnn:
     """start() → state; step(state, token, position) → state; answer(state, query) → the words that it says, the answer last.
 
     state_bits: how many bits a state has. reads_words: tokens are words of a prompt, marks included, not a task's numbers alone.
+    words: the tokens that it reads, if it lists them. reads_position: `step` takes the position.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Rnn:
     step: Callable[[Any, Any, int], Any]
     answer: Callable[[Any, tuple[int, ...]], list[str]]
     reads_words: bool = False
+    words: tuple[Any, ...] | None = None
+    reads_position: bool = False
 
     def state_after(self, tokens: Sequence[Any]) -> Any:
         """Returns the state after these tokens."""
@@ -112,10 +115,10 @@ def load(text: str, words: Path | None = None) -> Rnn:
         exec(compile(file.read_text(encoding="utf-8"), path, "exec"), module)
     if name not in module:
         raise RnnError(f"{path} has no {name}: a triple (start, step, answer)")
-    return of_object(module[name], module.get("STATE_BITS"), text)
+    return of_object(module[name], module.get("STATE_BITS"), text, module.get("WORDS"))
 
 
-def of_object(given: Any, state_bits: Any, name: str) -> Rnn:
+def of_object(given: Any, state_bits: Any, name: str, words: Any = None) -> Rnn:
     """Returns the RNN of a triple, or of an object with `start`, `step` and `answer` or `words`. Raises RnnError."""
     bits = getattr(given, "STATE_BITS", state_bits)
     if isinstance(bits, bool) or not isinstance(bits, int) or bits < 0:
@@ -141,7 +144,11 @@ def of_object(given: Any, state_bits: Any, name: str) -> Rnn:
     def follow(state: Any, token: Any, position: int) -> Any:
         return step(own(state), token, position) if placed else step(own(state), token)
 
-    return Rnn(name, bits, lambda: own(start()), follow, _answers(follow, says, thinks))
+    words = getattr(given, "WORDS", words)
+    if words is not None and (isinstance(words, str) or not isinstance(words, Sequence | range) or not words):
+        raise RnnError(f"{name}: WORDS is a sequence of the words that it reads, not {words!r:.80}")
+    listed = None if words is None else tuple(words)
+    return Rnn(name, bits, lambda: own(start()), follow, _answers(follow, says, thinks), False, listed, placed)
 
 
 def _answers(step: Any, says: Any, thinks: Any) -> Callable[[Any, tuple[int, ...]], list[str]]:

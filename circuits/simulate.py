@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
 from circuits.runs import Conversation
 from circuits.simulator import Simulator
+from circuits.transition import MOST_BITS, of_file
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door
 from constructions.models.request import Run
@@ -34,10 +36,18 @@ examples:
   {prog} --rnn parity --html gates.html "1"
   {prog} --rnn sum --n 4 "1 2" --engine dense --json
   {prog} --rnn parity --dump-weights parity.safetensors
+  {prog} --rnn my.py:LATCH "1 0 0 1"
+  {prog} --circuit latch.aag --words words.json "set hold"
 
 RNNs:
 {rnns}
   The prompt is made of its words, with spaces between them: numbers, and what `--rnn NAME --json` lists.
+
+your own RNN (the word of every step is printed, those within the prompt too):
+  a Python file has STATE_BITS, WORDS, a sequence (without it the numbers 0 to --n), and RNN = (start, step, answer):
+  start() → state; step(state, word) → state; answer(state, ()) → the word that it writes. It is run once for each state
+  that it reaches and each word; both together take at most {bits} bits.
+  a circuit has WORDS.json: {{"schema": 1, "inputs": {{"set": "10", …}}, "outputs": {{"1": "on", …}}}}
 
 findings, for --printed:
 {findings}
@@ -56,15 +66,33 @@ def _model_of(
     length: int | None = None,
 ) -> tuple[Simulator, int | None]:
     """n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
-    if rnn not in simulated():
-        raise ValueError(f"there is no RNN {rnn!r}; there are {', '.join(simulated())}")
     return _simulator(rnn, rnn_p, n, words, discipline), length
 
 
-def _simulator(name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline) -> Simulator:
-    """The simulator of one RNN; what is None is as the RNN is usually shown. Raises ValueError."""
+def _simulator(
+    name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline, file: Path | None = None
+) -> Simulator:
+    """Returns the simulator of one RNN; what is None is as the RNN is usually shown. file: a circuit's words. Raises ValueError."""
+    if _is_own(name):
+        return Simulator(of_file(name, file, n, p, discipline), 1 if words is None else words)
+    if name not in simulated():
+        raise ValueError(
+            f"there is no RNN {name!r}; there are {', '.join(simulated())}, FILE.py[:NAME], and --circuit STEP.aag"
+        )
+    if file is not None:
+        raise ValueError(f"--words {file} is for a circuit; the RNN {name} has its words")
     model = simulated()[name]
     return Simulator(model.load(p, model.n if n is None else n, discipline), model.words if words is None else words)
+
+
+def _is_own(name: str) -> bool:
+    """True if this is a file, not the name of an RNN of ours."""
+    return ".py" in name or name.endswith((".aag", ".aig"))
+
+
+def _number_or_file(text: str) -> int | Path:
+    """Reads how many words, or the file that lists them."""
+    return Path(text) if text.endswith(".json") else cli.whole_number(1, MOST_WORDS)(text)
 
 
 DOOR = Door(
@@ -96,17 +124,27 @@ def _parser(prog: str) -> Parser:
         prog=prog,
         rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulated().values()),
         findings=options.list_findings([model]),
+        bits=MOST_BITS,
     )
     parser = Parser(prog, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)
     add = parser.add_argument
     add("prompt", nargs="?", metavar="PROMPT", help="the RNN's words, with spaces between them (default: a short one)")
-    add("--rnn", metavar="NAME", choices=tuple(simulated()), default=DEFAULT_RNN, help=f"default: {DEFAULT_RNN}")
+    brought = parser.add_mutually_exclusive_group()
+    brought.add_argument(
+        "--rnn",
+        metavar="NAME|FILE.py[:NAME]",
+        default=DEFAULT_RNN,
+        help=f"one of ours, or your own (default: {DEFAULT_RNN})",
+    )
+    brought.add_argument("--circuit", metavar="STEP.aag", help="your own: an AIGER file whose latches are the state")
     add("--n", type=cli.whole_number(1, LARGEST_N), help="the bound n of the RNN's numbers (default: a small one)")
     add("--p", type=cli.precision, metavar="P", help="bits of the RNN's numbers (default: the least for n)")
     add(
         "--words",
-        type=cli.whole_number(1, MOST_WORDS),
-        help="how many words the RNN writes, at most (default: 1, or until it is done)",
+        action="append",
+        type=_number_or_file,
+        metavar="N|WORDS.json",
+        help="how many words the RNN writes, at most (default: 1, or until it is done); or a circuit's words, a file",
     )
     options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")
     options.add_engine(parser)
@@ -120,7 +158,15 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
     with cli.usage_errors():
-        solver = _simulator(args.rnn, args.p, args.n, args.words, Discipline(args.discipline))
+        counts = [x for x in args.words or () if isinstance(x, int)]
+        files = [x for x in args.words or () if isinstance(x, Path)]
+        if len(counts) > 1 or len(files) > 1:
+            raise CommandError("--words is given once as a number, once as a file")
+        count, file = next(iter(counts), None), next(iter(files), None)
+        name = args.circuit or args.rnn
+        if args.circuit and not name.endswith((".aag", ".aig")):
+            raise CommandError(f"--circuit {name}: an AIGER file ends with .aag or .aig")
+        solver = _simulator(name, args.p, args.n, count, Discipline(args.discipline), file)
         prompt = solver.read_input(args.prompt, None)
         solver.fitting(prompt)
     given = None if options.writes_model(args) else prompt
@@ -135,7 +181,10 @@ def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], tra
     elif job.args.trace:
         _print_gates(rnn, run)
     else:
-        print(*answer)
+        own = _is_own(rnn.name)
+        print(*(job.model.read_each(run) if own else answer))
+        if own:
+            cli.say(job.model.sizes(run.request.wired))
         steps = round(len(run.produced) / (gates + 1))
         cli.say(f"{len(run.produced):,} tokens: {steps} steps of {gates:,} gates and a word")
 

@@ -250,7 +250,10 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
     )
     step = Fraction(1, 1 << plan.fraction)
     digit = reg("number") - reg("below") + (reg("is_input") - 1)
-    mirrored = -reg("number") - reg("below") + (reg("is_digit") - 1)
+    beyond = (
+        1 << plan.digits - plan.fraction
+    )  # more than any number of the RNN: a sign is no digit, however negative the number
+    mirrored = -reg("number") - reg("below") + beyond * (reg("is_digit") - 1)
     one = {SAYS[1]: 1, SAYS[0]: -1}
     if INPUT_BITS.id in printed:
         bits: tuple[Gadget, ...] = (Gadget("the input's number", (Unit(as_affine(1), reg("number"), one),)),)

@@ -6,6 +6,7 @@ written before it could read it, which counts for nothing.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,11 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     def task(self, n: int) -> Plan:
         """What the weights for prompts of n words are derived from. Raises ValueError."""
+        if self.words > 1 and self.rnn.unread:
+            some = self.rnn.vocabulary[min(self.rnn.unread)]
+            raise ValueError(
+                f"{self.rnn.name} may write {some!r}, which it cannot read: it writes one word after a prompt"
+            )
         return Plan(self.rnn, n, self.words, self.results)
 
     def require(self, n: int) -> None:
@@ -178,9 +184,33 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     size = "length"
 
+    @property
+    def usual(self) -> str:
+        """A prompt to show: the RNN's own, or the first words that it reads."""
+        known, rnn = simulated().get(self.rnn.name), self.rnn
+        return known.prompt if known else " ".join(word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread)
+
+    def read_each(self, run: Run) -> list[str]:
+        """The word of every step, those within the prompt too."""
+        gates = len(self.rnn.step.circuit.gates)
+        return [self.rnn.vocabulary[token] for token in run.tokens[gates :: gates + 1].tolist()]
+
+    def sizes(self, wired: Wired) -> str:
+        """Returns width, p and parameters of the weights, each with its bound."""
+        plan, model = self.task(wired.n), wired.model
+        of_model = wired.arithmetic.format.significand_bits + 1
+        d, p, w, length = len(plan.numbers), plan.digits + 1, model.width, math.log2(plan.length)
+        parameters = (3 * w + 2) * (plan.gates + 40 + 2 * d) + 20 * w * (p + d + 4)
+        bits = 4 * length + 2 * math.log2(length) + 30
+        return (
+            f"C = {plan.gates:,} gates; width {w} of at most 5d + 29 = {5 * d + 29}; p = {of_model}"
+            f", against 4·log2 L + 2·log2 log2 L + 30 = {math.floor(bits)}; {model.parameters:,} parameters, O(C):"
+            f" at most {parameters:,}"
+        )
+
     def read_input(self, given: object, n: int | None) -> list[int]:
         if given is None:
-            given = simulated()[self.rnn.name].prompt
+            given = self.usual
         if not isinstance(given, str):
             given = " ".join(map(str, given)) if isinstance(given, Iterable) else str(given)
         prompt = _prompt(self.rnn, given)
@@ -197,7 +227,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     def examples(self, wired: Wired, given: Sequence[int] | None = None) -> Iterator[Request]:
         """A prompt, by default the beginning of the usual one over and over."""
-        usual = _prompt(self.rnn, simulated()[self.rnn.name].prompt)
+        usual = _prompt(self.rnn, self.usual)
         words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
         yield self.request(wired, words)
 
@@ -214,18 +244,19 @@ class Simulator(Model[Sequence[int], list[str]]):
         rnn, n = self.rnn, wired.n
         sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {self.words} behind them."
         sentence += " A prompt of another length needs a model that is wired for it."
-        word = f"(?:{'|'.join(map(re.escape, rnn.vocabulary))})"
+        known = [word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread]
+        word = f"(?:{'|'.join(map(re.escape, known))})"
         return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
 
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:
     """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
-    number_of = {word: number for number, word in enumerate(rnn.vocabulary)}
+    number_of = {word: number for number, word in enumerate(rnn.vocabulary) if number not in rnn.unread}
     words = text.split()
     if not words:
         raise ValueError("a prompt has at least one word")
     for word in words:
         if word not in number_of:
-            some = ", ".join(rnn.vocabulary[:12])
+            some = ", ".join([*number_of][:12])
             raise ValueError(f"{word!r} is not a word of {rnn.name} at n = {rnn.n}; it has {some}")
     return [number_of[word] for word in words]

@@ -274,7 +274,7 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
         (("1 1", "--printed", "input-bits"), 1, "refuted: token 6 of step 1 is 1; the RNN's is 0"),
         (("1 2",), 2, "'2' is not a word of parity"),
         (("",), 2, "a prompt has at least one word"),
-        (("--rnn", "lstm"), 2, "invalid choice: 'lstm'"),
+        (("--rnn", "lstm"), 2, "there is no RNN 'lstm'"),
         (("1", "--precision", "11"), 2, "p = 11 is too small for 55 gates"),  # more gates than 2^(p/2)
         (
             ("1", "--precision", "21"),

@@ -1,0 +1,334 @@
+"""Somebody's own RNN, from Python and from AIGER: its Transformer writes what the RNN itself does; wrong files are refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from circuits import aiger
+from circuits.circuit import Gate, Kind
+from circuits.models import Rnn
+from circuits.rnn import RnnError
+from circuits.rnn import of_object as door
+from circuits.simulate import main
+from circuits.simulator import Simulator, expected_tokens
+from circuits.step import Step
+from circuits.transition import of_circuit, of_python
+from constructions.engines import indexed
+
+Direct = Callable[[list[int]], list[str]]
+
+SOURCE = {
+    "latch": """
+STATE_BITS = 1
+WORDS = ("hold", "set", "reset")
+RNN = (lambda: 0, lambda s, w: {"hold": s, "set": 1, "reset": 0}[w], lambda s, q: ("off", "on")[s])
+""",
+    "counter": """
+STATE_BITS = 3
+WORDS = range(2)
+RNN = (lambda: 0, lambda s, w: (s + w) % 5, lambda s, q: s)
+""",
+    "automaton": """
+import random
+r = random.Random(7)
+TABLE = [[r.randrange(9) for _ in range(3)] for _ in range(9)]
+STATE_BITS = 4
+WORDS = "a b c".split()
+RNN = (lambda: "q0", lambda s, w: f"q{TABLE[int(s[1:])]['abc'.index(w)]}", lambda s, q: "yes" if int(s[1:]) % 2 else "no")
+""",
+    "hash": """
+STATE_BITS = 16
+WORDS = (0, 1)
+RNN = (lambda: 1, lambda s, w: (s * 5 + 77 * w + 1) % 2**16, lambda s, q: s >> 15)
+""",
+    "relu": """
+import numpy as np
+W = np.array([[1, -1, 0, 1], [0, 1, 1, -1], [-1, 0, 1, 1], [1, 1, -1, 0]])
+U = np.array([1, -1, 2, 0])
+STATE_BITS = 8
+WORDS = (0, 1)
+RNN = (lambda: np.zeros(4, int), lambda s, w: np.clip(W @ s + U * (2 * w - 1), 0, 3), lambda s, q: int(s.sum() > 4))
+""",
+}
+
+
+def hash_said(prompt: list[int]) -> list[str]:
+    state, said = 1, []
+    for word in prompt:
+        state = (5 * state + (78 if word else 1)) & 0xFFFF
+        said.append(str(state // 32768))
+    return said
+
+
+def latch_said(prompt: list[int]) -> list[str]:
+    return ["on" if next((w for w in reversed(prompt[: i + 1]) if w), 2) == 1 else "off" for i in range(len(prompt))]
+
+
+def automaton_said(prompt: list[int]) -> list[str]:
+    draw = random.Random(7)
+    cells = [draw.randrange(9) for _ in range(27)]
+    state, said = 0, []
+    for word in prompt:
+        state = cells[3 * state + word]
+        said.append(("no", "yes")[state & 1])
+    return said
+
+
+def relu_said(prompt: list[int]) -> list[str]:
+    a = b = c = d = 0
+    said = []
+    for word in prompt:
+        x = 1 if word else -1
+        sums = (a - b + d + x, b + c - d - x, c + d - a + 2 * x, a + b - c)
+        a, b, c, d = (min(3, max(0, value)) for value in sums)
+        said.append("1" if a + b + c + d > 4 else "0")
+    return said
+
+
+DIRECT: dict[str, Direct] = {
+    "latch": latch_said,
+    "counter": lambda prompt: [str(sum(prompt[: i + 1]) % 5) for i in range(len(prompt))],
+    "automaton": automaton_said,
+    "hash": hash_said,
+    "relu": relu_said,
+}
+
+
+def own(name: str) -> Rnn:
+    module: dict[str, Any] = {}
+    exec(SOURCE[name], module)
+    return of_python(door(module["RNN"], module["STATE_BITS"], name, module["WORDS"]), tuple(module["WORDS"]))
+
+
+@pytest.fixture(scope="module")
+def rnns() -> dict[str, Rnn]:
+    return {name: own(name) for name in SOURCE}
+
+
+def said(rnn: Rnn, prompt: list[int]) -> list[str]:
+    """The words of all steps by the circuit, evaluated gate by gate."""
+    return [rnn.vocabulary[step.written] for step in Simulator(rnn).steps(prompt)]
+
+
+def draw(rnn: Rnn, rng: random.Random, longest: int = 12) -> list[int]:
+    words = len(rnn.vocabulary) - len(rnn.unread)
+    return [rng.randrange(words) for _ in range(rng.randint(1, longest))]
+
+
+@pytest.mark.parametrize("name", SOURCE)
+def test_the_circuit_is_the_rnn(name: str, rnns: dict[str, Rnn]) -> None:
+    rng, rnn = random.Random(1), rnns[name]
+    for _ in range(1000 if name != "hash" else 30):
+        prompt = draw(rnn, rng)
+        assert said(rnn, prompt) == DIRECT[name](prompt), prompt
+
+
+def mismatch(rnn: Rnn, prompt: list[int], **how: Any) -> int | None:
+    """The first token that the Transformer writes otherwise than the circuit."""
+    solver = Simulator(rnn)
+    wired = solver.build(len(prompt), **how)
+    place, followed = indexed.first_mismatch(
+        wired.model, wired.arithmetic, prompt, expected_tokens(solver.steps(prompt))
+    )
+    assert followed.columns.dense == 0
+    return place
+
+
+@pytest.mark.parametrize("name", SOURCE)
+def test_the_transformer_writes_every_gate(name: str, rnns: dict[str, Rnn]) -> None:
+    rng, rnn = random.Random(2), rnns[name]
+    for _ in range(5 if name != "hash" else 1):
+        assert mismatch(rnn, draw(rnn, rng, 6)) is None
+
+
+def test_numbers_of_minus_one_have_a_negative_sign(rnns: dict[str, Rnn]) -> None:
+    """A word's number −1 is as large as the step between digits and none: its sign is no further digit."""
+    rnn = rnns["counter"]
+    assert rnn.words.min() == -1
+    tokens, p = expected_tokens(Simulator(rnn).steps([0])), rnn.step.precision_bits
+    first = len(rnn.step.states) * p
+    assert [tokens[first + p * (i + 1) - 1] for i in range(len(rnn.step.inputs))] == [0] * len(rnn.step.inputs)
+    assert mismatch(rnn, [0]) is None
+
+
+LATCH = "aag 5 2 1 1 2\n2\n4\n6 10 1\n10\n8 3 7\n10 9 5\n"
+WORDS = {"inputs": {"hold": "00", "set": "10", "reset": "01"}, "outputs": {"1": "on", "0": "off"}}
+
+
+def test_a_circuit_goes_in_as_it_is(tmp_path: Path) -> None:
+    from circuits.aiger_read import read
+
+    path = tmp_path / "latch.aag"
+    path.write_text(LATCH)
+    rnn, rng = of_circuit(read(path), WORDS, "latch.aag"), random.Random(3)
+    for _ in range(300):
+        prompt = draw(rnn, rng)
+        wanted = [
+            "on" if next((w for w in reversed(prompt[: i + 1]) if w), 1) == 1 else "off" for i in range(len(prompt))
+        ]
+        assert said(rnn, prompt) == wanted  # the latch is on at reset
+    assert mismatch(rnn, [0, 1, 2, 0]) is None
+
+
+@pytest.mark.parametrize("name", ["latch", "counter", "automaton", "relu"])
+def test_python_and_aiger_say_the_same(name: str, rnns: dict[str, Rnn], tmp_path: Path) -> None:
+    """The circuit of the Python step, written as AIGER and read again, is another circuit for the same RNN."""
+    from circuits.aiger_read import read
+
+    rnn, path = rnns[name], tmp_path / "step.aag"
+    aiger.write(rnn.step.circuit, path)
+    p, count = rnn.step.precision_bits, len(rnn.step.inputs)
+    one = [int(i == (p - 1) // 2 - 1) for i in range(p - 1)]  # the digit that counts 1
+
+    def bits(word: int) -> str:
+        magnitude = "".join(map(str, one))
+        return "".join(magnitude + str(word >> i & 1) for i in range(count))
+
+    read_words = len(rnn.vocabulary) - len(rnn.unread)
+    document = {
+        "inputs": {word: bits(i) for i, word in enumerate(rnn.vocabulary[:read_words])},
+        "outputs": {bits(i): word for i, word in enumerate(rnn.vocabulary)},
+    }
+    from circuits.rnn import of_circuit as brought
+
+    again, rng = brought(read(path), document, "step.aag"), random.Random(4)
+    for _ in range(50):
+        prompt = draw(rnn, rng)
+        state, words = again.start(), []
+        for i, number in enumerate(prompt):
+            words += again.answer(state, (rnn.vocabulary[number],))
+            state = again.step(state, rnn.vocabulary[number], i + 1)
+        assert words == DIRECT[name](prompt)
+
+
+def changed(rnn: Rnn, place: int, gate: Gate) -> Rnn:
+    """The RNN with another gate."""
+    step = rnn.step
+    gates = (*step.circuit.gates[:place], gate, *step.circuit.gates[place + 1 :])
+    circuit = replace(step.circuit, gates=gates)
+    return replace(rnn, step=Step(circuit, step.precision_bits, step.states, step.inputs, step.outputs))
+
+
+def test_another_gate_or_wire_is_seen(rnns: dict[str, Rnn]) -> None:
+    """Each gate turned from AND to XOR or back, and each wire moved by one, against the same tokens of the right circuit."""
+    rnn, seen, silent = rnns["counter"], 0, list[tuple[int, Gate]]()
+    prompts = [[1, 1, 1, 1, 1, 0]]
+    right = [expected_tokens(Simulator(rnn).steps(prompt)) for prompt in prompts]
+    for place, gate in enumerate(rnn.step.circuit.gates):
+        if not gate.computes:
+            continue
+        mutants = [gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)]
+        mutants += [gate._replace(left=gate.left - 1)] * (gate.left > 0)
+        for mutant in mutants:
+            other = changed(rnn, place, mutant)
+            model = Simulator(other)
+            wrong = [
+                indexed.first_mismatch((wired := model.build(len(prompt))).model, wired.arithmetic, prompt, tokens)[0]
+                for prompt, tokens in zip(prompts, right, strict=True)
+            ]
+            if wrong == [None]:
+                silent.append((place, mutant))
+            seen += wrong != [None]
+    for place, mutant in silent:  # what runs do not see is the same function there: the circuit itself agrees
+        other = changed(rnn, place, mutant)
+        assert [expected_tokens(Simulator(other).steps(prompt)) for prompt in prompts] == right
+    assert seen > len(silent)
+
+
+def test_a_lead_or_a_grid_of_a_quarter_is_seen(rnns: dict[str, Rnn], monkeypatch: pytest.MonkeyPatch) -> None:
+    from circuits import simulation
+
+    class Narrow(simulation.Setting):
+        @property
+        def gap(self) -> int:
+            return super().gap // 4
+
+    rnn, threshold = rnns["counter"], simulation.threshold
+    assert mismatch(rnn, [1, 0, 1, 1]) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation, "Setting", Narrow)
+        wired, tokens = Simulator(rnn).build(4), expected_tokens(Simulator(rnn).steps([1, 0, 1, 1]))
+        _, followed = indexed.first_mismatch(wired.model, wired.arithmetic, [1, 0, 1, 1], tokens)
+        assert followed.columns.dense > 0  # other keys keep a weight: no lookup alone gives these columns
+
+    def coarse(*args: Any, margin: Fraction | int = 1, **how: Any) -> Any:
+        return threshold(*args, margin=4 * Fraction(margin), **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation, "threshold", coarse)
+        assert mismatch(rnn, [1, 0, 1, 1]) is not None
+
+
+def triple(step: Any, says: Any = lambda state, query: 0, start: Any = lambda: 0, bits: int = 4) -> Any:
+    return door((start, step, says), bits, "mine", (0, 1))
+
+
+CALLS = iter(range(10**9))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: triple(lambda s, w: s + 1), "more than the 2^4 states of STATE_BITS = 4"),
+        (lambda: triple(lambda s, w: s + 1, bits=64), "more states than a table of 18 bits"),
+        (lambda: triple(lambda s, w, place: 0), "its step reads the position"),
+        (lambda: triple(lambda s, w: next(CALLS) % 8), "leads to two states"),
+        (lambda: triple(lambda s, w: w, lambda s, q: "two words"), "a word has no spaces"),
+        (lambda: triple(lambda s, w: 1 // 0), "ZeroDivisionError"),
+        (lambda: triple(lambda s, w: w, lambda s, q: q[0]), "IndexError"),
+        (lambda: door((lambda: 0, lambda s, w: w, lambda s, q: 0), 4, "mine", "01"), "WORDS is a sequence"),
+    ],
+)
+def test_what_is_no_step_circuit_is_refused_in_one_line(given: Callable[[], Any], message: str) -> None:
+    def build() -> Rnn:
+        rnn = given()
+        return of_python(rnn, rnn.words)
+
+    with pytest.raises(RnnError) as error:
+        build()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_states_that_are_arrays_take_their_own_bits(rnns: dict[str, Rnn]) -> None:
+    """In its own bits a linear hash has gates of small carries; a table of 2^16 ranked states would have some hundred thousand."""
+    assert len(rnns["hash"].step.circuit.gates) < 2500
+    assert np.array_equal(rnns["relu"].words, rnns["relu"].unembed)
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, circuit, words = tmp_path / "my.py", tmp_path / "latch.aag", tmp_path / "words.json"
+    file.write_text(SOURCE["counter"])
+    circuit.write_text(LATCH)
+    words.write_text(json.dumps({"schema": 1, **WORDS}))
+    code, out, err = run(capsys, "--rnn", str(file), "1 1 1 1 1 1 0")
+    assert (code, out) == (0, "1 2 3 4 0 1 1\n")
+    assert "gates; width" in err
+    code, out, _ = run(capsys, "--circuit", str(circuit), "--words", str(words), "hold reset set")
+    assert (code, out) == (0, "on off on\n")
+    code, out, err = run(capsys, "--circuit", str(circuit), "hold")
+    assert (code, out) == (2, "")
+    assert "--words says which bits" in err
+    code, _, err = run(capsys, "--circuit", str(circuit), "--words", str(words), "--words", "2", "hold")
+    assert code == 2
+    assert "which it cannot read" in err
+    code, _, err = run(capsys, "--circuit", str(circuit), "--words", str(words), "on")
+    assert code == 2
+    assert "'on' is not a word" in err
+    assert run(capsys, "--rnn", str(tmp_path / "no.py"), "1")[0] == 2
+    assert run(capsys, "--rnn", str(file), "--words", str(words), "1")[0] == 2

@@ -7,6 +7,7 @@ import inspect
 import re
 import runpy
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -175,6 +176,39 @@ def test_the_readme_runs_as_printed(
             assert lines[: len(expected)] == expected
             ran += 1
     assert ran == 8
+
+
+def printed_commands(*pages: str) -> list[str]:
+    """Each `python -m` line of a page's blocks, without its comment and what follows `&&`."""
+    texts = [(DOCS / f"{page}.md").read_text(encoding="utf-8") for page in pages]
+    blocks = [block for text in texts for block in re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.M | re.S)]
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if "python -m" in line]
+    return [re.split(r" +#| && ", line)[0] for line in lines]
+
+
+LONG = r"--steps|--export|verify\.(?:theorem istree|replay|induction|certify|adversary)|simulate|bb4|--rnn recall"
+PRINTED = printed_commands("commands", "circuits", "exports")
+
+
+@pytest.mark.parametrize("command", [one for one in PRINTED if not re.search(LONG, one)])
+def test_a_printed_command_runs_in_a_folder_of_the_user(command: str, tmp_path: Path) -> None:
+    """Those that take seconds; one that reads a file of another is run after it."""
+    before = [one for one in PRINTED if "--against" in command and one.split("--")[0] == command.split("--")[0]][:1]
+    for one in (*(one for one in before if one != command), command):
+        argv = ["bash", "-c", one.replace("python -m", f"{shlex.quote(sys.executable)} -m")]
+        ran = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout or [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("command", [one for one in PRINTED if re.search(LONG, one)])
+def test_a_long_printed_command_has_the_options_that_it_names(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, _, module, *argv = shlex.split(command[command.index("python -m") :])
+    told = run(f"python -m {module} --help", capsys, monkeypatch)
+    assert [one for one in argv if one.startswith("--") and not re.search(rf"{one}\b", told)] == []
 
 
 def test_the_parts_of_a_page_are_called_as_it_says() -> None:

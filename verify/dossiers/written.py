@@ -216,7 +216,7 @@ class ProgramDossier(Dossier):
         return trial
 
     def _too_long(self, n: int, prompt: Sequence[str]) -> str:
-        """What is wrong with a chain of thought that does not end within its texts, and what to write instead, if it ends at all."""
+        """What is wrong with a chain of thought that does not end within its texts, and what to write if it ends at all."""
         program = self.written
         allowed = sum(piece.most(n) for piece in program.texts.thought)
         words = said(program, n, [START, *prompt], MOST_WORDS, beyond=True)

@@ -145,7 +145,9 @@ def _names(module: ModuleType) -> dict[Term, str]:
 def _lines(path: Path) -> dict[str, int]:
     """The line in which a file gives each of its names, the last one of several."""
     tree = ast.parse(path.read_bytes())
-    return {node.id: node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and type(node.ctx) is ast.Store}
+    return {
+        node.id: node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and type(node.ctx) is ast.Store
+    }
 
 
 def _first_line(module: ModuleType) -> str:

@@ -28,7 +28,10 @@ from verify.framework.seen import Undecided
         (["--device", "tpu"], "--device tpu: want one of cpu, cuda"),
         (["--ledger", "nowhere/ledger.json"], "--ledger nowhere/ledger.json: there is no such folder"),
         (["--ledger", "."], "--ledger .: is a folder, not a file"),
-        (["--ledger", "run.json", "--dist", "each", "--tx", "2*popen"], "--dist each: every worker judges every claim*"),
+        (
+            ["--ledger", "run.json", "--dist", "each", "--tx", "2*popen"],
+            "--dist each: every worker judges every claim*",
+        ),
         (["--ledger=/dev/full"], "--ledger /dev/full: is a device or a pipe, not a file"),
         (["--witnesses", "."], "--witnesses .: is a folder, not a file"),
         (

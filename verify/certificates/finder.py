@@ -31,9 +31,6 @@ from verify.rounding.recurrence import HIDDEN_STATE, RecurrenceTransfer
 from verify.rounding.rows import as_polynomial
 from verify.trusted import automaton as trusted
 from verify.trusted import rounding
-from verify.trusted.heads import VALUE, Candidate, Reader
-from verify.trusted.kernel import Rejected
-from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 from verify.trusted.abstract_state import (
     BESIDE,
     POSITION,
@@ -53,6 +50,9 @@ from verify.trusted.abstract_state import (
     without,
     written,
 )
+from verify.trusted.heads import VALUE, Candidate, Reader
+from verify.trusted.kernel import Rejected
+from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 
 Document = dict[str, Any]
 HERE, BEFORE = POSITION, POSITION + BESIDE
@@ -316,6 +316,10 @@ class Search(rounding.Guide):
     def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any:
         reasons: list[str] = []
         tried: list[Any] = []
+        by_count = [i for i, one in enumerate(reader.invariants) if isinstance(one, trusted.Consecutive)]
+        if len(by_count) == 1 and any(not c.joint.is_integer(c.exact) for c in candidates):
+            self.choices.append(["rule", "count", *by_count])  # the one rule that there is
+            return ["count", *by_count]
         for rule in rules(reader, query, candidates):
             if rule not in tried:
                 tried.append(rule)

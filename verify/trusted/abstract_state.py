@@ -178,6 +178,20 @@ class State:
     kind: int = 0
     before: frozenset[int] = frozenset()
 
+    @property
+    def signature(self) -> object:
+        """All that it says: two states with one signature are the same."""
+
+        def told(polynomial: Polynomial) -> object:
+            return tuple(sorted(polynomial.items()))
+
+        box = [
+            (name, (told(domain.exact), told(domain.ideal), *domain[2:]) if isinstance(domain, Rounded) else domain)
+            for name, domain in sorted(self.box.items())
+        ]
+        registers = [(i, told(p)) for i, p in sorted(self.registers.items()) if p]
+        return tuple(box), tuple(registers), tuple(sorted(self.forms.items())), self.kind, self.before
+
     def register(self, i: int) -> Polynomial:
         return self.registers.get(i, {})
 

@@ -512,7 +512,8 @@ class Checker:
         """Each head in turn; then what they write."""
         parts, width = [state], 0
         for h, head in enumerate(block.heads):
-            parts = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)]
+            read = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)]
+            parts = [*{part.signature: part for part in read}.values()]  # keys of many classes may hold the same
             width += len(head.value)
         for n, state in enumerate(parts):
             for i, row in block.out:

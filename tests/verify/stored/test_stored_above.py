@@ -15,6 +15,8 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
+from verify.framework.proofs import load
+from verify.framework.weights import PROOFS
 from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import Stale
@@ -34,6 +36,21 @@ def test_each_case_can_be_judged_anew() -> None:
     for case in above.cases:
         stored_above.renew(above, case, theorem)
     assert len({stored_above.chosen(above, seed) for seed in range(20)}) > 3
+
+
+def test_proofs_have_the_theorem_of_each_stored_document() -> None:
+    proofs = load(PROOFS)
+    known = {
+        stored_above.fingerprint(one["theorem"])
+        for parts in proofs.values()
+        for objects in parts.values()
+        for one in objects
+        if "bits_of_bits" in one["theorem"]
+    }
+    documents = [stored_above.read(*one) for one in stored_above.subjects()]
+    assert documents
+    assert [one.name for one in documents if one is not None and one.theorem not in known] == []
+    assert None not in documents
 
 
 def test_the_order_of_inequalities_is_none_of_a_theorems() -> None:

@@ -1,7 +1,8 @@
 """Whether two circuits are equal, decided by SAT.
 
-Both circuits go over the same inputs into one *miter*, where equal gates are shared already; sweep.py then proves gates of
-the one equal to gates of the other, from the inputs to the outputs.
+Both circuits stand one after the other over the same inputs in one *miter*; sweep.py then proves gates of the one equal to gates of
+the other, from the inputs to the outputs. `verify/trusted/sat.py` checks a proof that the miter's pairs of outputs are equal. That
+they are the outputs of both circuits is for `_miter` to get right.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from circuits.builder import Builder
-from circuits.circuit import Circuit
-from circuits.sweep import first_difference
+from circuits.circuit import Circuit, Gate, Kind
+from circuits.sweep import Equality, sweep
 
 T = TypeVar("T")
+PlainGate = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,43 @@ class Difference:
         return f"{self.output} is {self.values[0]} in the first and {self.values[1]} in the second at {bits}"
 
 
+@dataclass(frozen=True)
+class Equal:
+    """Two circuits are equal: in one circuit with the gates of both, the gates of each pair are. proof: of that, see `Equality`.
+
+    gates: as `plain_gates` writes them.
+    """
+
+    gates: tuple[PlainGate, ...]
+    pairs: tuple[tuple[int, int], ...]
+    proof: tuple[str, ...]
+
+
+def plain_gates(gates: Sequence[Gate]) -> tuple[PlainGate, ...]:
+    """Returns the gates as `verify.trusted.sat` reads them: "and", "xor", "one", or "free" for an input or a state bit."""
+    free = (Kind.INPUT, Kind.STATE)
+    return tuple(("free", 0, 0) if gate.kind in free else (gate.kind.name.lower(), *gate[1:]) for gate in gates)
+
+
 def find_difference(first: Circuit, second: Circuit) -> Difference | None:
-    """Bits on which the circuits differ, or None: then they are equal on all.
+    """Returns bits on which the circuits differ, or None: then they are equal on all.
 
     Raises ValueError if they do not have the same inputs, state bits and outputs, in whatever order, or start
     differently.
     """
+    result = compare(first, second, proof=False)
+    return None if isinstance(result, Equal) else result
+
+
+def compare(first: Circuit, second: Circuit, *, proof: bool = True) -> Difference | Equal:
+    """Like `find_difference`, but returns a proof if the circuits are equal."""
     _check_interface(first, second)
     miter, names = _miter(first, second)
-    difference = first_difference(miter, list(zip(miter.outputs[::2], miter.outputs[1::2], strict=True)))
-    if difference is None:
-        return None
-    pair, case = difference
+    pairs = tuple(zip(miter.outputs[::2], miter.outputs[1::2], strict=True))
+    result = sweep(miter, pairs, proof=proof)
+    if isinstance(result, Equality):
+        return Equal(plain_gates(miter.gates), pairs, result.proof)
+    pair, case = result
     inputs = dict(zip(miter.inputs, case.inputs, strict=True))
     states = dict(zip(miter.states, case.states, strict=True))
     values = [named_values(circuit, inputs, states)[names[pair]] for circuit in (first, second)]
@@ -94,12 +120,32 @@ def _check_interface(first: Circuit, second: Circuit) -> None:
 
 def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
     """Both circuits over the same bits, with pairs of outputs that should be equal; and the names of the pairs."""
-    builder = Builder()
-    inputs = {name: builder.input(name) for name in first.inputs}
-    states = {name: builder.state(name) for name in first.states}
-    sides = [
-        _named(c, *builder.add(c, [inputs[x] for x in c.inputs], [states[x] for x in c.states]))
-        for c in (first, second)
-    ]
-    pairs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
-    return builder.circuit(pairs, list(states.values())), list(sides[0])
+    gates = [Gate(kind, i) for kind in (Kind.STATE, Kind.INPUT) for i in range(len(_names(first, kind)))]
+    place = {gate: number for number, gate in enumerate(gates)}
+    sides = []
+    for circuit in (first, second):
+        at: list[int] = []
+        for kind, left, right in circuit.gates:
+            if kind in (Kind.STATE, Kind.INPUT):
+                at.append(place[Gate(kind, _names(first, kind).index(_names(circuit, kind)[left]))])
+            else:
+                at.append(len(gates))
+                gates.append(Gate(kind, at[left], at[right]) if kind is not Kind.ONE else Gate(kind))
+        sides.append(_named(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
+    outputs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
+    states = tuple(range(len(first.states)))
+    miter = Circuit(
+        gates=tuple(gates),
+        inputs=first.inputs,
+        outputs=tuple(outputs.values()),
+        output_names=tuple(outputs),
+        states=first.states,
+        initial=first.initial,
+        next_state=states,
+    )
+    return miter, list(sides[0])
+
+
+def _names(circuit: Circuit, kind: Kind) -> tuple[str, ...]:
+    """Returns the names of a circuit's inputs or state bits."""
+    return circuit.inputs if kind is Kind.INPUT else circuit.states

@@ -1,13 +1,14 @@
 """Which gates of a circuit are equal, proven bottom up: SAT sweeping.
 
 Gates that agree on every case that was run are asked about, the first ones first: can they differ? Those that cannot become
-one gate for all that comes behind them, so that later questions are small; a case in which they do is run too, with cases near it.
+one gate for all that comes after them, so that later questions are small; a case in which they do is run too, with cases near it.
 Source: A. Kuehlmann, V. Paruthi, F. Krohm and M. K. Ganai, Robust Boolean Reasoning for Equivalence Checking and Functional
 Property Verification, 2002; G. S. Tseitin, On the complexity of derivation in propositional calculus, 1968, for the clauses.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
@@ -16,10 +17,10 @@ from operator import and_
 
 from pysat.solvers import Solver
 
-from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit, Gate, Kind
+from circuits.refutation import Refutation
 
-SOLVER = "cadical195"
+SOLVER = "glucose4"  # it writes what it learns at once
 DRAWN, SPARSE = 256, (1, 2, 3, 4)
 NEAR = 63  # cases that are run beside one that was found
 FLIPPED = 5  # one bit of 2^5 is flipped there
@@ -33,15 +34,30 @@ class Case:
     states: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Equality:
+    """No pair of gates ever differs. proof: of `verify.trusted.sat.check_equal`, line by line; none if nobody asked for it."""
+
+    proof: tuple[str, ...]
+
+
 def first_difference(
     circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE
 ) -> tuple[int, Case] | None:
-    """The first pair of gates that is seen to differ, with a case in which it does; None if no pair ever differs.
+    """Returns the first pair of gates that is seen to differ, with a case in which it does; None if no pair ever differs.
 
     sparse: of the random cases that are run first, DRAWN for each h, with one bit of 2^h at 1.
     """
-    with Solver(name=SOLVER) as solver:
-        return _Sweep(circuit, pairs, solver).run(sparse)
+    result = sweep(circuit, pairs, sparse, proof=False)
+    return None if isinstance(result, Equality) else result
+
+
+def sweep(
+    circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE, *, proof: bool = True
+) -> tuple[int, Case] | Equality:
+    """Like `first_difference`, but returns a proof if no pair ever differs."""
+    with Solver(name=SOLVER, with_proof=proof) as solver:
+        return _Sweep(circuit, pairs, solver).run(sparse, proof)
 
 
 class _Different(Exception):
@@ -53,84 +69,164 @@ class _Different(Exception):
 
 
 class _Sweep:
-    """bits: each gate of the circuit as one of a new circuit, in which equal gates are one.
+    """Gate g is the variable g + 1, and one more variable is 1.
 
+    literals: for each gate so far an earlier gate that it equals, or itself. equal: for a gate that has another literal, and for
+    its negation, the number of the clause that says so. made: gates by what they compute, to find the same one again.
     values: of the circuit's gates in all cases so far, as many as `lanes`. classes: a gate for each column of values or of
-    negations. merged: gates of the new circuit that are others.
+    negations.
     """
 
     def __init__(self, circuit: Circuit, pairs: Sequence[tuple[int, int]], solver: Solver) -> None:
         self.circuit, self.pairs, self.solver = circuit, pairs, solver
-        self.builder, self.random = Builder(), random.Random(0)
-        self.states = [self.builder.state(name) for name in circuit.states]
-        self.inputs = [self.builder.input(name) for name in circuit.inputs]
-        self.bits: list[Bit] = []
+        self.random = random.Random(0)
+        self.one = len(circuit.gates) + 1
+        self.meanings = [
+            meaning(gate.kind, x, gate.left + 1, gate.right + 1) for x, gate in enumerate(circuit.gates, 1)
+        ]
+        self.ends = _ends(pairs, self.one)
+        self.refutation = Refutation([c for clauses in (*self.meanings, self.ends) for c in clauses])
+        self.literals: list[int] = []
+        self.equal: dict[int, int] = {}
+        self.made: dict[tuple[Kind, int, int], int] = {}
         self.values, self.lanes = [0] * len(circuit.gates), 0
         self.classes: dict[int, int] = {}
-        self.merged: dict[int, Bit] = {}
-        self.told = 0  # gates of the new circuit whose clauses the solver has
+        self.length = 0  # of what the solver wrote and was read
 
-    def run(self, sparse: Sequence[int]) -> tuple[int, Case] | None:
-        """The first pair that differs."""
+    def run(self, sparse: Sequence[int], proof: bool) -> tuple[int, Case] | Equality:
+        """Returns the first pair that differs, or that there is none."""
+        number = 1
+        first_end = self.refutation.given - len(self.ends)
+        self.refutation.use(first_end)
+        self.solver.add_clause([self.one])
         try:
             for halvings in sparse:
                 self._draw(halvings)
-            for number, gate in enumerate(self.circuit.gates):
-                self.bits.append(self._swept(number, self._made(gate)))
+            for gate, clauses in zip(self.circuit.gates, self.meanings, strict=True):
+                self._add(gate, clauses, number)
+                number += len(clauses)
         except _Different as different:
             return different.found
-        if any(self.bits[left] != self.bits[right] for left, right in self.pairs):
+        if any(self.literals[left] != self.literals[right] for left, right in self.pairs):
             raise ValueError("the sweep ended with outputs that are not seen to be equal")
-        return None
+        if not proof:
+            return Equality(())
+        self._conclude(first_end)
+        return Equality(tuple(self.refutation.lines()))
 
     def _draw(self, halvings: int) -> None:
         """Runs random cases, with one bit of 2^halvings at 1."""
         self._look(lambda _: self._sparse(DRAWN, halvings), DRAWN)
 
-    def _made(self, gate: Gate) -> Bit:
-        """A gate over what its operands have become."""
-        kind, left, right = gate
-        if kind is Kind.ONE:
-            return self.builder.one
-        if not gate.computes:
-            return (self.inputs if kind is Kind.INPUT else self.states)[left]
-        a, b = self.bits[left], self.bits[right]
-        bit = a & b if kind is Kind.AND else a ^ b
-        return self.merged.get(bit.id, bit)
-
-    def _swept(self, number: int, bit: Bit) -> Bit:
-        """An earlier gate that always equals this one, or else itself."""
-        while True:
-            column, negated = self._column(number)
-            if column in self.classes:
-                other = self.bits[self.classes[column]]
-                other ^= self.builder.constant(negated ^ self._column(self.classes[column])[1])
-            elif column:
-                self.classes[column] = number
-                return bit
+    def _add(self, gate: Gate, clauses: Sequence[Sequence[int]], number: int) -> None:
+        """Finds the literal of the next gate. number: of the first of its clauses."""
+        x = len(self.literals) + 1
+        a, b = (self._literal(operand + 1) if gate.computes else 0 for operand in gate[1:])
+        known = self._known(gate.kind, x, a, b)
+        other = known if abs(known) in (x, self.one) else self._literal(known)
+        told = []
+        for i, (clause, reduced) in enumerate(zip(clauses, meaning(gate.kind, x, a, b), strict=True), start=number):
+            if hints := [self.equal[y] for y, z in zip(clause, reduced, strict=True) if y != z]:
+                reduced = list(dict.fromkeys(reduced))
+                if not any(-y in reduced for y in reduced):
+                    told.append(self.refutation.state(reduced, (*hints, i)))
             else:
-                other = self.builder.constant(negated)
-            if other == bit:
-                return bit
-            if self._equal(bit, other):
-                self.merged[bit.id] = other  # no gate has read it, so that no negation of it is about
+                self.refutation.use(i)
+                told.append(i)
+        if other == x:
+            self.solver.append_formula([self.refutation.clauses[i] for i in told])
+            self.literals.append(self._swept(x))
+            return
+        self.literals.append(other)
+        helpers = []
+        if gate.kind is Kind.XOR:  # no propagation sees it without the value of an operand
+            helpers = [self.refutation.state(c) for c in ([-x, other, a], [x, -other, a]) if len(set(map(abs, c))) == 3]
+        self._equate(x, other)
+        for i in (*told, *helpers):
+            self.refutation.forget(i)
+
+    def _known(self, kind: Kind, x: int, a: int, b: int) -> int:
+        """Returns the literal that a gate equals by what its operands are; itself if it is new."""
+        if kind is Kind.ONE:
+            return self.one
+        if kind not in (Kind.AND, Kind.XOR):
+            return x
+        a, b = sorted((a, b), key=abs)
+        if abs(b) == self.one or abs(a) == abs(b):
+            if kind is Kind.XOR:
+                if abs(b) == self.one:
+                    return -a if b > 0 else a
+                return -self.one if a == b else self.one
+            return a if b in (self.one, a) else -self.one
+        if kind is Kind.AND:
+            return self.made.setdefault((kind, a, b), x)
+        sign = 1 if (a > 0) == (b > 0) else -1
+        return sign * self.made.setdefault((kind, abs(a), abs(b)), sign * x)
+
+    def _literal(self, literal: int) -> int:
+        """Returns what stands for a literal."""
+        return self.literals[literal - 1] if literal > 0 else -self.literals[-literal - 1]
+
+    def _equate(self, x: int, other: int) -> None:
+        """States that a gate equals a literal."""
+        self.equal[x], self.equal[-x] = (self.refutation.state(clause) for clause in ([-x, other], [x, -other]))
+        for literal in (x, -x):
+            self.refutation.forget(self.equal[literal])
+
+    def _swept(self, x: int) -> int:
+        """Returns a literal of an earlier gate that always equals this one, or else itself."""
+        while True:
+            column, negated = self._column(x - 1)
+            if column in self.classes:
+                other = self.classes[column] + 1
+                other = other if negated == self._column(other - 1)[1] else -other
+            elif column:
+                self.classes[column] = x - 1
+                return x
+            else:
+                other = self.one if negated else -self.one
+            if self._equal(x, other):
                 return other
 
-    def _equal(self, bit: Bit, other: Bit) -> bool:
-        """Whether two bits never differ; the solver learns that. If they do, a case in which they do is run."""
-        self.solver.append_formula(clauses(self.builder.gates, self.told))
-        self.told = len(self.builder.gates)
-        x, y = bit.id + 1, other.id + 1
-        for literals in ([x, -y], [-x, y]):
-            if self.solver.solve(assumptions=literals):
+    def _equal(self, x: int, other: int) -> bool:
+        """True if two literals never differ; the solver learns that. If they do, a case in which they do is run."""
+        for clause in ([-x, other], [x, -other]):
+            if self.solver.solve(assumptions=[-literal for literal in clause]):
                 self._learn({literal for literal in self.solver.get_model() if literal > 0})
                 return False
-            self.solver.add_clause([-literal for literal in literals])
+            self._read()
+            number = self.refutation.state(clause)
+            self.equal[x if clause[0] < 0 else -x] = number
+            self.solver.add_clause(clause)
         return True
+
+    def _read(self) -> None:
+        """Reads what the solver learned since this was called last."""
+        if self.solver.solver.prfile is None:
+            return
+        descriptor = self.solver.solver.prfile.fileno()
+        new = os.pread(descriptor, os.fstat(descriptor).st_size - self.length, self.length)
+        self.length += len(new)
+        self.refutation.read(new.decode())
+
+    def _conclude(self, number: int) -> None:
+        """States that no pair differs, so that the clauses contradict each other. number: of the first clause after the gates."""
+        refutation = self.refutation
+        for gate in {gate for pair in self.pairs for gate in pair}:
+            for literal in (gate + 1, -gate - 1):
+                if literal in self.equal:
+                    same = self.equal[literal]
+                    refutation.state(refutation.clauses[same], (same,))  # a clause that was forgotten cannot come back
+        for i in range(number + 1, refutation.given):
+            refutation.use(i)
+        for i, (left, _) in enumerate(self.pairs, start=1):
+            refutation.state([-self.one - i, left + 1])
+            refutation.state([-self.one - i])
+        refutation.state([])
 
     def _learn(self, true: Set[int]) -> None:
         """Runs a case in which gates differ that did not so far, and cases near it. true: the solver's variables that are."""
-        self._look(lambda leaf: self._near(leaf.id + 1 in true), NEAR + 1)
+        self._look(lambda leaf: self._near(leaf + 1 in true), NEAR + 1)
         self.classes = {self._column(gate)[0]: gate for gate in self.classes.values()}
 
     def _near(self, bit: bool) -> int:
@@ -141,9 +237,13 @@ class _Sweep:
         """Random values of a bit, 1 in one of 2^halvings cases."""
         return reduce(and_, (self.random.getrandbits(lanes) for _ in range(halvings)))
 
-    def _look(self, value: Callable[[Bit], int], lanes: int) -> None:
+    def _look(self, value: Callable[[int], int], lanes: int) -> None:
         """Runs more cases, with these values of the leaves. Raises _Different if a pair differs in one of them."""
-        inputs, states = ([value(leaf) for leaf in leaves] for leaves in (self.inputs, self.states))
+        leaves = {gate[:2]: number for number, gate in enumerate(self.circuit.gates) if not gate.computes}
+        inputs, states = (
+            [value(leaves[kind, i]) if (kind, i) in leaves else 0 for i in range(len(names))]
+            for kind, names in ((Kind.INPUT, self.circuit.inputs), (Kind.STATE, self.circuit.states))
+        )
         new = self.circuit.values(inputs, states, lanes)
         for i, (left, right) in enumerate(self.pairs):
             if differ := new[left] ^ new[right]:
@@ -158,15 +258,20 @@ class _Sweep:
         return (values ^ ((1 << self.lanes) - 1), True) if values & 1 else (values, False)
 
 
-def clauses(gates: Sequence[Gate], first: int = 0) -> list[list[int]]:
-    """What the gates from the first on mean, in conjunctive form; gate g is variable g + 1."""
-    result: list[list[int]] = []
-    for x, (kind, left, right) in enumerate(gates[first:], start=first + 1):
-        a, b = left + 1, right + 1
-        if kind is Kind.ONE:
-            result += [[x]]
-        elif kind is Kind.AND:
-            result += [[-x, a], [-x, b], [x, -a, -b]]
-        elif kind is Kind.XOR:
-            result += [[-x, a, b], [-x, -a, -b], [x, -a, b], [x, a, -b]]
-    return result
+def meaning(kind: Kind, x: int, a: int, b: int) -> list[list[int]]:
+    """Returns what a gate means, in conjunctive form. x, a, b: literals of the gate and its operands."""
+    if kind is Kind.ONE:
+        return [[x]]
+    if kind is Kind.AND:
+        return [[-x, a], [-x, b], [x, -a, -b]]
+    if kind is Kind.XOR:
+        return [[-x, a, b], [-x, -a, -b], [x, -a, b], [x, a, -b]]
+    return []
+
+
+def _ends(pairs: Sequence[tuple[int, int]], one: int) -> list[list[int]]:
+    """Returns that a variable is 1, and that a pair of gates differs: the i-th one if the variable `one` + i is 1."""
+    result = [[one]]
+    for i, (left, right) in enumerate(pairs, start=1):
+        result += [[-one - i, left + 1, right + 1], [-one - i, -left - 1, -right - 1]]
+    return [*result, [one + i for i in range(1, len(pairs) + 1)]]

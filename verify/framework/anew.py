@@ -55,7 +55,7 @@ def _of_parts(stored: Sequence[Json], made: Sequence[Json]) -> Iterator[str]:
 
 def unlike(stored: Parts, row: Row | None) -> Iterator[str]:
     """One line for each part whose digest is not that of the ledger's row. row: None where the ledger has none."""
-    proof_of = {item.range: item for item in row.evidence if isinstance(item, Proved)} if row else {}
+    proof_of = {item.range: item for item in row.evidence if isinstance(item, Proved) and item.sha256} if row else {}
     for part in dict.fromkeys([*stored, *proof_of]):
         objects = stored.get(part, ())
         if not objects:

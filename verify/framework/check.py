@@ -37,6 +37,7 @@ from verify.framework.options import Options
 from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, stated
 from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judged, readable
+from verify.trusted import sat
 from verify.trusted.kernel import Rejected
 
 if TYPE_CHECKING:
@@ -249,19 +250,40 @@ class Check:
         circuits: Callable[[T], tuple[Circuit, Circuit]],
         *,
         range: str,
+        limit: str,
         size: Size[T] = None,
         precision: str = "",
     ) -> None:
-        """The two circuits of each case are equal on every input, by a SAT solver; an input on which they differ refutes."""
+        """The two circuits of each case are equal on every input, by proofs that `trusted.sat` checks.
+
+        An input on which they differ refutes. A SAT solver finds the proofs; one that is rejected leaves the claim undecided.
+        limit: which instances of the claim the cases are.
+        """
+        proofs = 0
 
         @functools.wraps(circuits)
         def differ(case: T) -> Counterexample | None:
-            from circuits.equivalence import find_difference
+            nonlocal proofs
+            from circuits.equivalence import Difference, compare
 
-            difference = find_difference(*circuits(case))
-            return None if difference is None else Counterexample(difference=str(difference))
+            result = compare(*circuits(case))
+            if isinstance(result, Difference):
+                return Counterexample(difference=str(result))
+            try:
+                sat.check_equal(result.gates, result.pairs, result.proof)
+            except sat.Rejected as error:
+                raise Undecided(
+                    f"the proof that two circuits are equal does not go through: {case}: {error}"
+                ) from error
+            proofs += 1
+            return None
 
         self._walk(Solved, cases, differ, range, size, precision)
+        if proofs and self.replay is None:
+            by = "refutations that a SAT solver found, each made anew and checked step by step"
+            theorem = "no input makes two outputs of one name differ"
+            sizes = self._evidence.pop().sizes
+            self._evidence.append(Proved(range, precision, by, theorem, proofs, limit=limit, sizes=sizes))
 
     def follows(self, theory: Theory, *, range: str, lemmas: Sequence[str] = ()) -> None:
         """Each lemma follows from what it uses, by an SMT solver, and what it uses can be true, along runs. Else the claim stays

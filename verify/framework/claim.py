@@ -213,9 +213,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proved(Evidence):
-    """Theorems whose proofs `trusted.kernel` has checked, alone or below another checker, or `trusted.growth`; theorem: the first.
+    """Theorems whose proofs `trusted.kernel` has checked, alone or below another checker, `trusted.growth` or `trusted.sat`.
 
-    by: which argument. theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
+    theorem: the first. by: which argument. theorems: how many. sha256: of all of them with their proofs, as
+    `verify.framework.proofs` stores them; "" for proofs that each run makes anew.
     limit: which instances of the claim the theorems are about, if not all.
     """
 
@@ -264,7 +265,7 @@ class Stored(Searched):
 
 @dataclass(frozen=True)
 class Solved(Searched):
-    """Each case is a question that a solver finds no answer to: inputs on which circuits differ, values that belie a lemma."""
+    """Each case is a question that a solver finds no answer to, such as values that belie a lemma. No proof of that is checked."""
 
     kind: ClassVar[str] = "solver"
 

@@ -1,18 +1,44 @@
-"""Unit propagation with watched literals, in machine code: which clauses show another one.
+"""Finds which clauses show another one, by unit propagation with watched literals in machine code.
 
-Source: M. Moskewicz et al., Chaff: Engineering an Efficient SAT Solver, 2001.
+Source: M. Moskewicz et al., Chaff: Engineering an Efficient SAT Solver, 2001; M. Heule, W. Hunt and N. Wetzler, Trimming while
+checking clausal proofs, 2013, for what is kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-from circuits.refutation import FORGET, SHOW
+from circuits.refutation import FORGET, SHOW, Refutation
 
 Ints = Any  # arrays of int32 or int64
+
+
+def lrat_lines(refutation: Refutation) -> Iterator[str]:
+    """Yields the steps that the last clause needs, in LRAT. Raises ValueError if propagation does not show a clause."""
+    clauses = refutation.clauses
+    lengths = np.array([len(clause) for clause in clauses], dtype=np.int64)
+    ends = np.cumsum(lengths)
+    literals = np.fromiter((x for clause in clauses for x in clause), dtype=np.int32, count=int(ends[-1]))
+    coded = (2 * np.abs(literals) + (literals < 0)).astype(np.int32)
+    failed, reasons, firsts = propagate(coded, ends - lengths, ends, np.array(refutation.events, dtype=np.int64))
+    if failed:
+        raise ValueError(f"propagation does not show clause {failed}: {clauses[failed]}")
+
+    def hints_of(number: int) -> Collection[int]:
+        return refutation.hints.get(number) or reasons[firsts[number, 0] : firsts[number, 1]].tolist()
+
+    last = len(clauses) - 1
+    needed = {last}
+    for number in range(last, refutation.given - 1, -1):
+        if number in needed:
+            needed.update(hints_of(number))
+    for number in range(refutation.given, last + 1):
+        if number in needed:
+            yield " ".join(map(str, (number, *clauses[number], 0, *hints_of(number), 0)))
 
 
 @njit(cache=True)  # type: ignore[misc,untyped-decorator,unused-ignore]

@@ -1,15 +1,12 @@
 """Makes a refutation that a small checker reads of what a SAT solver says on its way.
 
-A solver names the clauses that it learns, but not why they follow. `Refutation.lines` finds that out by unit propagation, drops the
-clauses that the end does not need, and writes the rest as LRAT. Nothing here is trusted: `verify/trusted/sat.py` checks the lines.
-Source: M. Heule, W. Hunt and N. Wetzler, Trimming while checking clausal proofs, 2013, for what is kept.
+A solver names the clauses that it learns, but not why they follow. circuits/propagation.py finds that out, drops the clauses that
+the end does not need, and writes the rest as LRAT. Nothing here is trusted: `verify/trusted/sat.py` checks the lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Collection, Iterable, Sequence
 
 USE, SHOW, FORGET = 0, 1, 2  # a clause may be propagated; is to be shown, and may be from then on; may no more
 
@@ -57,29 +54,3 @@ class Refutation:
                 self._numbers.setdefault(same, []).append(self.state(clause))
             elif forgotten and self._numbers.get(same):
                 self.forget(self._numbers[same].pop())
-
-    def lines(self) -> Iterator[str]:
-        """Yields the steps in LRAT. Raises ValueError if propagation does not show a clause."""
-        from circuits.propagation import propagate  # machine code, for those who ask for a proof
-
-        lengths = np.array([len(clause) for clause in self.clauses], dtype=np.int64)
-        ends = np.cumsum(lengths)
-        literals = np.fromiter((x for clause in self.clauses for x in clause), dtype=np.int32, count=int(ends[-1]))
-        coded = 2 * np.abs(literals) + (literals < 0)
-        failed, reasons, firsts = propagate(
-            coded.astype(np.int32), ends - lengths, ends, np.array(self.events, dtype=np.int64)
-        )
-        if failed:
-            raise ValueError(f"propagation does not show clause {failed}: {self.clauses[failed]}")
-
-        def hints_of(number: int) -> Collection[int]:
-            return self.hints.get(number) or reasons[firsts[number, 0] : firsts[number, 1]].tolist()
-
-        last = len(self.clauses) - 1
-        needed = {last}
-        for number in range(last, self.given - 1, -1):
-            if number in needed:
-                needed.update(hints_of(number))
-        for number in range(self.given, last + 1):
-            if number in needed:
-                yield " ".join(map(str, (number, *self.clauses[number], 0, *hints_of(number), 0)))

@@ -111,8 +111,10 @@ class _Sweep:
             raise ValueError("the sweep ended with outputs that are not seen to be equal")
         if not proof:
             return Equality(())
+        from circuits.propagation import lrat_lines  # machine code, for those who ask for a proof
+
         self._conclude(first_end)
-        return Equality(tuple(self.refutation.lines()))
+        return Equality(tuple(lrat_lines(self.refutation)))
 
     def _draw(self, halvings: int) -> None:
         """Runs random cases, with one bit of 2^halvings at 1."""

@@ -44,15 +44,16 @@ class Label:
 
 @dataclass(frozen=True)
 class Content:
-    """What a register holds at the positions of a state, whatever the token: an integer from low to high, or ROUND(1/m) of one."""
+    """What a register holds at the positions of a state, whatever the token: low, low + every, … or ROUND(1/m) of such an m."""
 
     register: str
     low: Bound
     high: Bound
     is_reciprocal: bool = False
+    every: int = 1
 
     def __str__(self) -> str:
-        number = f"{self.low} … {self.high}"
+        number = f"{self.low} … {self.high}" + (f", every {self.every}" if self.every > 1 else "")
         return f"{self.register}: {f'1/m, m = {number}' if self.is_reciprocal else number}"
 
 

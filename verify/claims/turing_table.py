@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
@@ -13,7 +14,10 @@ from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, Machine, parse_standard
 from constructions.turing.tape_models import ENTERS, STATE, WRITES, Task, table
 from constructions.wiring.affine import Affine, reg
+from verify.certificates.above import FIRST_ABOVE
 from verify.claims.models import TURING_COT
+from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Subject
+from verify.dossiers.turing.every_machine import EveryMachine, difference
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_table, machines
@@ -88,6 +92,43 @@ def test_every_small_table(check: Check, theorem: str) -> None:
         size=states_of,
         max_examples=30,
     )
+
+
+EVERY = {"5.4": "rag", "5.8": "hybrid"}
+TO, FROM = 1000, FIRST_ABOVE
+AT = 8  # the n at which weights of machines are compared; beside the table they depend on the machine's size alone
+STRIDE = 31  # of all machines, one in so many is compared
+
+
+@claims(
+    "theorem",
+    EVERY,
+    lambda theorem: Claim.about(
+        theorem,
+        "turing",
+        "every-machine",
+        f"Theorem {theorem}",
+        "Rounding changes no word of any machine of 2 states and 2 symbols, behind any steps from a blank tape: what a rule says"
+        f" may be any symbol, state and direction, at each step anew. n = 4 … {TO:,} steps, and every n from 2^63 on.",
+    ),
+)
+def test_every_machine(check: Check, theorem: str) -> None:
+    every = EveryMachine(model=EVERY[theorem])
+    at = Subject(every, AT)
+    _, blocks = every.plan(at, every.format(at))
+
+    def alike(code: str) -> Counterexample | None:
+        own = replace(every.solver, machine=parse_standard(code))
+        _, its = own.plan(AT, every.format(at), listed=FEW)
+        differs = "the precision" if own.least_precision(AT) != every.least_precision(at) else difference(its, blocks)
+        return Counterexample(machine=code, where=differs) if differs else None
+
+    for low, last, text in ((LEAST, TO, f"n = {LEAST} … {TO:,}"), (FROM, ENDLESS, "every n from 2^63 on")):
+        text = f"any rule at each step, of 2 states and 2 symbols, {text}: nothing is rounded wrongly"
+        check.certified([Subject(every, low, last=last)], range=text, precision="least p")
+    some = itertools.islice(every_table(), 0, None, STRIDE)
+    check.chosen(some, alike, range="machines that differ from this in the table alone", size=states_of)
+    check.argued("The table's units add up to each rule, of all machines of 2 states and 2 symbols: 5.8/table.")
 
 
 def states_of(code: str) -> int:

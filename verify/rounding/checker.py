@@ -209,7 +209,8 @@ def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
         for content in state.contents:
             place, name = model.registers.index(content.register), f"{CONTENT} {content.register}"
             limits.append((atom(name), content.low, content.high))
-            box[name] = Integer(automaton.range(content.low)[0], automaton.range(content.high)[1])
+            first, last = automaton.range(content.low)[0], automaton.range(content.high)[1]
+            box[name] = Integer(first, last, content.every).within(first, last)
             if content.is_reciprocal:
                 box[name := f"1/{name}"] = Reciprocal(f"{CONTENT} {content.register}", 0)
             values[place] = values.get(place, constant(0)) + atom(name)

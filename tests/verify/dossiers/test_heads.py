@@ -218,7 +218,9 @@ def has_room(state: AbstractState, names: Sequence[str], values: Mapping[str, Fr
     low, high = state.bounds(atom(POSITION))
     if not low <= position <= high:
         return False
-    kept = [i for i, name in enumerate(names) if i in state.registers or name == "out"]  # what nobody reads is dropped
+    kept = [
+        i for i, name in enumerate(names) if name in values and (i in state.registers or name == "out")
+    ]  # others are dropped
     bounds = ((values[names[i]], *state.bounds(state.register(i))) for i in kept)
     return all(low <= value <= high for value, low, high in bounds)
 

@@ -5,10 +5,13 @@ Another checker is judged with the same two types.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TypeAlias
 
+from constructions.exports.weights import file_bytes
 from constructions.language.model import ProgramModel
 from constructions.language.program import Program
 from constructions.language.terms import Answer
@@ -16,14 +19,18 @@ from constructions.language.values import Output
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Undecided
+from verify.automata.token_automaton import TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.document import CERTIFIED
+from verify.certificates.small import judged
+from verify.certificates.texts import certificate_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import ProgramDossier
 from verify.programs import document
 from verify.programs.extraction import extract
 from verify.programs.text import ProgramPrinter
 from verify.rounding.model import described
+from verify.trusted.rounding import Rejected, check
 
 Certifies: TypeAlias = Callable[[Answer], bool]
 ProgramChecker: TypeAlias = Callable[[Wired, Program], Certifies]
@@ -48,3 +55,35 @@ def explains(wired: Wired, program: Program) -> Certifies:
         return bool(document.steps(subject, model, read, listing)["verdict"] == CERTIFIED)
 
     return certifies
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a checker of rounding certifies of each run: how far a register may be from the exact machine's, and its range.
+
+    errors: in steps, by register. ranges: after a block, by its number and the register. At an answer both machines say one word.
+    """
+
+    errors: Mapping[str, Fraction]
+    ranges: Mapping[tuple[int, str], tuple[Fraction, Fraction]]
+
+
+RoundingChecker: TypeAlias = Callable[[Wired, TokenAutomaton], Promise | None]
+"""Takes weights and their texts; returns what is certified of their runs, None if nothing is."""
+
+
+def bounds_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
+    """Returns what the checker of all n certifies."""
+    report = judged(wired, automaton).report
+    return None if report is None else Promise(report.errors, report.ranges)
+
+
+def follows_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
+    """Returns what the small checker of one n certifies: each register is the exact one, rounded."""
+    weights, discipline = file_bytes(wired.model), wired.arithmetic.discipline.value
+    try:
+        document = certificate_of(automaton, weights, wired.arithmetic.format.significand_bits + 1, discipline)
+        check(json.dumps(document).encode(), weights, json.dumps({"vocabulary": wired.vocabulary}).encode())
+    except Rejected:
+        return None
+    return Promise(dict.fromkeys(wired.registers, Fraction(1, 2)), {})

@@ -12,8 +12,13 @@ from typing import Any
 
 import pytest
 
+from verify.dossiers.written import ProgramDossier
 from verify.programs import decisions, extraction, matches, output
 from verify.programs.normal import Normalizer
+from verify.rounding import join
+from verify.rounding import output as rounded_output
+from verify.rounding.candidates import Candidate, needed_margin
+from verify.trusted.rounding import Checker
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Fault:
     def plant(self, patched: pytest.MonkeyPatch) -> None:
         """Gives the function the other text, wherever it was imported to. Raises ValueError if the part is not there once."""
         source = textwrap.dedent(inspect.getsource(self.function))
+        source = source[source.index("def ") :]  # without `@property`
         if source.count(self.text) != 1:
             raise ValueError(f"{self.function.__qualname__} has not one {self.text!r}")
         flags = __future__.annotations.compiler_flag
@@ -56,3 +62,19 @@ PROGRAM_FAULTS = {
         "cycles", extraction._turned, "* sign\n            sign *= turn", "* (sign := sign * turn)\n"
     ),
 }
+CERTAIN = vars(Candidate)["certain"].fget
+ROUNDING_FAULTS = {
+    "logit_may_be_above": Fault("logits", rounded_output._refuse_cut, "bounds(logit)[0]", "bounds(logit)[1]"),
+    "key_of_a_part_is_certain": Fault("means", CERTAIN, "self.whole and ", ""),
+    "half_a_lead": Fault("keys", needed_margin, "ceiling(quotient(bits * ", "ceiling(quotient(bits // 2 * "),
+    "all_is_joined": Fault(
+        "positions", join._covers, "if b.position.low != b.position.high", "return True\n    if False"
+    ),
+}
+"""In the checker of all n."""
+SMALL_FAULTS = {
+    "half_a_lead": Fault("keys", Checker.lead, "* 7 *", "* 3 *"),
+    "no_saturation": Fault("sums", Checker.nearest, "if not self.clamps:", "if False:"),
+}
+"""In the small checker of one n."""
+UNASKED_N = Fault("", ProgramDossier.trial, "for n in (subject.n, ", "for n in (0, ")

@@ -6,8 +6,13 @@ import random
 
 import pytest
 
-from tests.survey.faults import PROGRAM_FAULTS, Fault
+from constructions.language.model import ProgramModel
+from constructions.language.program import program
+from constructions.language.texts import numbers, some
+from tests.survey.faults import PROGRAM_FAULTS, UNASKED_N, Fault
 from tests.survey.pairs import FAMILIES, drawn, main, survey
+from verify.dossiers.dossier import Subject
+from verify.dossiers.written import ProgramDossier
 
 PAIRS = 300  # of all families
 ENOUGH = 600  # of one family, to notice a fault
@@ -33,6 +38,23 @@ def test_each_family_has_definitions_that_are_certified() -> None:
     for family in FAMILIES:
         draw = random.Random(0)
         assert survey(drawn([family], draw), 5, draw, each=0).certified, family
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_trial_is_of_the_n_that_is_asked_for(shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that disagrees where a number is above 1,000: planted, the fault keeps such numbers from the trial."""
+    always = program(
+        "yes",
+        prompt=[some(numbers())],
+        oracle=lambda tokens: "no" if max(map(int, tokens)) > 1000 else "yes",
+        examples=["1"],
+    )
+    if not shown:
+        UNASKED_N.plant(monkeypatch)
+    dossier = ProgramDossier("survey", "transformer", ProgramModel(always))
+    trial = dossier.trial(Subject(dossier, 2000))
+    assert trial is not None
+    assert bool(trial.difference) is shown
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 import verify.framework.check
 import verify.framework.sampling
-import verify.framework.weights  # noqa: F401
+import verify.framework.weights
+import verify.screen  # noqa: F401 - a run forgets what it imported; but `verify` keeps this module, with classes of a rich that is gone
 from verify import replay
 
 HEAD = """

@@ -24,7 +24,15 @@ BELOW = {
         "constructions.layers",
         "constructions.rows",
         "constructions.walk",
-        "constructions.wiring",  # what heads look up, as data
+        "constructions.engines.lookup",
+    ),
+    # The one engine that is told what heads look up, as data; it holds that against the matrices.
+    "constructions.engines.lookup": (
+        "precision",
+        "constructions.layers",
+        "constructions.rows",
+        "constructions.engines",
+        "constructions.wiring",
     ),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import constructions
-from constructions.engines.lookup import LookupDecoder, NotCovered
-from constructions.engines.lookup.decoder import GaveUp
+from constructions.engines.incremental import IncrementalDecoder
+from constructions.engines.lookup import GaveUp, LookupDecoder, NotCovered
 from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.language.files import load_model
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
@@ -33,10 +35,13 @@ def assert_same(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int
         assert decoder.registers(sublayer) == expected.registers[sublayer]
 
 
-@pytest.mark.parametrize("variant", ["repaired", "lean"])
+@pytest.mark.parametrize(
+    ("model", "variant"),
+    [("transformer", "repaired"), ("transformer", "lean"), ("hybrid", "repaired"), ("rag", "repaired")],
+)
 @pytest.mark.parametrize("n", [4, 9])
-def test_every_register_of_istree(variant, n):
-    wired, rng = istree(n, variant), random.Random(n)
+def test_every_register_of_istree(model, variant, n):
+    wired, rng = istree(n, variant, model), random.Random(n)
     for _ in range(2):
         assert_same(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
 
@@ -80,3 +85,19 @@ def test_a_square_that_is_none_ends_the_run():
     tokens = graph_tokens(Graph(4, ((1, 2), (2, 3), (3, 4))), "paper")
     with pytest.raises(GaveUp):
         decoder.decode(tokens, set(), 1)
+
+
+@pytest.mark.parametrize("name", ["majority", "histogram", "sorting", "trigram", "dyck_bounded", "more_than"])
+def test_programs_are_decided(name):
+    model = constructions.load(name)
+    example = load_model(name).program.examples[0]
+    with mock.patch.object(IncrementalDecoder, "decode", side_effect=AssertionError("not decided by lookups")):
+        run = model.run(example, engine="incremental")
+    assert run.answer == model.run(example, engine="reference").answer
+
+
+def test_a_machine_is_decided():
+    model = constructions.load("turing", machine="bb5", steps=500)
+    with mock.patch.object(IncrementalDecoder, "decode", side_effect=AssertionError("not decided by lookups")):
+        run = model.run(500, engine="incremental")
+    assert run.chain_of_thought == model.run(500, engine="indexed").chain_of_thought

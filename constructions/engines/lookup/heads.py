@@ -12,7 +12,8 @@ the winner is
   - by as much above −scale·(step of keys)² + the largest preference, which no key that differs exceeds;
   - by as much above position 1 and above the next best of its matches.
 Whatever of this the ranges do not show beforehand is compared at each token; where a comparison fails,
-the run is given up, and somebody else decodes the text. A square that is rounded may be off by a quantum: what this moves a score by is added to the lead twice.
+the run is given up, and somebody else decodes the text. A square that is rounded may be off by a quantum: what this moves a
+score by is added to the lead twice.
 
 Tables. Keys of equal values are a group. Its matches are alike in rank in a *run*: the first of a run counts them and
 adds up what they hold. Without a preference a group is one run. If all queries prefer alike, it keeps its best run. If
@@ -31,6 +32,7 @@ from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
 from constructions.wiring.affine import Affine
 from constructions.wiring.lookup import Polynomial, difference
+from constructions.wiring.needs import Need
 from constructions.wiring.plan import Head
 from precision.format import Rounding
 from precision.winners import vanishing_lead
@@ -100,13 +102,14 @@ class HeadCode:
         self.alike: Polynomial = {right: c for (_, right), c in unlike.items()}
         self.squares = squares
         inexact = [need for need in squares if 2 * self.form(need.equals).exponent < self.code.quantum]
-        self.slack = sum((self._moved(need.form) for need in inexact), Fraction(0))
+        self.slack = sum((self._moved(need) for need in inexact), Fraction(0))
 
-    def _moved(self, form: Affine) -> Fraction:
-        """Returns what a quantum of the register moves a score by. Raises NotCovered where that depends on others."""
-        if len(form.terms) != 1:
+    def _moved(self, need: Need) -> Fraction:
+        """Returns what a quantum of the register that holds a square moves a score by. Raises NotCovered if others decide."""
+        holders = {name: c for name, c in need.form.terms.items() if name not in {*need.equals.terms, "one"}}
+        if len(holders) != 1:
             raise NotCovered(f"{self.head.name}: a sum that holds a rounded square")
-        ((name, _),) = form.terms.items()
+        ((name, part),) = holders.items()
         moved = Fraction(0)
         for key, query in self.products:
             for of, other in ((key, query), (query, key)):
@@ -114,7 +117,7 @@ class HeadCode:
                     if not set(other.terms) <= {"one", "first"}:
                         raise NotCovered(f"{self.head.name}: a rounded square times a register")
                     moved += abs(c) * sum(map(abs, other.terms.values()), abs(other.constant))
-        return moved * Fraction(2) ** self.code.quantum
+        return moved / abs(part) * Fraction(2) ** self.code.quantum
 
     def form(self, form: Affine, vector: Sequence[Value] | None = None) -> Value:
         """Returns a form over the registers; `one` is 1, which is checked."""
@@ -157,11 +160,7 @@ class HeadCode:
                 raise NotCovered(f"{self.head.name}: prefers by a form without a curve")
         self.keys = []
         for key, _ in lookup.equal:
-            least, exponent = self.spread + 2 * self.lead.least, -200
-            while lookup.scale * Fraction(4) ** exponent < least:
-                exponent += 1
-            value = self.form(key)
-            self.keys.append(code.in_word(code.on_grid(value, min(exponent, 0))))
+            self.keys.append(code.in_word(code.on_grid(self.form(key), 0)))  # integers, in all models so far
 
     def _fixed(self, form: Affine) -> Fraction | None:
         return None if set(form.terms) - {"one"} else form.constant + form.terms.get("one", Fraction(0))

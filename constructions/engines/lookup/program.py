@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from constructions.engines.lookup.heads import HeadCode, rows_of
+from constructions.engines.lookup.heads import HeadCode, number, rows_of
 from constructions.engines.lookup.layout import STRIDE, Layout
 from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value
 from constructions.engines.lookup.words import Part, parts_of
@@ -17,6 +19,7 @@ from constructions.rows import Layer, Row
 
 Array = Any
 MOST_PARTS = 64
+STATE = (1 << 31) - 1  # the largest state of a recurrence, in steps of its inputs; a product of two fits a word
 
 
 class Program(NamedTuple):
@@ -65,31 +68,31 @@ class Compiler:
         position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
         stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
         self._keep(record, 0, stream)
-        for number, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
+        for place, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
             if len(heads) != len(block.heads):
-                raise NotCovered(f"block {number}: heads that nobody explained")
+                raise NotCovered(f"block {place}: heads that nobody explained")
             codes = [
                 HeadCode(code, self.layout, names, head, rows, record, stream, self.length)
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
             checked: set[object] = set()
             for head_code in codes:
-                code.about = f"block {number}, head {head_code.head.name}"
+                code.about = f"block {place}, head {head_code.head.name}"
                 head_code.check(checked)
                 head_code.insert()
             self.hashed += [head_code for head_code in codes if head_code.keys]
             outputs = list[Value]()
             for head_code in codes:
-                code.about = f"block {number}, head {head_code.head.name}"
+                code.about = f"block {place}, head {head_code.head.name}"
                 outputs += head_code.read()
-            code.about = f"a saturation in block {number}"
+            code.about = f"block {place}, a saturation or a state"
             changes = [(i, code.round(rows_of(code, row, outputs))) for i, row in block.out]
             for i, change in changes:
                 stream[i] = code.round(code.add(stream[i], change))
             self._recur(block, stream)
-            self._keep(record, 2 * number - 1, stream)
+            self._keep(record, 2 * place - 1, stream)
             self._feed_forward(block, stream)
-            self._keep(record, 2 * number, stream)
+            self._keep(record, 2 * place, stream)
         code.say("%following = add i64 %p, 1")
         known = code.test("slt", "%following", code.cell("%cells"))
         code.branch(known, "next", "answer")
@@ -126,11 +129,9 @@ class Compiler:
     def _embed(self, token: str, position: Value) -> list[Value]:
         code, stream = self.code, [ZERO] * self.model.width
         for register, quanta in self.weights.words.items():
-            common = 0
-            for number in quanta:
-                common |= number
+            common = reduce(or_, quanta)
             zeros = (common & -common).bit_length() - 1
-            column = [number >> zeros for number in quanta]
+            column = [entry >> zeros for entry in quanta]
             like = Value("", min(column), max(column), code.quantum + zeros)
             if like.width > 64:
                 raise NotCovered("words with numbers of more than one word")
@@ -148,15 +149,19 @@ class Compiler:
         if block.recurrence is None:
             return
         code, width = self.code, self.model.width
-        every = Value("", -code.largest, code.largest, code.quantum)
-        cells = {i: self.layout.cell(every.width // 8) for i, _, _ in block.recurrence.states()}
-        before = {i: code.load(code.plus("%cells", cell), every) for i, cell in cells.items()}
-        vector = [before.get(i, ZERO) for i in range(width)] + stream
+        feeds = [rows_of(code, feed, stream) for _, _, feed in block.recurrence.states()]
+        whole = all(number(weight, code).denominator == 1 for _, row in block.recurrence.carry for _, weight in row)
+        step = min([0, *(feed.exponent for feed in feeds)]) if whole else code.quantum
+        held = Value("", -STATE, STATE, step)  # where a state is beyond that, the run is given up
+        cells = {i: self.layout.cell() for i, _, _ in block.recurrence.states()}
+        vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream
         after = {i: code.round(rows_of(code, row, vector)) for i, row in block.recurrence.end_to_end(width)}
         for i, state in after.items():
-            held = code.at(state, code.quantum)
-            held = Value(code.extend(held, every.width), every.low, every.high, code.quantum)
-            code.store(code.plus("%cells", cells[i]), held)
+            code.guard(code.compare("sge", state, Value(str(-STATE), -STATE, -STATE, step)))
+            code.guard(code.compare("sle", state, Value(str(STATE), STATE, STATE, step)))
+            state = code.bounded(code.at(state, step), -STATE, STATE)
+            wide = Value(code.extend(state, held.width), held.low, held.high, step)
+            code.store(code.plus("%cells", cells[i]), wide)
             stream[i] = code.round(code.add(stream[i], state))
 
     def _feed_forward(self, block: Layer, stream: list[Value]) -> None:

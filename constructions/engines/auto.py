@@ -7,7 +7,8 @@ estimate wins:
 
 - a short run goes to `reference`, which needs no preparation and records flags;
 - a long one behind a guess goes to `indexed`, or to `dense` in floating point, where `indexed` has no certificates;
-- a long one without a guess goes to `incremental` if the arithmetic is one that it compiles, fused fixed point.
+- a long one without a guess goes to `incremental` if the arithmetic is one that it compiles, fused fixed point;
+- so does a very long one behind a guess, if it is said what the heads look up: then decoding is faster than any check of a guess.
 
 A guess may turn out to be wrong: what follows the first other token is decoded by the fastest without a guess. A recurrence takes
 each engine the same time at each token, as one more matrix does.
@@ -17,11 +18,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from constructions.engines.decoding import DECODERS, IndexedRuns, decode_with_guess
-from constructions.engines.protocol import Asked, Decoded
+from constructions.engines.decoding import DECODERS, IndexedRuns, decode_by_lookups, decode_with_guess
+from constructions.engines.protocol import Asked, Decoded, no_response
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -31,12 +33,22 @@ PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
 LOADING, COMPILING = 0.4, 20.0  # of `incremental`: once, from its cache or not
 PER_WEIGHT = 3e-8  # of `incremental`: each weight at each token
+WRITING, PER_LOOKUP = (
+    2.0,
+    3e-9,
+)  # of `incremental` by lookups: once, which includes the compiler; each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
 def decode_by_auto(asked: Asked) -> Decoded:
     """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
+    if name == "incremental" and asked.guess and asked.respond is no_response:
+        produced, ended = decode_by_lookups(asked)
+        if ended:
+            return Decoded(produced, None, name)
+        unsaid = replace(asked.model, said=None)
+        name = choose(unsaid, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
     if name != "indexed" or not asked.guess:
         return DECODERS[name](asked)
     runs, begun = IndexedRuns(asked), False
@@ -99,4 +111,6 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
         seconds["incremental"] = (
             LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING
         ) + PER_WEIGHT * weights * length
+        if model.said is not None and arithmetic.rounding is Rounding.NEAREST_EVEN:
+            seconds["incremental"] = min(seconds["incremental"], WRITING + PER_LOOKUP * weights * length)
     return min(seconds, key=lambda name: seconds[name])

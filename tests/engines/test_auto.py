@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -44,18 +45,36 @@ def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
 
 
 def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
+    unsaid = replace(MODEL, said=None)
     monkeypatch.setattr(incremental, "is_cached", lambda limbs: False)
-    assert choose(MODEL, FUSED, 300, 100, 0) == "reference"
+    assert choose(unsaid, FUSED, 300, 100, 0) == "reference"
+    assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"  # what is said of heads is compiled in a second
     monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
-    assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
+    assert choose(unsaid, FUSED, 300, 100, 0) == "incremental"
+
+
+def test_a_guess_is_checked_where_lookups_do_not_decide():
+    """A long text of a model that says something else of its heads than its matrices do."""
+    graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
+    prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+    arithmetic = transformer.TRANSFORMER.build(20).arithmetic
+    said = MODEL.said
+    assert said is not None
+    lies = replace(MODEL, said=replace(said, heads=said.heads[::-1]))
+    for model, engine in ((MODEL, "incremental"), (lies, "indexed")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(auto, "WRITING", -100.0)
+            patch.setattr(auto, "SHORT", 0.0)
+            actual = find_engine("auto")(Asked(model, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
+        assert (actual.produced, actual.engine) == (answer, engine)
 
 
 @pytest.mark.parametrize(
     ("runs", "names"),
     [
-        ([(10 * 2**i, 5 * 2**i, 5 * 2**i) for i in range(16)], ["reference", "indexed"]),
+        ([(10 * 2**i, 5 * 2**i, 5 * 2**i) for i in range(16)], ["reference", "indexed", "incremental"]),
         ([(10 * 2**i, 5 * 2**i, 0) for i in range(16)], ["reference", "incremental"]),
-        ([(10 * 2**i, 1, 0) for i in range(16)], ["reference", "indexed"]),
+        ([(10 * 2**i, 1, 0) for i in range(16)], ["reference", "indexed", "incremental"]),
         ([(1000, 2**i, 0) for i in range(16)], ["indexed", "incremental"]),
     ],
 )

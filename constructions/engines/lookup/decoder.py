@@ -90,7 +90,9 @@ class LookupDecoder:
         self._records = np.zeros(0, np.uint8)
         self._tokens = np.zeros(0, np.int32)
         self._hashes: list[Array] = []
-        self._arguments = np.zeros(4 + len(self._program.tables), np.int64)
+        self._cells[1] = 1
+        self._runs = np.zeros(0, np.uint8)
+        self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
         self.length = 0  # tokens that have gone in
         self._room = 0
         self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
@@ -103,7 +105,7 @@ class LookupDecoder:
         tokens = np.zeros(room + 1, np.int32)
         tokens[: len(self._tokens)] = self._tokens
         self._records, self._tokens, self._room = records, tokens, room
-        arrays = [tokens, self._cells, self._stops, *self._program.tables]
+        arrays = [tokens, self._cells, self._stops, self._runs, *self._program.tables]
         self._arguments[:] = [records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
         bits = room.bit_length() + 1
         old, self._hashes = self._hashes, [np.zeros(1 << bits, np.int32) for _ in layout.hashes]
@@ -111,6 +113,18 @@ class LookupDecoder:
             self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 64 - bits
             if old:
                 self._rehash[i](self._arguments.ctypes.data, old[i].ctypes.data, len(old[i]))
+
+    def _make_room_for_runs(self, tokens: int) -> None:
+        """A token makes a run of several at most once for each head."""
+        used, size = int(self._cells[1]), self._program.layout.entry
+        if (used + tokens * self._program.heads) * size > len(self._runs):
+            runs = np.zeros(
+                2 * (used + PIECE * self._program.heads) * size, np.uint8
+            )  # memory that is not used takes none
+            copied = used * size if len(self._runs) else 0
+            runs[:copied] = self._runs[:copied]
+            self._runs = runs
+            self._arguments[4] = runs.ctypes.data
 
     def decode(
         self,
@@ -135,6 +149,7 @@ class LookupDecoder:
                 self._model.admit(self.length + (end <= self.length), beyond=False)
             if end > self._room:
                 self._grow(max(end, min(2 * self._room, longest)))
+            self._make_room_for_runs(end - self.length)
             self._cells[0] = known
             fed = self._feed(self._arguments.ctypes.data, self.length, end)
             if fed < 0:

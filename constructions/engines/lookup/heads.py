@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from constructions.engines.lookup.layout import STRIDE, Layout
+from constructions.engines.lookup.layout import ENTRY, STRIDE, Layout
 from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value, constant
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
@@ -230,10 +230,10 @@ class HeadCode:
         self.key_field = 0 if self.means else self._keep(self.key)
         self.values = [code.round(rows_of(code, row, self.stream)) for row in self.rows.value]
         self.value_fields = [self._keep(value) for value in self.values]
-        self.count_field = layout.room(8)  # of others in the run
+        self.run_field = layout.room(8)  # where others of the run are counted, 0 for a run of one
         grown = [Value("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
         self.sums = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
-        self.sum_fields = [layout.field(value) for value in self.sums]
+        self.sum_fields = layout.entry_fields(self.sums)
         if self.wish is not None:
             self.prev, self.later, self.jump, self.depth, self.way = (layout.room(8) for _ in range(5))
         self.table = layout.table() if self.keys else layout.cell()
@@ -340,18 +340,34 @@ class HeadCode:
     def _join(self, node: str) -> None:
         """Counts the position in a run, and adds what it holds."""
         code = self.code
-        count = code.plus(node, self.count_field)
-        others = code.cell(count)
-        code.put(count, code.plus(others, 1))
-        alone = code.test("eq", others, 0)
-        for value, field, total, into in zip(self.values, self.value_fields, self.sums, self.sum_fields, strict=True):
-            address = code.plus(node, into)
-            before = code.select(alone, code.load(code.plus(node, field), value), code.load(address, total))
-            grown = code.add(before, value)
-            code.store(
-                address,
-                Value(code.extend(code.at(grown, total.exponent), total.width), total.low, total.high, total.exponent),
-            )
+        run = code.plus(node, self.run_field)
+        known, fresh, join = code.cell(run), code.label(), code.label()
+        code.branch(code.test("eq", known, 0), fresh, join)
+        code.enter(fresh)
+        new = code.cell(code.plus("%cells", 8))
+        code.put(code.plus("%cells", 8), code.plus(new, 1))
+        code.put(run, new)
+        for value, field, total, into in self._summands():
+            alone = code.load(code.plus(node, field), value)
+            code.store(code.plus(self._run(new), into), self._as(alone, total))
+        code.place(join)
+        run = self._run(code.cell(run))
+        code.put(run, code.plus(code.cell(run), 1))
+        for value, _, total, into in self._summands():
+            address = code.plus(run, into)
+            code.store(address, self._as(code.add(code.load(address, total), value), total))
+
+    def _summands(self) -> list[tuple[Value, int, Value, int]]:
+        return list(zip(self.values, self.value_fields, self.sums, self.sum_fields, strict=True))
+
+    def _as(self, value: Value, like: Value) -> Value:
+        """Returns the number in the bits of another that holds it."""
+        held = self.code.at(value, like.exponent)
+        return Value(self.code.extend(held, like.width), like.low, like.high, like.exponent)
+
+    def _run(self, number: str) -> str:
+        """Returns where the others of a run are counted, and its sums; of number 0, none."""
+        return self.code.element("%runs", number, ENTRY)
 
     def _link(self, node: str, there: str, higher: str) -> None:
         """Puts the position before the latest run of its chain."""
@@ -515,10 +531,11 @@ class HeadCode:
     def _hold(self, node: str, there: str, is_there: str) -> list[Value]:
         """Returns what the winners hold, on average where there are several."""
         code = self.code
-        others = code.cell(code.plus(node, self.count_field))
+        run = self._run(code.cell(code.plus(node, self.run_field)))
+        others = code.cell(run)
         if self.always:  # the group besides position 1
             group = self._record(there)
-            in_group = code.plus(code.cell(code.plus(group, self.count_field)), 1)
+            in_group = code.plus(code.cell(self._run(code.cell(code.plus(group, self.run_field)))), 1)
             others = code.choose(is_there, in_group, "0")
         alone = [
             code.load(code.plus(node, field), value)
@@ -543,7 +560,7 @@ class HeadCode:
                 summed = self._summed(group, i)
                 total = code.add(alone[i], summed)
             else:
-                total = code.load(code.plus(node, self.sum_fields[i]), self.sums[i])
+                total = code.load(code.plus(run, self.sum_fields[i]), self.sums[i])
             mean = code.round(code.multiply(share, total))
             mean = code.at(code.on_grid(mean, result.exponent), result.exponent)
             for how, bound in (("sge", result.low), ("sle", result.high)):
@@ -558,8 +575,9 @@ class HeadCode:
 
     def _summed(self, group: str, i: int) -> Value:
         code = self.code
-        several = code.test("ne", code.cell(code.plus(group, self.count_field)), 0)
-        total = code.load(code.plus(group, self.sum_fields[i]), self.sums[i])
+        run = code.cell(code.plus(group, self.run_field))
+        several = code.test("ne", run, 0)
+        total = code.load(code.plus(self._run(run), self.sum_fields[i]), self.sums[i])
         return code.select(several, total, code.load(code.plus(group, self.value_fields[i]), self.values[i]))
 
     def _share(self, winners: str) -> Value:

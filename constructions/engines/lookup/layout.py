@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from constructions.engines.lookup.values import Value
 
-STRIDE = "STRIDE"  # stands in the code for the bytes of a record until all fields are known
+STRIDE, ENTRY = (
+    "STRIDE",
+    "ENTRY",
+)  # stand in the code for the bytes of a record and of a run, until all fields are known
 
 
 @dataclass
 class Layout:
-    """stride: bytes of a record. cells: bytes of what is shared; the first eight hold how many tokens are known.
+    """stride: bytes of a record. entry: of what is kept of a run of several: how many others, and sums. cells: bytes of what is
+    shared; the first eight hold how many tokens are known, the next how many runs of several there are, and one.
     hashes: where, among the cells, each table has its address and the bits of its size. known: the fields of numbers.
     """
 
     stride: int = 0
-    cells: int = 8
+    entry: int = 8
+    cells: int = 16
     hashes: list[int] = field(default_factory=list)
     known: dict[Value, int] = field(default_factory=dict)
 
-    def field(self, value: Value, extra_bits: int = 0) -> int:
-        """Returns the offset of a new field that holds such a number, and so many bits more."""
-        return self.room((value.width + extra_bits) // 8)
+    def field(self, value: Value) -> int:
+        """Returns the offset of a new field that holds such a number."""
+        return self.room(value.width // 8)
+
+    def entry_fields(self, sums: Sequence[Value]) -> list[int]:
+        """Returns the offsets of these numbers in the entry of a run."""
+        ends = [*accumulate((value.width // 8 for value in sums), initial=8)]
+        self.entry = max(self.entry, ends[-1])
+        return ends[:-1]
 
     def room(self, size: int) -> int:
         """Returns the offset of so many new bytes of a record."""

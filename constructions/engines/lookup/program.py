@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from constructions.engines.lookup.heads import HeadCode, number, rows_of
-from constructions.engines.lookup.layout import STRIDE, Layout
+from constructions.engines.lookup.layout import ENTRY, STRIDE, Layout
 from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value
 from constructions.engines.lookup.words import Part, parts_of
 from constructions.engines.weights import Weights
@@ -30,6 +30,7 @@ class Program(NamedTuple):
     tables: Sequence[Array]
     kept: Sequence[Sequence[tuple[int, Value]]]
     reasons: Sequence[str]
+    heads: int
 
 
 class Compiler:
@@ -46,6 +47,7 @@ class Compiler:
         self.length = 1 << bits
         self.keep = keep
         self.hashed: list[HeadCode] = []
+        self.heads = 0
         self.kept: list[list[tuple[int, Value]]] = []
 
     # Arguments: addresses of records, tokens, cells, stops, then of tables
@@ -80,6 +82,7 @@ class Compiler:
                 code.about = f"block {place}, head {head_code.head.name}"
                 head_code.check(checked)
                 head_code.insert()
+            self.heads += len(codes)
             self.hashed += [head_code for head_code in codes if head_code.keys]
             outputs = list[Value]()
             for head_code in codes:
@@ -114,11 +117,11 @@ class Compiler:
             moving = Code(self.weights.arithmetic)
             head_code.rehash(moving)
             functions.append(self._function(f"rehash{i}", moving, "i64 %old, i64 %slots"))
-        text = "\n".join(functions).replace(STRIDE, str(self.layout.stride))
-        return Program(text, self.layout, self.tables, self.kept, code.reasons)
+        text = "\n".join(functions).replace(STRIDE, str(self.layout.stride)).replace(ENTRY, str(self.layout.entry))
+        return Program(text, self.layout, self.tables, self.kept, code.reasons, self.heads)
 
     def _function(self, name: str, code: Code, parameters: str) -> str:
-        arguments = ["%records", "%tokens", "%cells", "%stops", *(f"%t{i}" for i in range(len(self.tables)))]
+        arguments = ["%records", "%tokens", "%cells", "%stops", "%runs", *(f"%t{i}" for i in range(len(self.tables)))]
         head = [f"define i64 @{name}(ptr %given, {parameters}) {{", "entry:", *code.variables]
         for i, argument in enumerate(arguments):
             head += [f"%g{i} = getelementptr i64, ptr %given, i64 {i}", f"{argument} = load i64, ptr %g{i}"]

@@ -48,7 +48,8 @@ def link(text: str) -> Any:
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
     passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()  # variables become registers; all other passes take longer than they save
+    passes.add_sroa_pass()  # variables become registers
+    passes.add_instruction_combine_pass()  # most other passes take longer than they save
     for function in module.functions:
         passes.run(function, builder)
     linked = llvm.create_mcjit_compiler(module, machine)

@@ -74,6 +74,8 @@ class HeadCode:
         self.length = length
         lookup = self.lookup
         self.means = lookup.prefer is None
+        self.pull = Fraction(0)
+        self.record_high: tuple[int, Value] | None = None
         self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
         self._hold_against_matrices()
         if code.rounding is not Rounding.NEAREST_EVEN:
@@ -223,25 +225,42 @@ class HeadCode:
 
     # Tables
 
-    def insert(self) -> None:
-        """Puts the position into its group."""
-        code, layout = self.code, self.layout
+    def hold(self) -> tuple[object, ...]:
+        """Keeps keys and values; returns what heads that share a table have in common."""
+        code = self.code
         self.key_fields = [self._keep(key) for key in self.keys]
         self.key_field = 0 if self.means else self._keep(self.key)
         self.values = [code.round(rows_of(code, row, self.stream)) for row in self.rows.value]
         self.value_fields = [self._keep(value) for value in self.values]
-        self.run_field = layout.room(8)  # where others of the run are counted, 0 for a run of one
         grown = [Value("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
         self.sums = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
-        self.sum_fields = layout.entry_fields(self.sums)
+        self.alike_for_all = self.wish is None and not self.means
+        self.far = not self.keys or not self.alike_for_all or self._is_far()
+        order = (self.pull, self.curve) if self.alike_for_all else ()
+        return (*self.key_fields, self.key_field, self.means, self.wish is None, self.lookup.exempt, self.far, order)
+
+    def share(self, leader: HeadCode) -> None:
+        """Takes over the table of a head that looks up the same keys."""
+        self.table, self.run_field, self.record_high = leader.table, leader.run_field, leader.record_high
+        if self.wish is not None:
+            self.prev, self.later, self.jump = leader.prev, leader.later, leader.jump
+            self.depth, self.way = leader.depth, leader.way
+
+    def insert(self, members: Sequence[HeadCode]) -> None:
+        """Puts the position into its group, for all heads that share the table, this one among them."""
+        code, layout = self.code, self.layout
+        self.members = members
+        self.run_field = layout.room(8)  # where others of the run are counted, 0 for a run of one
+        fields = layout.entry_fields([total for head in members for total in head.sums])
+        for head in members:
+            head.sum_fields, fields = fields[: len(head.sums)], fields[len(head.sums) :]
         if self.wish is not None:
             self.prev, self.later, self.jump, self.depth, self.way = (layout.room(8) for _ in range(5))
         self.table = layout.table() if self.keys else layout.cell()
         end = code.label()
         if self.lookup.exempt:
             code.only_if(code.test("ne", "%p", 0), end)
-        self.record_high = None
-        if self.keys and not self.means and self.wish is None and not self._is_far():
+        if not self.far:
             own = self._preference(self.key)
             self.record_high = layout.cell(own.width // 8), own
             at = code.plus("%cells", self.record_high[0])
@@ -358,7 +377,8 @@ class HeadCode:
             code.store(address, self._as(code.add(code.load(address, total), value), total))
 
     def _summands(self) -> list[tuple[Value, int, Value, int]]:
-        return list(zip(self.values, self.value_fields, self.sums, self.sum_fields, strict=True))
+        lists = ((head.values, head.value_fields, head.sums, head.sum_fields) for head in self.members)
+        return [summand for four in lists for summand in zip(*four, strict=True)]
 
     def _as(self, value: Value, like: Value) -> Value:
         """Returns the number in the bits of another that holds it."""

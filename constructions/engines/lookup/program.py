@@ -78,12 +78,17 @@ class Compiler:
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
             checked: set[object] = set()
+            sharing: dict[object, list[HeadCode]] = {}
             for head_code in codes:
                 code.about = f"block {place}, head {head_code.head.name}"
                 head_code.check(checked)
-                head_code.insert()
-            self.heads += len(codes)
-            self.hashed += [head_code for head_code in codes if head_code.keys]
+                sharing.setdefault(head_code.hold(), []).append(head_code)
+            for leader, *others in sharing.values():
+                leader.insert([leader, *others])
+                for head_code in others:
+                    head_code.share(leader)
+                self.hashed += [leader] if leader.keys else []
+            self.heads += len(sharing)
             outputs = list[Value]()
             for head_code in codes:
                 code.about = f"block {place}, head {head_code.head.name}"

@@ -60,6 +60,7 @@ OF_THEOREMS = (
     "verify.framework.proofs",
     "verify.adversary",
     "verify.capacity",
+    "verify.lattices",
 )
 KNOW_NAMES = ("verify.dossiers", "verify.claims", *OF_THEOREMS)
 

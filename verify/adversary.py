@@ -29,6 +29,7 @@ from circuits.child import DiedError, cores, forked, in_turn
 from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
+from verify.lattices import Question, by_lattice, prompt_of
 from verify.oracles import reductions
 from verify.oracles.reductions import Bits, Reduction, Words
 
@@ -276,68 +277,6 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
 
 
-def by_lattice(rnn: Rnn, task: str, n: int, wind: Callable[..., object]) -> tuple[list[int], list[int], int] | None:
-    """Returns two sequences of numbers of a linear RNN that leave the same state, and a place where they differ.
-
-    None if none is found.
-    The state must be a number, or a tuple of numbers, that grows by a multiple of each token modulo powers of two. Of `recall`,
-    values stand at every second place; of `index`, any number from 1 to n stands anywhere.
-    """
-    if task not in ("index", "recall") or rnn.reads_words:
-        return None
-    from flint import fmpz_mat
-
-    low, high = (1, n) if task == "index" else (n + 1, 2 * n)
-    places = list(range(n)) if task == "index" else list(range(1, 2 * n, 2))
-    base = [low] * n if task == "index" else [part for i in range(1, n + 1) for part in (i, low)]
-
-    def state(tokens: Sequence[int]) -> list[int] | None:
-        after = rnn.state_after(tokens)
-        values = after if isinstance(after, tuple | list) else (after,)
-        return [int(v) for v in values] if all(type(v) is int for v in values) else None
-
-    zero = state(base)
-    if zero is None:
-        return None
-    modulus = 1 << max(rnn.state_bits // len(zero), max(value.bit_length() for value in zero))
-    rows = []
-    for place in places:
-        changed = [*base]
-        changed[place] += 1
-        if (after := state(changed)) is None:
-            return None
-        rows.append([(a - b) % modulus for a, b in zip(after, zero, strict=True)])
-    generator = np.random.default_rng(1)
-    for _ in range(4):  # is it linear?
-        steps = generator.integers(0, high - low + 1, len(places)).tolist()
-        changed = [*base]
-        for place, step in zip(places, steps, strict=True):
-            changed[place] += step
-        due = [
-            (z + sum(step * row[c] for step, row in zip(steps, rows, strict=True))) % modulus
-            for c, z in enumerate(zero)
-        ]
-        if [value % modulus for value in state(changed) or []] != due:
-            return None
-    size, parts = len(places), len(zero)
-    large = 1 << (rnn.state_bits + 16)
-    basis = [[int(i == j) for j in range(size)] + [large * value for value in rows[i]] for i in range(size)]
-    basis += [[0] * size + [large * modulus * int(c == d) for d in range(parts)] for c in range(parts)]
-    wind(0)  # the reduction is no step of the user's
-    reduced = fmpz_mat(basis).lll().tolist()
-    wind()
-    for row in reduced:
-        differences = [int(value) for value in row]
-        if any(differences[size:]) or not any(differences) or max(map(abs, differences)) > high - low:
-            continue
-        first, second = [*base], [*base]
-        for place, d in zip(places, differences, strict=False):
-            first[place], second[place] = low + max(d, 0), low + max(-d, 0)
-        if key(rnn.state_after(first)) == key(rnn.state_after(second)):
-            return first, second, next(i for i, d in enumerate(differences, start=1) if d)
-    return None
-
-
 def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
     """Returns the pair as a document, after a run of both prompts from the start. Raises RnnError if they do not meet."""
     asked, k = questions.reduction, found.k
@@ -355,14 +294,15 @@ def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
     return _checked(rnn, questions.name, questions.n, prompts, right, said, states, asked)
 
 
-def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], int]) -> dict[str, Any]:
+def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], Question]) -> dict[str, Any]:
     """Returns the document of two sequences of numbers, after a run of both from the start. Raises RnnError if they do not meet."""
-    first, second, place = pair
-    right = [str(s[place - 1] if task == "index" else s[2 * place - 1]) for s in (first, second)]
-    states = [key(rnn.state_after(s)) for s in (first, second)]
-    said = [" ".join(rnn.answer(rnn.state_after(s), (place,))) for s in (first, second)]
-    prompts = [f"<s> {' '.join(map(str, s))} ? {place}" for s in (first, second)]
-    return _checked(rnn, task, n, prompts, right, said, states, TASKS[task])
+    *sequences, question = pair
+    prompts, states, said = [], [], []
+    for sequence in sequences:
+        states.append(key(rnn.state_after(sequence)))
+        said.append(" ".join(rnn.answer(rnn.state_after([*sequence, *question.more]), question.query)))
+        prompts.append(prompt_of(task, sequence, question))
+    return _checked(rnn, task, n, prompts, list(question.right), said, states, TASKS[task])
 
 
 def _checked(

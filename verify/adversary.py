@@ -15,6 +15,8 @@ of its tokens, each times a number, a short vector of a lattice is a pair, even 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import itertools
 import json
 import sys
 import time
@@ -30,6 +32,7 @@ from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import Question, by_lattice, prompt_of
+from verify.leaves import Kept
 from verify.oracles import reductions
 from verify.oracles.reductions import Bits, Reduction, Words
 
@@ -136,12 +139,21 @@ class Questions:
 
 
 class Search:
-    """A search for two lists of bits that leave the same state. tell: is called with the number of states seen."""
+    """A search for two lists of bits that leave the same state.
+
+    tell: is called with the number of states seen. keep: gives the file of leaves, of the size of the search and of a subtree.
+    """
 
     def __init__(
-        self, rnn: Rnn, questions: Questions, tell: Callable[[int], object], wind: Callable[..., object]
+        self,
+        rnn: Rnn,
+        questions: Questions,
+        tell: Callable[[int], object],
+        wind: Callable[..., object],
+        keep: Callable[[bytes, int], Kept] | None = None,
     ) -> None:
         self.rnn, self.questions, self.tell, self.wind = rnn, questions, tell, wind
+        self.keep = keep
         self.before, self.each = questions.pieces()
         self.seen = 0
         self.unsure = False  # two leaves had the same 64 bits and were not equal, so a pair may be hidden among them
@@ -190,8 +202,17 @@ class Search:
         deeper = min(self.questions.n, MOST_LEVELS) - level
         leaves = np.empty((len(roots), 1 << deeper), np.uint64)
         done, wanted = 0, 1 << max(0, self.rnn.state_bits // 2 - 2)
-        for number, row in enumerate(self._rows(roots, level, deeper, position)):
+        kept = self.keep and self.keep(f"{self.questions.n} {level} {deeper}".encode(), 1 << deeper)
+        rows = [] if kept is None else list(kept.rows())[: len(roots)]
+        if rows and rows[0].tolist() != self._subtree(roots[0][0], level, deeper, position).tolist():
+            raise RnnError(
+                f"{self.rnn.name}: its states, or their hashes, are not those of the search that was interrupted"
+            )
+        begun = len(rows)
+        for number, row in enumerate(itertools.chain(rows, self._rows(roots[begun:], level, deeper, position))):
             leaves[number] = row
+            if kept is not None and number >= begun:
+                kept.add(number, row)
             count = (number + 1) << deeper
             if count >= wanted or number + 1 == len(roots):
                 wanted, done = 2 * count, number + 1
@@ -253,10 +274,14 @@ class Search:
 def digest(name: Any) -> int:
     """Returns a number of 64 bits for a key, another one for most other keys.
 
-    Python hashes whole numbers modulo 2^61 - 1, and -1 as -2, so it takes their bytes where that is not the number itself.
+    Python hashes whole numbers modulo 2^61 - 1, and -1 as -2, so it takes their bytes where that is not the number itself. The
+    hashes of texts and bytes are others in each process, and leaves are kept from one process to the next.
     """
+    if isinstance(name, str | bytes):
+        text = name.encode() if isinstance(name, str) else name
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
     if isinstance(name, int) and not 0 <= name < sys.hash_info.modulus:
-        return hash(name.to_bytes(name.bit_length() // 8 + 1, "little", signed=True))
+        return digest(name.to_bytes(name.bit_length() // 8 + 1, "little", signed=True))
     return hash(tuple(map(digest, name))) if isinstance(name, tuple) else hash(name)
 
 
@@ -349,7 +374,12 @@ def confuse(search: Search) -> dict[str, Any] | None:
 
 
 def attack(
-    rnn: Rnn, task: str, n_max: int | None, tell: Callable[[int], object], wind: Callable[..., object]
+    rnn: Rnn,
+    task: str,
+    n_max: int | None,
+    tell: Callable[[int], object],
+    wind: Callable[..., object],
+    keep: Callable[[bytes, int], Kept] | None = None,
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
     few = Questions(task, min(8, n_max or 8), rnn.reads_words)
@@ -360,7 +390,7 @@ def attack(
             if size >= 8 and (sequences := by_lattice(rnn, task, size, wind)) is not None:
                 return of_numbers(rnn, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
-    search = Search(rnn, questions, tell, wind)
+    search = Search(rnn, questions, tell, wind, keep)
     if (found := confuse(search)) is not None:
         return found
     every = n <= MOST_LEVELS and not search.unsure
@@ -390,6 +420,16 @@ def attack(
     }
 
 
+def path_of(rnn: str) -> Path:
+    """Returns the file of --rnn."""
+    return Path(rnn.rpartition(":")[0] if ".py:" in rnn else rnn)
+
+
+def leaves_of(resume: Path) -> Path:
+    """Returns the file of leaves beside that of the outcome."""
+    return resume.with_name(f"{resume.name}.leaves")
+
+
 def kept(args: argparse.Namespace) -> dict[str, Any]:
     """Returns what --resume has kept. Raises CommandError if it is no answer to what is asked now."""
     try:
@@ -401,7 +441,7 @@ def kept(args: argparse.Namespace) -> dict[str, Any]:
         raise cli.CommandError(f"--resume {args.resume}: it is of another task or RNN")
     if args.n_max is not None and (n > args.n_max or ("outcome" in found and n != args.n_max)):
         raise cli.CommandError(f"--resume {args.resume}: it is of n = {n}, and --n-max is {args.n_max}")
-    path = Path(args.rnn.rpartition(":")[0] if ".py:" in args.rnn else args.rnn)
+    path = path_of(args.rnn)
     if path.exists() and path.stat().st_mtime_ns > args.resume.stat().st_mtime_ns:
         raise cli.CommandError(f"--resume {args.resume}: {path} has changed since")
     return dict(found)
@@ -409,11 +449,17 @@ def kept(args: argparse.Namespace) -> dict[str, Any]:
 
 def searched(args: argparse.Namespace) -> dict[str, Any]:
     """Returns what `attack` finds. Raises RnnError."""
+
+    def keep(size: bytes, width: int) -> Kept:
+        files = [path_of(args.rnn), *([args.words] if args.words is not None else [])]
+        texts = [file.read_bytes() for file in files]
+        return Kept(leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width)
+
     with guarded(args.rnn, ends=True) as wind:
         rnn = load(args.rnn, args.words)
         wind()
         with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
-            return attack(rnn, args.task, args.n_max, tell, wind)
+            return attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
 
 
 def show(found: dict[str, Any]) -> Iterator[str]:
@@ -446,7 +492,7 @@ def main(argv: Sequence[str]) -> int:
         "--resume",
         type=Path,
         metavar="FILE",
-        help="keep the outcome in FILE, and take it from there; an interrupted search is not kept",
+        help="go on with a search that was interrupted, whose leaves are in FILE.leaves, and keep the outcome in FILE",
     )
     args = parser.parse_args(argv)
     if args.resume is not None and args.resume.exists():
@@ -462,6 +508,7 @@ def main(argv: Sequence[str]) -> int:
                 raise RnnError(late(args.rnn) if error.status == -ENDED else f"{args.rnn}: {error}") from error
         if args.resume is not None:
             write_text(args.resume, json.dumps(found) + "\n")
+            leaves_of(args.resume).unlink(missing_ok=True)
         cli.remark(f"searched for {time.monotonic() - started:.1f} s")
     if args.json:
         cli.write_json(found)

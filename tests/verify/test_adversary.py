@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -470,3 +471,77 @@ def test_a_hang_on_the_second_core_ends(file: Path, monkeypatch: pytest.MonkeyPa
     search = Search(load(f"{file}:hangs_at_9"), Questions("index", 12, False), lambda seen: None, lambda *_: None)
     with pytest.raises(RnnError, match=r"its code took more than 0.3 s for one step"):
         list(search._rows([(8, ()), (9, ())], 3, 6, 3))
+
+
+SLOW = """
+STATE_BITS = 128
+import hashlib
+def step(s, t):
+    return hashlib.sha256(s + str(t).encode()).digest()[:16]
+RNN = (lambda: b"", step, lambda s, q: 1)
+"""
+
+
+def interrupted(mine: Path, kept: Path) -> int:
+    """Starts a search, interrupts it once some leaves are kept, and returns the bytes that are kept."""
+    code = "import sys, verify.adversary as a; a.MOST_KNOWN, a.MOST_LEVELS = 1 << 6, 19; sys.exit(a.main(sys.argv[1:]))"
+    argv = [sys.executable, "-c", code, "--task", "index", "--rnn", mine, "--resume", kept, "--json"]
+    leaves = kept.with_name(f"{kept.name}.leaves")
+    with subprocess.Popen(
+        argv, cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL, start_new_session=True
+    ) as run:
+        while run.poll() is None and not (leaves.exists() and leaves.stat().st_size > 100_000):
+            time.sleep(0.01)
+        os.killpg(run.pid, signal.SIGINT)
+        assert run.wait(timeout=60) == 130
+    assert not kept.exists()
+    return leaves.stat().st_size
+
+
+def test_an_interrupted_search_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps of what is kept are not taken again, and the outcome is that of one run."""
+    mine, kept, calls = tmp_path / "mine.py", tmp_path / "kept.json", tmp_path / "calls"
+    mine.write_text(SLOW)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 6)
+    monkeypatch.setattr("verify.adversary.MOST_LEVELS", 19)
+    monkeypatch.setattr("verify.adversary.cores", lambda: 1)
+    size = interrupted(mine, kept)
+    subtree = Search._subtree
+
+    def counted(self: Search, *arguments: Any) -> Any:
+        calls.write_text(calls.read_text() + "." if calls.exists() else ".")
+        return subtree(self, *arguments)
+
+    monkeypatch.setattr(Search, "_subtree", counted)
+    argv = ("--task", "index", "--rnn", mine, "--resume", kept)
+    code, found, _ = attack(capsys, *argv)
+    assert (code, found["outcome"]) == (3, "none found")
+    width = 1 << 19 - 6  # of a subtree below each of 64 states
+    whole = (size - 32) // (8 * width)
+    assert whole > 0
+    assert len(calls.read_text()) == 64 - whole + 1  # one again, to see that its steps have not changed
+    assert not (tmp_path / "kept.json.leaves").exists()
+    assert json.loads(kept.read_text()) == found
+
+
+def test_leaves_of_another_search_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, kept = tmp_path / "mine.py", tmp_path / "kept.json"
+    mine.write_text(SLOW)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 6)
+    monkeypatch.setattr("verify.adversary.MOST_LEVELS", 19)
+    interrupted(mine, kept)
+    leaves, argv = tmp_path / "kept.json.leaves", ("--rnn", mine, "--resume", kept)
+    code, _, err = attack(capsys, "--task", "counting", *argv)
+    assert (code, f"{leaves} has the leaves of another search" in err) == (2, True)
+    whole = leaves.read_bytes()
+    leaves.write_bytes(whole[:32] + bytes([whole[32] ^ 1]) + whole[33:])
+    code, _, err = attack(capsys, "--task", "index", *argv)
+    assert (code, "are not those of the search that was interrupted" in err) == (2, True)
+    leaves.write_bytes(whole)
+    mine.write_text(SLOW.replace("[:16]", "[1:17]"))
+    code, _, err = attack(capsys, "--task", "index", *argv)
+    assert (code, "or its RNN has changed" in err) == (2, True)

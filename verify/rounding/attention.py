@@ -8,6 +8,7 @@ and 0. That is the soundness of rounding, and it needs no word about who wins. W
   by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
   by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
   by count      nearest.py
+  by number     at a known position, with keys at known positions: if all scores are numbers, rounded and ideal, they are compared
 Several winners are read only if all values are 0, or all but one that is 1 and surely among them (a count), or if their scores are
 one number and the values are integers (a mean).
 """
@@ -95,6 +96,8 @@ class HeadTransfer:
         if target is None or target[2].is_constant:
             for candidate in rivals:
                 self._require_in_range(query, candidate.upper)
+        if inexact and not self.known and query.position.low == query.position.high:
+            return self._by_number(query, queries, needed, at)
         if inexact:
             return self._by_count(query, rivals, needed, at)
         if target is not None:
@@ -438,6 +441,39 @@ class HeadTransfer:
             lowest = min(nearest.lowest())
             return parts, self._check(query, outcome.winning, outcome.margin or None, needed, lowest)
         raise Undecided(self.where, f"scores of {query.label} are no integer polynomials: {candidates[0].exact}")
+
+    # By number
+
+    def _by_number(
+        self, query: AbstractState, queries: Sequence[Polynomial], needed: int, at: int
+    ) -> tuple[list[AbstractState], HeadMargin]:
+        """The position whose score is the largest number, rounded and ideally. Each position up to the query's has some key.
+
+        Keys that may stand at one position score alike, so that it does not matter which of them does.
+        """
+        candidates = [self._candidate(query, queries, frozenset(), "", query)]
+        for i in sorted(self.keys.earlier[entry(query)]):
+            key = with_fields(self._with_rows(self.keys.states[i]), label=NOWHERE, parents=frozenset([i]))
+            candidates.append(self._candidate(query, queries, frozenset([i]), str(i), key))
+        scores: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        rivals = [candidate for candidate in candidates if candidate is not None]
+        places = list[Fraction]()
+        for c in rivals:
+            ends = [c.joint.bounds(value) for value in (c.place, c.exact, c.joint.ideal(c.exact))]
+            (place, rounded, ideal) = (low for low, _ in ends)
+            if any(low != high for low, high in ends) or scores.setdefault(place, (rounded, ideal)) != (rounded, ideal):
+                raise Undecided(self.where, f"scores of {query.label} are no integer polynomials: {c.exact}")
+            places.append(place)
+        noise = 2 * max(c.noise for c in rivals)
+        best, *others = sorted(scores, key=lambda place: scores[place], reverse=True)
+        if any(scores[place][1] >= scores[best][1] for place in others):
+            raise Undecided(self.where, f"another key of {query.label} wins without rounding")
+        winning = scores[best][0]
+        self._require_in_range(query, winning + noise)
+        margin = min((winning - scores[place][0] - noise for place in others), default=None)
+        self.trace.append(f"number {best} of {sorted(scores.items())}")
+        head_margin = self._check(query, winning - noise, margin, needed, min(score for score, _ in scores.values()))
+        return [self._reads(c.joint, at) for c, place in zip(rivals, places, strict=True) if place == best], head_margin
 
     def _sure(self, query: AbstractState, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""

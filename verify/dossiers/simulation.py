@@ -1,0 +1,95 @@
+"""Theorem 4.8: the Transformer that runs one RNN on prompts of n words, position by position.
+
+Texts are all that such a run could look like: any words of the prompt, any values of the gates, any words of the RNN. So what is
+certified holds whatever the gates compute: a run's tokens are among these texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Self
+
+from circuits.models import Rnn, simulated
+from circuits.plan import Plan
+from circuits.simulator import Simulator
+from circuits.transition import of_file
+from constructions.wiring.numbered import Family
+from verify.automata.token_automaton import Label, State, TokenAutomaton
+from verify.dossiers.dossier import Subject
+from verify.dossiers.solved import SolvedDossier
+from verify.rounding.model import Model as ExactModel
+from verify.rounding.model import describe_numbers
+from verify.rounding.rows import exact
+
+PROMPT, GATE, WORD, BIT = "prompt", "gate", "word", "bit"
+
+
+@cache
+def load(name: str) -> Rnn:
+    """Returns an RNN at its least p, for the smallest numbers: one of ours by its name, or FILE.py[:NAME]."""
+    return simulated()[name].load(None, 1) if name in simulated() else of_file(name, None, None, None)
+
+
+@dataclass(frozen=True)
+class Simulation(SolvedDossier):
+    """rnn: its name. words: how many it writes after the prompt."""
+
+    construction: str = "simulate"
+    rnn: str = "parity"
+    words: int = 1
+
+    least = 1
+    one_n = "the table of gates is of one length of prompts"
+
+    @property
+    def solver(self) -> Simulator:
+        return Simulator(load(self.rnn), self.words)
+
+    def families(self, subject: Subject) -> Sequence[Family]:
+        return ()
+
+    def exact_model(self, subject: Subject) -> ExactModel:
+        model = super().exact_model(subject)
+        zero, one, *others = model.specials
+        rows = [{i: exact(w) for i, w in model.specials[word]} for word in (zero, one)]
+        bits = {BIT: describe_numbers(rows, 0, 1)}
+        return replace(model, families=bits, specials={word: model.specials[word] for word in others})
+
+    def texts(self, subject: Subject) -> TokenAutomaton:
+        return texts_of(self.solver.task(subject.n))
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        return {"rnn": self.rnn, "words": self.words}
+
+    def read(self, document: Mapping[str, Any]) -> Self:
+        return type(self)(rnn=str(document.get("rnn", self.rnn)), words=int(document.get("words", self.words)))
+
+
+def texts_of(plan: Plan) -> TokenAutomaton:
+    """Returns the texts of every run of this length: at each position any word that may stand there."""
+    rnn, states, before, answers = plan.rnn, list[State](), tuple[int, ...](), set[Label]()
+    for position in range(1, plan.length + 1):
+        step, gate = divmod(position - plan.prompt - 1, plan.turn)
+        if position <= plan.prompt:
+            part, words = Label(PROMPT, number=position), [w for i, w in enumerate(rnn.vocabulary) if i not in rnn.unread]
+        elif gate < plan.gates:
+            part, words = Label(GATE, which=step + 1, number=gate + 1), [*rnn.vocabulary[:2]]
+        else:
+            part, words = Label(WORD, which=step + 1, number=position), [*rnn.vocabulary]
+        here = []
+        bits = [i for i in (0, 1) if rnn.vocabulary[i] in words]
+        for word in ([BIT] if bits else []) + [word for word in words if word not in rnn.vocabulary[:2]]:
+            label = Label(part.part, part.which, part.number, word)
+            here.append(len(states))
+            is_bit = {"family": BIT, "numbers": (bits[0], bits[-1])} if word == BIT and bits else {"word": word}
+            states.append(State(label, position, position, before, **is_bit))
+            if plan.prompt <= position < plan.length:
+                answers.add(label)
+        before = tuple(here)
+    return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt))
+
+
+DOSSIERS = (Simulation(),)

@@ -17,6 +17,8 @@ from constructions.engines import Asked, find_engine, indexed
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
+from verify.dossiers.dossier import Subject
+from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.oracles.counts import sequences
@@ -123,6 +125,18 @@ def test_simulation(check: Check, engine: str) -> None:
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
     check.chosen((Task("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+
+
+@claim(
+    "4.8/rounding",
+    source=SOURCE,
+    statement="Rounding is sound in the Transformer that runs PARITY, C = 55, on prompts of one word, whatever its gates say.",
+)
+def test_rounding(check: Check) -> None:
+    """The texts are all that a run could look like: a gate's token is 0 or 1, a word's is any word."""
+    check.certified(
+        [Subject(Simulation(), 1)], range="parity, every prompt of one word, any values of gates", precision="least p"
+    )
 
 
 SEARCHING = ("index", "recall", "ngram", "counting")

@@ -6,7 +6,9 @@ certified holds whatever the gates compute: a run's tokens are among these texts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
@@ -15,12 +17,14 @@ from circuits.models import Rnn, simulated
 from circuits.plan import Plan
 from circuits.simulator import Simulator
 from circuits.transition import of_file
-from constructions.wiring.numbered import Family
+from constructions.wiring.numbered import Family, Powers
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.dossiers.dossier import Subject
+from verify.dossiers.dossier import FEW, Subject
 from verify.dossiers.solved import SolvedDossier
 from verify.rounding.model import Model as ExactModel
-from verify.rounding.model import describe_numbers
+from verify.rounding.model import describe_numbers, planned
 from verify.rounding.rows import exact
 
 PROMPT, GATE, WORD, BIT = "prompt", "gate", "word", "bit"
@@ -48,10 +52,15 @@ class Simulation(SolvedDossier):
         return Simulator(load(self.rnn), self.words)
 
     def families(self, subject: Subject) -> Sequence[Family]:
-        return ()
+        """Returns the words 1 and 2, the values of gates, as numbers: what is read of a gate is one form of its value."""
+        return (Family(BIT, 0, 1, load(self.rnn).vocabulary.__getitem__),)
+
+    def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
+        return replace(super().wired(subject, listed, forced=forced), families=(Powers(0, 1, {}),))
 
     def exact_model(self, subject: Subject) -> ExactModel:
-        model = super().exact_model(subject)
+        arithmetic = Arithmetic(self.format(subject), subject.discipline)
+        model = planned(*self.plan(subject, arithmetic.format), arithmetic, (), rounded=bool(subject.printed))
         zero, one, *others = model.specials
         rows = [{i: exact(w) for i, w in model.specials[word]} for word in (zero, one)]
         bits = {BIT: describe_numbers(rows, 0, 1)}
@@ -59,6 +68,24 @@ class Simulation(SolvedDossier):
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return texts_of(self.solver.task(subject.n))
+
+    def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterable[Sequence[int]]:
+        words = self._read()
+        return ([rng.choice(words) for _ in range(subject.n)] for _ in range(count))
+
+    def every(self, subject: Subject) -> Iterable[Sequence[int]]:
+        return itertools.product(self._read(), repeat=subject.n)
+
+    def tried(self, subject: Subject) -> Iterable[Sequence[int]]:
+        return itertools.islice(self.every(subject), FEW)
+
+    def text_of(self, given: Sequence[int]) -> str:
+        return " ".join(load(self.rnn).vocabulary[word] for word in given)
+
+    def _read(self) -> Sequence[int]:
+        """The words that prompts have."""
+        rnn = load(self.rnn)
+        return [word for word in range(len(rnn.vocabulary)) if word not in rnn.unread]
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -71,10 +98,13 @@ class Simulation(SolvedDossier):
 def texts_of(plan: Plan) -> TokenAutomaton:
     """Returns the texts of every run of this length: at each position any word that may stand there."""
     rnn, states, before, answers = plan.rnn, list[State](), tuple[int, ...](), set[Label]()
-    for position in range(1, plan.length + 1):
+    for position in range(1, plan.length):  # the last token is written and never read
         step, gate = divmod(position - plan.prompt - 1, plan.turn)
         if position <= plan.prompt:
-            part, words = Label(PROMPT, number=position), [w for i, w in enumerate(rnn.vocabulary) if i not in rnn.unread]
+            part, words = (
+                Label(PROMPT, number=position),
+                [w for i, w in enumerate(rnn.vocabulary) if i not in rnn.unread],
+            )
         elif gate < plan.gates:
             part, words = Label(GATE, which=step + 1, number=gate + 1), [*rnn.vocabulary[:2]]
         else:
@@ -86,7 +116,7 @@ def texts_of(plan: Plan) -> TokenAutomaton:
             here.append(len(states))
             is_bit = {"family": BIT, "numbers": (bits[0], bits[-1])} if word == BIT and bits else {"word": word}
             states.append(State(label, position, position, before, **is_bit))
-            if plan.prompt <= position < plan.length:
+            if position >= plan.prompt:
                 answers.add(label)
         before = tuple(here)
     return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt))

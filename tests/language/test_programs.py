@@ -241,6 +241,15 @@ TEXTS = {prompt: some_of([*every_text(Written('"x"', prompt).program.texts, 3)],
     Discipline.SEQUENTIAL,
     5,
 )
+@example(
+    Written(
+        "choose((select((is_number | (number == 1)), positive(((position == 2) * number))).count() == select((running_sum(number) "
+        '< 2)).count()), select((position == 2)).count(), "no")',
+        NUMBERS,
+    ),
+    Discipline.FUSED,
+    3,
+)
 @settings(max_examples=25)
 @given(programs(), st.sampled_from(Discipline), st.sampled_from([3, 5, 8]))
 def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(

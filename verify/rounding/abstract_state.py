@@ -359,13 +359,16 @@ class AbstractState(Bounded):
         return state
 
     def simplified(self) -> AbstractState:
-        """With numbers in place of the atoms that have one value only."""
+        """With numbers in place of the atoms that have one value only, and one atom for shares 1/(m + s) of the same m + s."""
         values: dict[str, Polynomial] = {}
+        shares: dict[Reciprocal, str] = {}
         for name, domain in self.box.items():
             if isinstance(domain, Integer) and domain.low == domain.high:
                 values[name] = constant(domain.low)
             elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
                 values[name] = constant(1)
+            elif isinstance(domain, Reciprocal) and (first := shares.setdefault(domain, name)) != name:
+                values[name] = atom(first)
         in_forms = (name in values for form in self.forms for name, _ in form)
         if not values or (all(p.atoms.isdisjoint(values) for p in self.registers.values()) and not any(in_forms)):
             return self

@@ -86,6 +86,19 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
                 assert all(part.register(i).substitute(at) == p.substitute(at) for i, p in registers.items())
 
 
+@pytest.mark.parametrize(("of", "shift"), [("m", 1), ("m", 0), ("l", 1)])
+def test_shares_of_one_number_are_one_atom(of: str, shift: int) -> None:
+    """1/(m + 1) twice is one number; 1/m, and 1/(l + 1) where l is another number, are not that."""
+    box = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}  # type: ignore[dict-item]
+    whole = AbstractState(SPACE, {0: (atom("r") - atom("s")) * 512, 1: atom("r")}, box, label=Label("test"))
+    part = whole.simplified()
+    assert (part.register(0) == constant(0)) == ((of, shift) == ("m", 1))
+    assert {point.registers(whole, (0, 1)) for point in points(whole)} == {
+        point.registers(part, (0, 1)) for point in points(part)
+    }
+
+
 @pytest.mark.parametrize("is_mean", [True, False])
 def test_a_mean_times_a_number_is_bounded_as_that(is_mean: bool) -> None:
     """s/m is at most 4, if s is at most 4·m, so 8·(s/m)·a at most 160, and else 640: that saturates."""

@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from constructions.exports.weights import file_bytes
 from constructions.language.model import ProgramModel
 from constructions.language.program import Program
 from constructions.language.terms import Answer
 from constructions.language.values import Output
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
-from verify.algebra.domains import Undecided
+from verify.algebra.domains import Refused, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.document import CERTIFIED
+from verify.certificates.finder import certificate_of
 from verify.certificates.small import judged
-from verify.certificates.texts import certificate_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import ProgramDossier
 from verify.programs import document
 from verify.programs.extraction import extract
 from verify.programs.text import ProgramPrinter
 from verify.rounding.model import described
-from verify.trusted.rounding import Rejected, check
+from verify.trusted.kernel import Rejected
+from verify.trusted.rounding import check
 
 Certifies: TypeAlias = Callable[[Answer], bool]
 ProgramChecker: TypeAlias = Callable[[Wired, Program], Certifies]
@@ -79,11 +79,13 @@ def bounds_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
 
 
 def follows_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
-    """Returns what the small checker of one n certifies: each register is the exact one, rounded."""
-    weights, discipline = file_bytes(wired.model), wired.arithmetic.discipline.value
+    """Returns what the checker of certificates accepts: the classes are the states of the checker of all n."""
+    numbers = [int(word) for word in wired.vocabulary if word.isdecimal()]
+    families = [Family("", min(numbers), max(numbers))] if numbers else []
+    model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
     try:
-        document = certificate_of(automaton, weights, wired.arithmetic.format.significand_bits + 1, discipline)
-        check(json.dumps(document).encode(), weights, json.dumps({"vocabulary": wired.vocabulary}).encode())
-    except Rejected:
+        document, rows = certificate_of(model, automaton)
+        check(json.dumps(document).encode(), rows)
+    except (Rejected, Refused):
         return None
-    return Promise(dict.fromkeys(wired.registers, Fraction(1, 2)), {})
+    return bounds_rounding(wired, automaton)

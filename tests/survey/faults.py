@@ -18,7 +18,6 @@ from verify.programs.normal import Normalizer
 from verify.rounding import join
 from verify.rounding import output as rounded_output
 from verify.rounding.candidates import Candidate, needed_margin
-from verify.trusted.rounding import Checker
 
 
 @dataclass(frozen=True)
@@ -71,10 +70,4 @@ ROUNDING_FAULTS = {
         "positions", join._covers, "if b.position.low != b.position.high", "return True\n    if False"
     ),
 }
-"""In the checker of all n."""
-SMALL_FAULTS = {
-    "half_a_lead": Fault("keys", Checker.lead, "* 7 *", "* 3 *"),
-    "no_saturation": Fault("sums", Checker.nearest, "if not self.clamps:", "if False:"),
-}
-"""In the small checker of one n."""
 UNASKED_N = Fault("", ProgramDossier.trial, "for n in (subject.n, ", "for n in (0, ")

@@ -18,7 +18,7 @@ from constructions.language.handwired import HandWired
 from constructions.language.interpreter import Input
 from constructions.language.model import ProgramModel, Prompt
 from constructions.language.origins import origin_of_place, origin_of_terms
-from constructions.language.program import Program
+from constructions.language.program import NotCompiled, Program
 from constructions.language.prompts import (
     drawn_prompt,
     equal_prompts,
@@ -168,7 +168,10 @@ class ProgramDossier(Dossier):
         return None
 
     def origin(self, subject: Subject, place: str, terms: Sequence[Term] = ()) -> str:
-        compiler = self.solver.weights(subject.n if isinstance(subject.n, int) else LEAST)
+        try:
+            compiler = self.solver.weights(subject.n if isinstance(subject.n, int) else LEAST)
+        except NotCompiled:  # the weights are of another program
+            return ""
         if not isinstance(compiler, Compiler):  # a person wired it
             return ""
         compiler.plan(compiler.setting(fixed_point(compiler.least_precision())))

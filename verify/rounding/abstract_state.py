@@ -367,8 +367,8 @@ class AbstractState(Bounded):
                 values[name] = constant(domain.low)
             elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
                 values[name] = constant(1)
-            elif isinstance(domain, Reciprocal) and (first := shares.setdefault(domain, name)) != name:
-                values[name] = atom(first)
+            elif isinstance(domain, Reciprocal) and (same := shares.setdefault(domain, name)) != name:
+                values[name] = atom(same)
         in_forms = (name in values for form in self.forms for name, _ in form)
         if not values or (all(p.atoms.isdisjoint(values) for p in self.registers.values()) and not any(in_forms)):
             return self

@@ -67,11 +67,16 @@ def _fraction(value: Number) -> Fraction:
 
 def _product(c: Fraction, factor: Number) -> Fraction:
     """c·factor; in the cases that most are, without what a Fraction does in all."""
-    if type(c) is Fraction and type(factor) is int:
-        if not c or factor == 1:
-            return c
-        if c.denominator == 1:
-            return Fraction(c.numerator * factor)
+    if type(c) is Fraction:
+        if not c:
+            return ZERO
+        if c is ONE:
+            return _fraction(factor)
+        if type(factor) is int:
+            if factor == 1:
+                return c
+            if c.denominator == 1:
+                return Fraction(c.numerator * factor)
     return c * factor
 
 

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from constructions.parts.heads.match import Pair, equality_needs, pairs_of, sides
+from constructions.parts.heads.match import Pair, equality_needs, sides
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import ONE, is_square
@@ -44,33 +44,40 @@ from constructions.wiring.wire import Component, Gadget, Head, Unit
 from precision.winners import vanishing_lead
 
 SLACK = Fraction(1, 4)  # more than the rounding of two scores
+UNITY = Fraction(1)
 
 
 @dataclass(frozen=True)
-class Term:
-    """key·factor·query in a score: the largest number and the unit of each side, to tell how the factor may be split."""
+class Split:
+    """A factor between a key and a query: the largest number and the unit of each side tell how the factor may be split."""
 
-    key: Affine
     key_bound: Fraction
     key_unit: Fraction
-    query: Affine
     query_bound: Fraction
     query_unit: Fraction
     factor: Fraction
+    fraction_bits: int
 
-    def shares(self, fraction_bits: int) -> tuple[int, int]:
+    @cached_property
+    def shares(self) -> tuple[int, int]:
         """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
-        q, odd = fraction_bits, self.factor.numerator
+        q, odd = self.fraction_bits, self.factor.numerator
         step = Fraction(odd & -odd, self.factor.denominator)
         low = max(_digits(max(self.query_bound, Fraction(1)) * abs(self.factor)) - q, -q - _exponent(self.key_unit))
         high = min(q - _digits(max(self.key_bound, Fraction(1))), q + _exponent(self.query_unit * step))
         return low, high
 
-    def component(self, fraction_bits: int) -> Component:
-        """The component of the score, its factor split between key and query in the middle of what fits."""
-        low, high = self.shares(fraction_bits)
+    @cached_property
+    def parts(self) -> tuple[Fraction, Fraction]:
+        """The share of the key and that of the query, in the middle of what fits; their product is the factor."""
+        low, high = self.shares
         share = Fraction(2) ** (max(low, (low + high) // 2))
-        return Component(share * self.key, self.factor / share * self.query)
+        return share, self.factor / share
+
+    def component(self, key: Affine, query: Affine) -> Component:
+        """The component key·factor·query of a score."""
+        of_key, of_query = self.parts
+        return Component(of_key * key, of_query * query)
 
 
 def _digits(value: Fraction) -> int:
@@ -97,7 +104,7 @@ class Scale:
     places: int
     area: int = 0
 
-    @property
+    @cached_property
     def fraction_bits(self) -> int:
         """q."""
         return -self.setting.format.quantum_exponent
@@ -108,7 +115,7 @@ class Scale:
         largest = max(self.places**2, self.area)
         return max(0, -(-(largest.bit_length() + 1 - self.fraction_bits) // 2))
 
-    @property
+    @cached_property
     def unit(self) -> Fraction:
         """u = 2^−b."""
         return Fraction(1, 1 << self.halvings)
@@ -118,32 +125,32 @@ class Scale:
         """λ, a whole number."""
         return -int(-(vanishing_lead(self.setting.length, self.fraction_bits) + SLACK) // 1)
 
-    @property
+    @cached_property
     def far(self) -> int:
         """F: the least power of two from 8K on."""
         return 1 << (8 * self.places - 1).bit_length()
 
-    @property
+    @cached_property
     def preference(self) -> Fraction:
         """W."""
         return Fraction(self.lead, 2 * self.far)
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """R, rounded up."""
         return -int(-self.preference * ((self.far + self.places - 1) ** 2 - self.far**2) // 1)
 
-    @property
+    @cached_property
     def default(self) -> int:
         """D."""
         return self.reach + self.lead
 
-    @property
+    @cached_property
     def mismatch(self) -> int:
         """S: a power of two, so that an engine which only sees numbers can tell the least mismatch."""
         return 1 << (self.reach + 2 * self.lead - 1).bit_length()
 
-    @property
+    @cached_property
     def origin(self) -> int:
         """c: 1 if n is a power of two, so that no key or query is as large, else 0."""
         n = self.setting.n
@@ -158,61 +165,100 @@ class Scale:
 
         first: whether one of them has a default and wants the first place.
         """
-        q, tests = self.fraction_bits, pairs_of(1) * (pairs if sequential else 1)  # pairs are alike but for sums
-        terms = [*self._equality(tests, default=True), *([self._default()] if first else [])]
-        terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
-        copied = list(self._copied(reg("place")))
-        within = all(low <= high for term in (*terms, *copied) for low, high in [term.shares(q)])
+        squares, product, squares_asked = self.equality
+        alike = pairs if sequential else 1  # pairs are alike but for sums
+        splits = [squares, product, product, squares_asked] * alike
+        splits += [self.penalty] if first else []
+        splits += [*self.last, *self.first]
+        square, double = self.copied
+        within = all(low <= high for one in (*splits, square, double) for low, high in [one.shares])
         sums: Fraction | int = self.reach // 2 + (2 if first else 1) * self.lead + 1
         if sequential:  # every sum of some of the terms
-            sums = max(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some) + 1 for some in (terms, copied))
-        return within and 2 * self.halvings <= q and sums < 1 << q
+            copied = (square, double)
+            sums = max(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some) + 1 for some in (splits, copied))
+        return within and 2 * self.halvings <= self.fraction_bits and sums < 1 << self.fraction_bits
 
-    def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
-        u, c, one, unity = self.unit, self.origin * self.unit, reg("one"), Fraction(1)
+    def _split(
+        self,
+        factor: Fraction,
+        key: tuple[Fraction, Fraction] = (UNITY, UNITY),
+        query: tuple[Fraction, Fraction] = (UNITY, UNITY),
+    ) -> Split:
+        """key, query: the largest number of each side, and its unit."""
+        return Split(*key, *query, factor, self.fraction_bits)
+
+    @cached_property
+    def equality(self) -> tuple[Split, Split, Split]:
+        """−S·x'², half of +2S·x'·x, and −S·x². They are the same for each pair."""
+        u, factor = self.unit, self.mismatch / self.unit**2
+        most = (self.setting.n - self.origin) * u
+        side, square = (most, u), (most**2, u * u)
+        return self._split(-factor, key=square), self._split(factor, side, side), self._split(-factor, query=square)
+
+    @cached_property
+    def penalty(self) -> Split:
+        """−D."""
+        return self._split(Fraction(-self.default))
+
+    @cached_property
+    def last(self) -> tuple[Split, Split, Split]:
+        """The wish for the last place."""
+        return self._towards(self.wish_of("last"))
+
+    @cached_property
+    def first(self) -> tuple[Split, Split, Split]:
+        """The wish for the first place."""
+        return self._towards(self.wish_of("first"))
+
+    def wish_of(self, prefer: str) -> int:
+        """w."""
+        return self.places + self.far if prefer == "last" else 1 - self.far
+
+    def _towards(self, wish: int) -> tuple[Split, Split, Split]:
+        """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer: of k'², k' and 1."""
+        u, weight = self.unit, self.preference
+        middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
+        most = self.places * u
+        constant = Fraction(round(middle - weight * wish * wish))
+        square = self._split(-weight / u**2, key=(most**2, u * u))
+        return square, self._split(2 * weight * wish / u, key=(most, u)), self._split(constant)
+
+    @cached_property
+    def copied(self) -> tuple[Split, Split]:
+        """Of k'² and k' in −λ·(k' − w)²."""
+        u, factor = self.unit, self.lead / self.unit**2
+        most = self.places * u
+        return self._split(-factor, key=(most**2, u * u)), self._split(2 * factor, (most, u), (most, u))
+
+    def _equal(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Component]:
+        """−S·Σ(x' − x)²."""
+        c, one = self.origin * self.unit, reg("one")
         mask = one - reg("first") if default else one
-        factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
+        squares, product, squares_asked = self.equality
         for p in pairs:
             keys, query = (p.key, p.key_squared), (p.query, p.query_squared)
             if c:
                 keys = p.key - c * mask, p.key_squared - 2 * c * p.key + c * c * mask
                 query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
-            yield Term(keys[1], most**2, u * u, one, unity, unity, -factor)
-            for _ in range(2):  # two halves of +2S·x'·x
-                yield Term(keys[0], most, u, query[0], most, u, factor)
-            yield Term(mask, unity, unity, query[1], most**2, u * u, -factor)
-
-    def _default(self) -> Term:
-        one = Fraction(1)
-        return Term(reg("first"), one, one, reg("one"), one, one, Fraction(-self.default))
-
-    def _towards(self, wish: int) -> Iterator[Term]:
-        """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer."""
-        u, weight, one, unity = self.unit, self.preference, reg("one"), Fraction(1)
-        middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
-        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
-        yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2)
-        yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u)
-        yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)))
-
-    def _copied(self, wish: Affine) -> Iterator[Term]:
-        u, one, unity, factor = self.unit, reg("one"), Fraction(1), self.lead / self.unit**2
-        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
-        yield Term(k_squared, most**2, u * u, one, unity, unity, -factor)
-        yield Term(k, most, u, wish, most, u, 2 * factor)
+            yield squares.component(keys[1], one)
+            yield from [product.component(keys[0], query[0])] * 2  # two halves of +2S·x'·x
+            yield squares_asked.component(mask, query[1])
 
     def copy(self, name: str, offset: int, reads: Mapping[str, Affine]) -> Head:
         """register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
-        u, q, one = self.unit, self.fraction_bits, reg("one")
+        u, one = self.unit, reg("one")
         wish = reg("place") - offset * u * one
-        terms = [t.component(q) for t in self._copied(wish)]
+        square, double = self.copied
+        components = square.component(reg(squared("place")), one), double.component(reg("place"), wish)
         k_squared, most = (
             reg(squared("place")) - 2 * offset * u * reg("place") + offset * offset * u * u * one,
             self.places * self.unit,
         )
-        rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2)
+        rest = self._split(-self.lead / u**2, query=(most**2, u * u))
         lookup = Lookup(prefer=nearest_to(self.whole(reg("place")), self.whole(wish), self.lead))
-        return Head(name, (*terms, rest.component(q)), reads, "Lemma C.13, in units", (ONE, PLACE), lookup)
+        return Head(
+            name, (*components, rest.component(one, k_squared)), reads, "Lemma C.13, in units", (ONE, PLACE), lookup
+        )
 
     def match(
         self,
@@ -227,19 +273,22 @@ class Scale:
 
         Keys are 0 at position 1. default=False: there always is one; position 1 is a key like any other.
         """
-        wish = self.places + self.far if prefer == "last" else 1 - self.far
-        terms = [*self._equality(pairs, default=default), *self._towards(wish)]
+        one, towards = reg("one"), self.last if prefer == "last" else self.first
+        keys = reg(squared("place")), reg("place"), one
+        components = [*self._equal(pairs, default=default)]
+        components += [split.component(key, one) for split, key in zip(towards, keys, strict=True)]
         if default and prefer == "first":
-            terms.append(self._default())
-        components = tuple(term.component(self.fraction_bits) for term in terms)
+            components.append(self.penalty.component(reg("first"), one))
         lookup = Lookup(
             tuple((self.whole(key), self.whole(query)) for key, query in sides(pairs)),
             self.mismatch,
-            nearest_to(self.whole(reg("place")), wish * reg("one"), self.preference),
+            nearest_to(self.whole(reg("place")), self.wish_of(prefer) * one, self.preference),
             exempt=default,
-            penalty=self.default * reg("one") if default and prefer == "first" else None,
+            penalty=self.default * one if default and prefer == "first" else None,
         )
-        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE), lookup)
+        return Head(
+            name, tuple(components), reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE), lookup
+        )
 
 
 PLACE = is_square(reg(squared("place")), reg("place"))

@@ -37,9 +37,11 @@ NEAR_MISSES = {
     "a clause that does not exist": ("5 1 0 1 7 0", "6 0 5 3 4 0"),
     "a step that uses itself": ("5 1 0 5 0", "6 0 5 3 4 0"),
     "a number that is taken": ("4 1 0 1 2 0", "6 0 4 3 4 0"),
+    "a number that is taken, in steps that are right": ("2 1 0 1 2 0", "6 0 2 3 4 0"),
     "a clause that was forgotten": ("5 1 0 1 2 0", "5 d 3 0", "6 0 5 3 4 0"),
     "no step without literals": ("5 1 0 1 2 0", "6 2 0 5 3 4 0"),
     "no end of the hints": ("5 1 0 1 2", "6 0 5 3 4 0"),
+    "another number where the hints must end": ("5 1 0 1 2 9", "6 0 5 3 4 0"),
     "no end of the literals": ("5 1", "6 0 5 3 4 0"),
     "no end of what is forgotten": ("5 1 0 1 2 0", "5 d 1", "6 0 5 3 4 0"),
     "no number": ("5 1 0 1 2 0", "6 0 5 3 four 0"),
@@ -118,7 +120,7 @@ def test_a_near_miss_is_rejected(proof: tuple[str, ...]) -> None:
 
 def test_a_clause_with_the_literal_0_is_rejected() -> None:
     with pytest.raises(Rejected):
-        sat.check([*FORMULA, [0]], PROOF)
+        sat.check([*FORMULA, [0]], ("6 1 0 1 2 0", "7 0 6 3 4 0"))
 
 
 @pytest.mark.parametrize("gate", [("and", 2, 0), ("xor", 0, -1), ("or", 0, 1)])

@@ -24,15 +24,7 @@ BELOW = {
         "constructions.layers",
         "constructions.rows",
         "constructions.walk",
-        "constructions.engines.lookup",
-    ),
-    # The one engine that is told what heads look up, as data; it holds that against the matrices.
-    "constructions.engines.lookup": (
-        "precision",
-        "constructions.layers",
-        "constructions.rows",
-        "constructions.engines",
-        "constructions.wiring",
+        "constructions.wiring",  # of it, what heads look up, as data: names of registers label coordinates there
     ),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers", "constructions.rows"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),

@@ -167,8 +167,8 @@ def test_a_forbidden_import_is_seen() -> None:
     tree = ast.parse("def f():\n    from verify.framework import claim, Claim\nimport constructions.layers, numpy")
     known = {"verify.framework", "verify.framework.claim", "constructions.layers", "constructions"}
     assert imported(tree, known) == {"verify.framework", "verify.framework.claim", "constructions.layers"}
-    assert upward({"constructions.engines.dense": {"constructions.layers", "constructions.wiring.part"}}) == {
-        ("constructions.engines.dense", "constructions.wiring.part")
+    assert upward({"constructions.engines.dense": {"constructions.layers", "constructions.parts.setting"}}) == {
+        ("constructions.engines.dense", "constructions.parts.setting")
     }
     assert upward({"constructions.show.run": {"constructions.index", "constructions.engines"}}) == {
         ("constructions.show.run", "constructions.index")

@@ -55,6 +55,16 @@ def rows_of(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Val
 class HeadCode:
     """One head of a block, at one position."""
 
+    table: int
+    run_field: int
+    sum_fields: list[int]
+    prev: int
+    later: int
+    jump: int
+    depth: int
+    way: int
+    members: Sequence[HeadCode]
+
     def __init__(
         self,
         code: Code,

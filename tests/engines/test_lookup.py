@@ -83,7 +83,7 @@ def test_a_square_that_is_none_ends_the_run():
     words[2, square] += 1
     decoder = LookupDecoder(replace(wired.model, words=words), wired.arithmetic, 40)
     tokens = graph_tokens(Graph(4, ((1, 2), (2, 3), (3, 4))), "paper")
-    with pytest.raises(GaveUp):
+    with pytest.raises(GaveUp, match="that vertex_squared = "):
         decoder.decode(tokens, set(), 1)
 
 

@@ -201,7 +201,9 @@ class HeadCode:
                 code.guard(code.compare("sle", left, code.add(right, quantum)))
                 code.guard(code.compare("sge", left, code.add(right, quantum, -1)))
 
+            code.about = f"{about}: that {need}"
             self._once(checked, (str(need.form), str(need.equals)), square)
+        code.about = f"{about}: what it needs of registers"
         for side, rows in (("key", self.rows.key), ("query", self.rows.query)):
             for row in rows:
                 self._once(checked, (side, row), lambda row=row: self._element(row))  # type: ignore[misc]

@@ -123,7 +123,7 @@ def test_a_clause_with_the_literal_0_is_rejected() -> None:
         sat.check([*FORMULA, [0]], ("6 1 0 1 2 0", "7 0 6 3 4 0"))
 
 
-@pytest.mark.parametrize("gate", [("and", 2, 0), ("xor", 0, -1), ("or", 0, 1)])
+@pytest.mark.parametrize("gate", [("and", 2, 0), ("and", -1, 0), ("xor", 0, 2), ("xor", 0, -1), ("or", 0, 1)])
 def test_what_is_no_gate_is_rejected(gate: sat.Gate) -> None:
     free = ("free", 0, 0)
     sat.clauses([free, free, ("and", 0, 1)], [(0, 2)])
@@ -131,7 +131,7 @@ def test_what_is_no_gate_is_rejected(gate: sat.Gate) -> None:
         sat.clauses([free, free, gate], [(0, 2)])
 
 
-@pytest.mark.parametrize("pair", [(0, 1), (-1, 0)])
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0), (-1, 0), (0, -1)])
 def test_a_pair_of_what_is_no_gate_is_rejected(pair: tuple[int, int]) -> None:
     with pytest.raises(Rejected):
         sat.clauses([("free", 0, 0)], [pair])

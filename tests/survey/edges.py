@@ -160,6 +160,26 @@ def positions(draw: random.Random) -> Iterator[Case]:
         yield of.model(words, {"k": 1}, blocks, arithmetic(draw, draw.choice((13, 17)))), texts
 
 
+def cycles(draw: random.Random) -> Iterator[Case]:
+    """Yields cycles of registers with any signs, each read by a logit; what enters may add up to the largest number."""
+    for _ in range(DRAWN // 2):
+        length = draw.choice((1, 2, 3))
+        names = [f"r{i}" for i in range(length)]
+        of = Registers(("s", "a", "b", *names))
+        carry = {name: {names[i - 1]: draw.choice((1.0, -1.0))} for i, name in enumerate(names)}
+        if length == 1:
+            carry = {"r0": {"r0": -1.0}}
+        feed: dict[str, Weights] = {
+            name: {word: draw.choice((0, 1, 3, 4, -4, 5)) for word in ("a", "b")} for name in names
+        }
+        words: dict[str, Weights] = {word: {word: 1} for word in ("s", "a", "b")}
+        words |= {f"W{i}": {name: draw.choice((1, -1, 0.5))} for i, name in enumerate(names)}
+        a, b = (State(Label(word), 2, 4, (0, 1, 2), word) for word in ("a", "b"))
+        texts = TokenAutomaton((State(Label("s"), 1, 1, (), "s"), a, b), frozenset([a.label, b.label]), (4, 4))
+        block = of.block(recurrence=of.recurrence(carry, feed))
+        yield of.model(words, {}, [block], arithmetic(draw, draw.choice((7, 9, 11)))), texts
+
+
 FAMILIES: Mapping[str, Callable[[random.Random], Iterator[Case]]] = {
-    f.__name__: f for f in (sums, keys, logits, means, positions)
+    f.__name__: f for f in (sums, keys, logits, means, positions, cycles)
 }

@@ -18,6 +18,11 @@ from verify.programs.normal import Normalizer
 from verify.rounding import join
 from verify.rounding import output as rounded_output
 from verify.rounding.candidates import Candidate, needed_margin
+<<<<<<< HEAD
+=======
+from verify.rounding.recurrence import RecurrenceTransfer
+from verify.trusted.rounding import Checker
+>>>>>>> 46049be (Judge rounding of signed cycles; say how checkers are judged)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ ROUNDING_FAULTS = {
     "logit_may_be_above": Fault("logits", rounded_output._refuse_cut, "bounds(logit)[0]", "bounds(logit)[1]"),
     "key_of_a_part_is_certain": Fault("means", CERTAIN, "self.whole and ", ""),
     "half_a_lead": Fault("keys", needed_margin, "ceiling(quotient(bits * ", "ceiling(quotient(bits // 2 * "),
+    "no_sign": Fault("cycles", RecurrenceTransfer._shares_of_cycle, "any(sign < 0 for _, sign in cycle)", "False"),
     "all_is_joined": Fault(
         "positions", join._covers, "if b.position.low != b.position.high", "return True\n    if False"
     ),

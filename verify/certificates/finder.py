@@ -137,6 +137,9 @@ def rows_of(model: Model) -> Document:
 
 def document_of(model: Model, report: Report, automaton: TokenAutomaton) -> Document:
     """Returns the certificate without its choices."""
+    for one in automaton.states:
+        if one.contents or one.same:
+            raise Rejected(f"the format has no field for what a token holds, or repeats, at {one.label}")
     every, entries = frozenset(range(len(model.registers))), []
     for place, entry in enumerate(report.entries):
         block = place // 2
@@ -189,6 +192,8 @@ def invariant_of(item: Invariant, model: Model) -> Document | None:
         case Delayed():
             said |= {"kind": "delayed", "by": item.by}
             named = {"late": item.late, "early": item.early}
+        case _:
+            raise Rejected(f"the format has no invariant such as {item.name}")
     if not set(named.values()) <= {*model.registers}:
         return None
     return said | {field: model.registers.index(name) for field, name in named.items()}

@@ -241,7 +241,10 @@ SIZES = [
     " numbers; C + 1 tokens a step.",
 )
 def test_size(check: Check) -> None:
-    """C is p or more for each number of state, input and output; so p + d is O(C), and the width does not grow with n or p. A word whose numbers are all outputs takes 5d + 29."""
+    """C is p or more for each number of state, input and output; so p + d is O(C), and the width does not grow with n or p.
+
+    A word whose numbers are all outputs takes 5d + 29.
+    """
 
     def within(size: Size) -> Counterexample | None:
         plan = Plan(load(size.rnn, size.n), size.prompt, 2)

@@ -18,11 +18,7 @@ from verify.programs.normal import Normalizer
 from verify.rounding import join
 from verify.rounding import output as rounded_output
 from verify.rounding.candidates import Candidate, needed_margin
-<<<<<<< HEAD
-=======
 from verify.rounding.recurrence import RecurrenceTransfer
-from verify.trusted.rounding import Checker
->>>>>>> 46049be (Judge rounding of signed cycles; say how checkers are judged)
 
 
 @dataclass(frozen=True)

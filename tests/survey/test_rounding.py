@@ -9,15 +9,7 @@ from tests.survey.faults import ROUNDING_FAULTS, Fault
 from tests.survey.rounding import CHECKERS, main, survey
 
 CASES = 50  # of a family
-<<<<<<< HEAD
 FAULTS = [("bounds", *item) for item in ROUNDING_FAULTS.items()]
-=======
-FAULTS = [
-    *(("bounds", *item) for item in ROUNDING_FAULTS.items()),
-    *(("follows", *item) for item in SMALL_FAULTS.items()),
-]
-NO_RULE = {("follows", "means"), ("follows", "cycles")}  # the small checker has no rule for a mean and a recurrence
->>>>>>> 46049be (Judge rounding of signed cycles; say how checkers are judged)
 
 
 def test_nothing_is_certified_wrongly() -> None:

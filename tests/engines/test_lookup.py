@@ -21,6 +21,8 @@ from precision.format import Arithmetic
 from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
 from verify.inputs.large_graphs import LargeGraph
 
+SIDES = ("down", "gate", "up")
+
 
 def istree(n: int, variant: str = "repaired", model: str = "transformer") -> Wired:
     return constructions.load("istree", model=model, n=n, variant=variant).wired
@@ -101,3 +103,33 @@ def test_a_machine_is_decided():
     with mock.patch.object(IncrementalDecoder, "decode", side_effect=AssertionError("not decided by lookups")):
         run = model.run(500, engine="incremental")
     assert run.chain_of_thought == model.run(500, engine="indexed").chain_of_thought
+
+
+def changed(model: Transformer, rng: random.Random) -> Transformer:
+    """Another number for a weight of the words or of a feed-forward: registers then hold what no lookup was made for."""
+    place, side = rng.randrange(-1, len(model.blocks)), rng.choice(SIDES)
+    matrix = (model.words if place < 0 else getattr(model.blocks[place].feed_forward, side)).copy()
+    if not (where := np.argwhere(matrix)).size:
+        return model
+    at = tuple(where[rng.randrange(len(where))])
+    matrix[at] = rng.choice((0, -1, 2, matrix[at] + 1, matrix[at] / 2, 3 * matrix[at]))
+    if place < 0:
+        return replace(model, words=matrix)
+    block = model.blocks[place]
+    blocks = list(model.blocks)
+    blocks[place] = replace(block, feed_forward=replace(block.feed_forward, **{side: matrix}))
+    return replace(model, blocks=tuple(blocks))
+
+
+@pytest.mark.parametrize("variant", ["repaired", "lean"])
+def test_changed_weights_are_run_rightly_or_given_up(variant):
+    decided, wired = 0, istree(4, variant)
+    for seed in range(25):
+        rng = random.Random(seed)
+        tokens = graph_tokens(random_graph(4, rng), "paper")
+        try:
+            assert_same(changed(wired.model, rng), wired.arithmetic, tokens)
+        except (NotCovered, GaveUp):
+            continue
+        decided += 1
+    assert 0 < decided < 25

@@ -20,6 +20,7 @@ from circuits.aiger import write
 from circuits.builder import Builder
 from circuits.rnn import RnnError, load
 from verify.adversary import Questions, Search, digest, main
+from verify.leaves import Kept
 
 RNNS = '''
 import hashlib, random, time
@@ -57,6 +58,7 @@ def two_numbers(s, t):
 pair = Rnn(256, lambda: (0, 0), two_numbers, lambda s, q: 1)
 wide = Rnn(512, lambda: 0, lambda s, t: (s * 3**300 + t * 7**180) % 2**512, last)
 sha = Rnn(128, lambda: b"", lambda s, t: hashlib.sha256(s + str(t).encode()).digest()[:16], lambda s, q: 1)
+sha22 = Rnn(22, lambda: 0, lambda s, t: int.from_bytes(hashlib.sha256(f"{s} {t}".encode()).digest()[:4], "big") >> 10, last)
 whole = Rnn(64, lambda: (), lambda s, t: (*s, t), lambda s, q: s[q[0] - 1])
 placed = Rnn(4, lambda: 0, lambda s, t, k: (s + k * t) % 16, lambda s, q: s)
 class Thinker:
@@ -462,6 +464,32 @@ def test_two_cores_find_the_leaves_that_one_finds(file: Path, monkeypatch: pytes
         assert search.run() is not None
     assert pairs[0] == pairs[1]
     assert len(pairs[0]) == 7
+
+
+@pytest.mark.parametrize("children", [1, 2])
+def test_a_search_finds_the_pair_of_one_run_after_any_interruption(
+    file: Path, tmp_path: Path, children: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leaves stand where they belong: of an RNN that is not linear, a pair elsewhere would not meet."""
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 5)
+    monkeypatch.setattr("verify.adversary.MANY_LEAVES", 1)
+    monkeypatch.setattr("verify.adversary.cores", lambda: children)
+    rnn, questions, leaves = load(f"{file}:sha22"), Questions("index", 13, False), tmp_path / "leaves"
+
+    def search() -> Search:
+        return Search(rnn, questions, lambda seen: None, lambda *_: None, lambda *about: Kept(leaves, *about))
+
+    first = search()
+    pair = first.run()
+    assert pair is not None
+    assert not first.unsure
+    whole, width = leaves.read_bytes(), 8 << 13 - 5
+    assert len(whole) >= 32 + 8 * width
+    for kept in (0, 1, width, 3 * width + 100, 8 * width):
+        leaves.write_bytes(whole[: 32 + kept])
+        again = search()
+        assert again.run() == pair
+        assert not again.unsure
 
 
 def test_a_hang_on_the_second_core_ends(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

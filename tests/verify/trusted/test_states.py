@@ -132,6 +132,7 @@ WRONG: dict[str, list[Any]] = {
     "a law with reasons": ["output(alice(x), bob(k))", "answer(k, x[k])", "right", [0]],
     "a line to come": ["answer(k, x[k])", "answer(k, y[k])", "chain", [8]],
     "a line from the end": ["answer(k, x[k])", "answer(k, y[k])", "chain", [-1]],
+    "a line from the end that says it": [*LINES[6][:2], "chain", [-1]],
     "no term": ["x[1]", "x[1]", "chain", []],
     "a term of a foreign function": ["peek(x)", "peek(x)", "chain", []],
     "a term with a number": ["bob(1)", "bob(1)", "chain", []],

@@ -7,7 +7,7 @@ people and documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from verify.algebra.domains import SIZE, Integer
 from verify.algebra.polynomial import Polynomial, constant, whole
@@ -76,7 +76,7 @@ class State:
     every: int = 1
     family: str = ""
     same: int = 0
-    contents: tuple[Content, ...] = ()
+    contents: tuple[Content, ...] = field(default=(), metadata={"said": "if given"})
 
 
 @dataclass(frozen=True)

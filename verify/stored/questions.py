@@ -78,7 +78,9 @@ def canonical(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"[{' '.join(map(canonical, value))}]"
     if is_dataclass(value):
-        parts = (f"{field.name}={canonical(getattr(value, field.name))}" for field in fields(value))
+        pairs = [(field, getattr(value, field.name)) for field in fields(value)]
+        # What most values lack is left out of them, so that documents from before it stay as they are.
+        parts = [f"{field.name}={canonical(one)}" for field, one in pairs if one or "said" not in field.metadata]
         return f"{type(value).__name__}({' '.join(parts)})"
     raise TypeError(f"no text for {type(value).__name__}")
 

@@ -331,7 +331,7 @@ class Reader:
             apart = rest[1] if rule == "one" else None
             winners, lost = self.winners(query, candidates, rest[0], apart, needed, where)
             if rule == "one":
-                if not winners.unique():
+                if not winners.unique() and self.most(query, winners.parts) > 1:
                     reject(f"{where}: two keys may have the same score")
                 return [self.reads(c.joint, at, [c.value(j) for j in width]) for c in winners.parts]
             return [self.mean(query, winners.parts, rest[1], everybody=not lost, at=at, width=width, where=where)]
@@ -596,6 +596,12 @@ class Reader:
         low, high = c.joint.bounds(c.place)
         return math.floor(high - low) // step + 1
 
+    def most(self, query: State, winners: Sequence[Candidate]) -> int:
+        """How many keys can win at most: as many as there are of these classes, or positions from the first to the last."""
+        spans = [c.joint.bounds(c.place) for c in winners]
+        span = math.floor(max(high for _, high in spans) - min(low for low, _ in spans)) + 1
+        return min(sum(self.multiplicity(c) for c in winners), query.integer(POSITION).high, span)
+
     def mean(
         self,
         query: State,
@@ -627,11 +633,7 @@ class Reader:
             surely.append(some)
         if None in by_key and by_key[None].whole and by_key[None].lower == top:
             surely.append(frozenset([None]))
-        most = min(sum(self.multiplicity(c) for c in winners), query.integer(POSITION).high)
-        spans = [c.joint.bounds(c.place) for c in winners]
-        most = min(
-            most, math.floor(max(high for _, high in spans) - min(low for low, _ in spans)) + 1
-        )  # each stands elsewhere
+        most = self.most(query, winners)
         total, share = query.fresh("m"), query.fresh("r")  # other letters, other names
         values: list[Polynomial] = []
         box: dict[str, Domain] = {**query.box, total: Integer(max(len(surely), 1), most), share: Share(total, 0)}

@@ -43,15 +43,19 @@ def read_place(item: Any, many: int) -> Place:
     after = frozenset(map(whole, item["after"]))
     if not all(type(text) is str for text in (label, word, family)) or whole(every) < 1 or type(answer) is not bool:
         reject("automaton: malformed state")
+    if every > 1 and names_of(low):
+        reject("automaton: positions by a step begin where n says")
     if not all(0 <= i < many for i in after):
         reject("automaton: a state comes after one that is not there")
     return Place(label, word, family, (numbers[0], numbers[1]), low, high, every, ends, after, answer)
 
 
 def range_of(bound: Polynomial, size: Integer) -> tuple[int, int]:
-    """The least and the largest value of a bound for an n: at an end of the interval, as it is affine, or convex."""
+    """The least and the largest value of a bound for an n: at an end of the interval, as it is affine, or rises from there."""
     if not names_of(bound) <= {SIZE} or max(map(len, bound), default=0) > 2 or bound.get((SIZE, SIZE), 0) < 0:
         reject("automaton: a bound of positions or numbers that is none")
+    if (bend := bound.get((SIZE, SIZE), 0)) and 2 * bend * size.low + bound.get((SIZE,), 0) < 0:
+        reject("automaton: a bound that falls and rises")
     values = [substitute(bound, {SIZE: number(n)}).get((), 0) for n in (size.low, size.high)]
     if any(type(value) is not int for value in values):
         reject("automaton: a bound that is no whole number")
@@ -96,14 +100,21 @@ class Delayed(NamedTuple):
 Invariant = Apart | Consecutive | Limited | Delayed
 
 
+def parse_size(text: Any) -> Polynomial:
+    """Reads a polynomial in n. Raises Rejected for any other."""
+    if not names_of(bound := parse(text)) <= {SIZE}:
+        reject("an invariant speaks of more than n")
+    return bound
+
+
 def read_invariant(item: Any) -> Invariant:
     match item["kind"]:
         case "apart":
             return Apart(whole(item["group"]), whole(item["by"]))
         case "consecutive":
-            return Consecutive(whole(item["group"]), whole(item["share"]), parse(item["most"]))
+            return Consecutive(whole(item["group"]), whole(item["share"]), parse_size(item["most"]))
         case "limited":
-            return Limited(whole(item["sum"]), parse(item["most"]))
+            return Limited(whole(item["sum"]), parse_size(item["most"]))
         case "delayed":
             return Delayed(whole(item["late"]), whole(item["early"]), whole(item["by"]))
         case kind:

@@ -25,7 +25,6 @@ from fractions import Fraction
 from typing import Any
 
 from verify.trusted.abstract_state import (
-    POSITION,
     SIZE,
     Format,
     Integer,
@@ -33,6 +32,7 @@ from verify.trusted.abstract_state import (
     Polynomial,
     State,
     combine,
+    names_of,
     number,
     plain,
 )
@@ -42,7 +42,9 @@ Row = list[tuple[int, Polynomial]]
 """Coordinates in order, and their weights."""
 NUMBER = "v"  # of a token, in the rows of a family
 TERM = re.compile(r"-?\d{1,1000}(/\d{1,1000})?(\*[^*+ ]{1,30}){0,8}")
+COORDINATE = re.compile(r"0|[1-9][0-9]{0,8}")
 MOST_TEXT = 20_000
+MOST_ROWS = 10_000  # of what stands beside the registers: the checker's numbers for it are further apart
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,13 @@ def parse(text: Any) -> Polynomial:
     return combine(pairs)
 
 
+def coordinate(text: Any) -> int:
+    """Reads a coordinate, which has one spelling: so none is there twice. Raises Rejected for what is none."""
+    if type(text) is not str or not COORDINATE.fullmatch(text):
+        reject(f"weights: {text!r} is no coordinate")
+    return int(text)
+
+
 def text_of(polynomial: Polynomial) -> str:
     """Writes a polynomial so that `parse` reads it."""
     return " + ".join("*".join((str(c), *monomial)) for monomial, c in sorted(polynomial.items()))
@@ -132,19 +141,28 @@ def read_rows(data: Any) -> Weights:
     """Reads exact rows."""
 
     def row(item: Mapping[str, str]) -> Row:
-        return [(i, w) for i, w in sorted(((int(i), parse(w)) for i, w in item.items()), key=lambda pair: pair[0]) if w]
+        return [
+            (i, w)
+            for i, w in sorted(((coordinate(i), parse(w)) for i, w in item.items()), key=lambda pair: pair[0])
+            if w
+        ]
 
     def rows(item: Mapping[str, Any]) -> list[tuple[int, Row]]:
-        return sorted(((int(i), row(one)) for i, one in item.items()), key=lambda pair: pair[0])
+        return sorted(((coordinate(i), row(one)) for i, one in item.items()), key=lambda pair: pair[0])
 
     families = {
         name: Family(whole(f["low"]), whole(f["high"]), dict(row(f["rows"]))) for name, f in data["families"].items()
     }
+    for name, family in families.items():
+        if family.low > family.high:
+            reject(f"weights: family {name!r} has no number")
     blocks = []
     for block in data["blocks"]:
         heads = [Head(*([row(r) for r in head[part]] for part in ("query", "key", "value"))) for head in block["heads"]]
         units = [Unit(row(u["gate"]), parse(u["gate_bias"]), row(u["up"]), parse(u["up_bias"])) for u in block["units"]]
-        down = sorted(((int(i), row(one), parse(bias)) for i, (one, bias) in block["down"].items()), key=lambda x: x[0])
+        down = sorted(
+            ((coordinate(i), row(one), parse(bias)) for i, (one, bias) in block["down"].items()), key=lambda x: x[0]
+        )
         carry, feed = dict(rows(block["carry"])), dict(rows(block["feed"]))
         blocks.append(Block(heads, rows(block["out"]), units, down, carry, feed))
     words = {word: dict(row(one)) for word, one in data["words"].items()}
@@ -289,11 +307,24 @@ def interpolate(rows: Sequence[Mapping[int, Polynomial]], low: int) -> dict[int,
     return result
 
 
+def require_shape(block: Block) -> None:
+    """Raises Rejected unless rows over values and units read those that there are, and queries and keys have as many rows."""
+    values = sum(len(head.value) for head in block.heads)
+    if max(values, len(block.units), *(len(head.key) for head in block.heads), 0) > MOST_ROWS:
+        reject(f"weights: a block has more than {MOST_ROWS} rows")
+    if any(len(head.query) != len(head.key) for head in block.heads):
+        reject("weights: as many key rows are due as query rows")
+    for rows, many in ((block.out, values), ([(i, row) for i, row, _ in block.down], len(block.units))):
+        if any(j >= many for _, row in rows for j, _ in row):
+            reject("weights: a row reads a value or a unit that is not there")
+
+
 def require_elements(weights: Weights, format_: Format, size: Integer) -> None:
     """Raises Rejected unless each weight is an element of the format, for each n."""
-    sizes = State(format_, {SIZE: size, POSITION: Integer(1, 1)}, {})
+    sizes = State(format_, {SIZE: size}, {})
     every: list[Polynomial] = [w for row in (*weights.words.values(), weights.position) for w in row.values()]
     for block in weights.blocks:
+        require_shape(block)
         matrices = [row for head in block.heads for row in (*head.query, *head.key, *head.value)]
         matrices += [row for unit in block.units for row in (unit.gate, unit.up)]
         matrices += [row for _, row in (*block.out, *block.carry.items(), *block.feed.items())]
@@ -310,5 +341,7 @@ def require_elements(weights: Weights, format_: Format, size: Integer) -> None:
 
 
 def require_element(state: State, weight: Polynomial) -> None:
+    if not names_of(weight) <= state.box.keys():
+        reject(f"the weight {text_of(weight)} depends on more than n")
     if not state.on_grid(weight) or not state.format.covers(state.reach(weight, state.bounds(weight))):
         reject(f"the weight {text_of(weight)} is no element of the format")

@@ -78,6 +78,7 @@ from verify.trusted.automaton import (
 from verify.trusted.heads import LINE, READ, Candidate, Machine, Reader, index_of, only_share
 from verify.trusted.kernel import Rejected, reject
 from verify.trusted.model import (
+    MOST_ROWS,
     NUMBER,
     Block,
     Row,
@@ -164,6 +165,8 @@ class Checker:
         self.places = [read_place(item, len(automaton)) for item in automaton]
         self.answers = {place.label for place in self.places if place.answer}
         self.invariants = [read_invariant(item) for item in certificate["invariants"]]
+        if len(self.invariants) > MOST_ROWS:
+            reject(f"more than {MOST_ROWS} invariants")
 
     def check(self) -> int:
         """Returns how many classes there are in all. Raises Rejected if the certificate does not show the theorem."""
@@ -228,7 +231,7 @@ class Checker:
         known: set[str] = set()
         for name, domain in state.box.items():
             if isinstance(domain, Integer):
-                if domain.step < 1 or (domain.high - domain.low) % domain.step:
+                if domain.step < 1 or domain.low > domain.high or (domain.high - domain.low) % domain.step:
                     reject(f"{name}: no domain")
             elif isinstance(domain, Share):
                 if domain.of not in known:
@@ -558,8 +561,9 @@ class Checker:
                 index, names = guide.target(kept, KEEP)
                 if not 0 <= index < len(entry.kept) or entry.kept[index].state.kind != i:
                     reject(f"{where}: what is kept is not of the class")
-                some = frozenset(KEPT - r for r in new if r not in queues)
-                self.require_covered(kept, entry.kept[index].state, names, some)
+                target = entry.kept[index].state  # a register that no row writes is 0, so it must not say more of one
+                some = target.registers.keys() | {KEPT - r for r in new if r not in queues}
+                self.require_covered(kept, target, names, frozenset(some))
                 for r, value in new.items():
                     if r in entry.live:
                         here = self.machine.added(here, r, value, where)

@@ -6,12 +6,12 @@ Whoever wrote the certificate is not trusted. docs/certificate-format.md has its
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score.
 Let n be one of the interval, and let the exact machine keep the invariants that the certificate lists. For each text of the
-automaton, at each position:
+automaton, at each position (of what follows the last block's keys and values: at each whose next token matters):
 
-1. No operator saturates, but those that make a score, or a logit, that is far below the largest one; and gates of units that
-stay shut.
-2. Each gate is open in both machines, or in neither; the same keys of each head have the largest score in both, and no other
-key has any weight.
+1. No operator saturates, but those that make a score, or a logit, that is far below the largest one; the position's own number
+where that is above the largest element; and the factors of a unit whose gate stays shut, or whose other factor is 0.
+2. Each gate is at least 0 in both machines, or at most 0 in both, but for units whose other factor is 0; the same keys of each
+head have the largest score in both, and no other key has any weight.
 3. Each register that is read later is a polynomial of its class over atoms that have one value in each machine: whole numbers,
 the same in both;
    1/m and ROUND(1/m); or results of one operator, exact and rounded, whose distance is bounded.

@@ -452,15 +452,14 @@ class Reader:
         shared: Polynomial | None = None
         for e in scored:
             upper = e.upper(ts)
-            zero = all(
-                low <= 0 <= high for low, high in map(e.c.joint.bounds, (square.form for square in e.score.squares))
-            )
+            spans = [(square.least, e.c.joint.bounds(square.form)) for square in e.score.squares]
+            zero = all(not least and low <= 0 <= high for least, (low, high) in spans)
             if upper < winning and not (zero and e.name):
                 leads.append(winning - upper)
                 lost += [e] if e.name else []
             elif e.name:
                 squares = e.score.squares
-                if e.score.rest or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
+                if not zero or e.score.rest or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
                     reject(f"{where}: a key may win though it differs")
                 form = squares[0].form if squares else {}
                 group = e.c.joint.register(GROUP - i)

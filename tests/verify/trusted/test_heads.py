@@ -1,0 +1,118 @@
+"""What heads read, in small models whose certificates are written by hand: each says what a run contradicts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from constructions.exports.weights import file_bytes
+from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.wiring.wired import Wired
+from tests.verify.trusted.test_rounding import Document, contradiction, verdict
+
+Rows = Sequence[Mapping[int, float]]
+
+
+class Reads(NamedTuple):
+    """A head's rows. out: register → the value that is written there."""
+
+    query: Rows
+    key: Rows
+    value: Rows
+    out: Mapping[int, int]
+
+
+def matrix(rows: Rows, width: int) -> Any:
+    result = np.zeros((len(rows), width))
+    for i, row in enumerate(rows):
+        for j, w in row.items():
+            result[i, j] = w
+    return result
+
+
+def model_of(words: Rows, width: int, *reads: Reads) -> Transformer:
+    """One block of these heads, whose feed-forward layer does nothing."""
+    some = []
+    for read in reads:
+        out = np.zeros((width, len(read.value)))
+        for i, j in read.out.items():
+            out[i, j] = 1
+        some.append(AttentionHead(*(matrix(rows, width) for rows in read[:3]), out))
+    nothing, empty = np.zeros((0, width)), np.zeros(0)
+    block = Block(tuple(some), FeedForward(nothing, empty, nothing, empty, np.zeros((width, 0)), np.zeros(width)))
+    return Transformer(matrix(words, width), np.zeros(width), (block,), matrix(words, width))
+
+
+def place(token: str | tuple[int, int], low: int, high: int, after: Sequence[int], answer: bool) -> Document:
+    word, (least, most) = (token, ("", "")) if isinstance(token, str) else ("", map(str, token))
+    ends = {"word": word, "family": "", "least": least, "most": most, "low": str(low), "high": str(high)}
+    return {"label": word, **ends, "every": 1, "ends": None, "after": [*after], "answer": answer}
+
+
+def state_of(one: Document, registers: Mapping[int, str], **atoms: list[Any]) -> Document:
+    """A class of the positions of a state of the automaton."""
+    k = ["integer", int(one["low"]), int(one["high"]), 1]
+    named = {str(i): text for i, text in registers.items()}
+    box = {"k": k, "n": ["integer", 1, 1, 1], **atoms}
+    return {"label": one["label"], "atoms": box, "forms": [], "registers": named, "before": one["after"]}
+
+
+def files_of(
+    model: Transformer, vocabulary: list[str], entries: list[list[Document]], **fields: Any
+) -> tuple[Document, bytes, bytes, Wired]:
+    weights, live = file_bytes(model), [*range(model.width)]
+    document = {
+        "p": 23,
+        "discipline": "fused",
+        "n": [1, 1],
+        "families": {},
+        "invariants": [],
+        "weights": hashlib.sha256(weights).hexdigest(),
+        "entries": [{"live": live, "classes": classes, "kept": []} for classes in entries],
+        **fields,
+    }
+    wired = cast(Wired, SimpleNamespace(model=model, vocabulary=vocabulary))
+    return document, weights, json.dumps({"vocabulary": vocabulary}).encode(), wired
+
+
+def test_key_of_another_number_may_win_the_count() -> None:
+    """Key a has −40v² + 1 and the query's own position −59: at v = 1 key a wins, though it has no group's number."""
+    words: Rows = [{0: 1, 1: 1, 4: 1, 6: 1}, *({2: v * v, 3: 1} for v in (1, 2, 3))]
+    read = Reads(
+        [{2: 1}, {3: 2}, {3: -1}, {3: -59}],
+        [{6: -40}, {0: 1}, {1: 1}, {3: 1}],
+        [{4: 1}],
+        {5: 0},
+    )
+    key, query = place("a", 1, 1, [], False), place((1, 3), 2, 2, [0], True)
+    share = {"m": ["integer", 1, 1, 1], "s": ["share", "m", 0]}
+    number = {"v": ["integer", 1, 3, 1]}
+    at_query = state_of(query, {2: "1*v*v", 3: "1"}, **number)
+    entries = [
+        [state_of(key, {0: "1*s", 1: "1*s*s", 4: "1", 6: "1"}, **share), at_query],
+        [{**at_query, "before": []}],
+        [{**at_query, "before": []}],
+    ]
+    same = {"v": "1*v"}
+    steps = [
+        [[["class", 0, {"m": "1", "s": "1"}]], [["class", 1, same]]],
+        [[], [["rule", "count", 0], ["class", 0, same]]],
+        [[["class", 0, same]]],
+        [[]],
+    ]
+    document, weights, sidecar, wired = files_of(
+        model_of(words, 8, read),
+        ["a", "1", "2", "3"],
+        entries,
+        steps=steps,
+        automaton=[key, query],
+        families={"": [1, 1, 3]},
+        invariants=[{"kind": "consecutive", "group": 7, "share": 0, "most": "5"}],
+    )
+    assert contradiction(document, wired, 20)
+    assert verdict(document, weights, sidecar)

@@ -466,6 +466,7 @@ class Reader:
                 for number_ in (e.c.joint.fixed(plus(group, form, sign)) for sign in (-1, 1)):
                     if (
                         not names_of(number_) & e.c.own
+                        and e.c.joint.is_integer(number_)
                         and e.c.joint.bounds(number_)[0] >= 1
                         and shared in (None, number_)
                     ):
@@ -484,7 +485,7 @@ class Reader:
         for e in lost if equal else ():  # none of the equal keys is among those that lose
             apart = e.c.joint.fixed(plus(e.c.joint.register(GROUP - i), e.c.say(shared or {}), -1))
             low, high = e.c.joint.bounds(apart)
-            if low <= 0 <= high:
+            if low <= 0 <= high or not e.c.joint.is_integer(apart):
                 reject(f"{where}: a key of the same number may lose")
         if equal:
             winners = self.nearest(query, equal, others, (scale, target, ts), leads, where)
@@ -911,6 +912,8 @@ class Winners:
         number_ = max(numbers, key=lambda one: len(names_of(one)), default={})
         for one, c in zip(numbers, parts, strict=True):
             if names_of(one) & c.own or not c.joint.same(one, c.say(number_)) or c.joint.bounds(one)[0] < 1:
+                return False
+            if not c.joint.is_integer(one):  # invariants are of the exact machine
                 return False
         return bool(parts)
 

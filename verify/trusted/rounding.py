@@ -197,7 +197,10 @@ class Checker:
                 reject("what is kept is of no class")
             registers = {KEPT - i: value for i, value in state.registers.items()}
             kept.append(Class("", replace(state, registers=registers, kind=one["of"])))
-        return Entry(frozenset(map(whole, item["live"])), classes, kept)
+        live = frozenset(map(whole, item["live"]))
+        if any(i < 0 for i in live):
+            reject("there is no register below 0")
+        return Entry(live, classes, kept)
 
     def read_state(self, one: Any, many: int) -> State:
         box: dict[str, Domain] = {}
@@ -346,8 +349,8 @@ class Checker:
         """With what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
         for item in self.invariants:
             if isinstance(item, Consecutive) and {item.group, item.share} <= live:
-                name = only_share(state, state.register(item.share))
-                if name and state.bounds(state.register(item.group))[0] >= 1:
+                name, group = only_share(state, state.register(item.share)), state.register(item.group)
+                if name and state.is_integer(group) and state.bounds(group)[0] >= 1:
                     index = index_of(state, name)
                     part = state.restrict(index, 2, None)
                     part = part and part.restrict(part.fixed(plus(index_of(part, name), item.most, -1)), None, 1)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pytest
 
 from constructions.exports.weights import file_bytes
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.wiring.wired import Wired
 from tests.verify.trusted.test_rounding import Document, contradiction, verdict
+from verify.trusted import heads, rounding
+from verify.trusted.abstract_state import Domain, Format, Integer, Polynomial, Score, Share, State, atom
+from verify.trusted.automaton import Consecutive
 
 Rows = Sequence[Mapping[int, float]]
 
@@ -116,3 +122,44 @@ def test_key_of_another_number_may_win_the_count() -> None:
     )
     assert contradiction(document, wired, 20)
     assert verdict(document, weights, sidecar)
+
+
+def test_values_beyond_what_there_is_room_for_are_rejected() -> None:
+    """The first head's last value stood where the second head's reading forgets what keys have: it was taken for 0."""
+    many = 100_001
+    read = Reads([], [], [*[{}] * (many - 1), {0: 1}], {1: many - 1})
+    only = place("a", 1, 1, [], True)
+    at_end = state_of(only, {0: "1"})
+    document, weights, sidecar, wired = files_of(
+        model_of([{0: 1}], 2, read, Reads([], [], [{}], {})),
+        ["a"],
+        [[at_end]] * 3,
+        steps=[[[["class", 0, {}]]]] * 3 + [[[]]],
+        automaton=[only],
+    )
+    assert contradiction(document, wired, 1)
+    assert verdict(document, weights, sidecar)
+
+
+# What invariants say, they say of the exact machine: 4·ROUND(1/5) is 1 in R_7, and 4/5 there
+
+
+def test_group_below_one_in_the_exact_machine_has_no_count() -> None:
+    share: dict[str, Domain] = {"m": Integer(5, 5), "s": Share("m", 0), "j": Integer(1, 4), "c": Share("j", 0)}
+    box = {"n": Integer(1, 1), "k": Integer(1, 9), **share}
+    state = State(Format(7), box, {0: {("s",): 4}, 1: {("c",): 1}})
+    assert (state.bounds({("s",): 4}), state.bounds({("s",): 4}, ideal=True)[0]) == ((1, 1), Fraction(4, 5))
+    checker = SimpleNamespace(invariants=[Consecutive(0, 1, {(): 9})])
+    counted = rounding.Checker.counted(cast(rounding.Checker, checker), state, frozenset((0, 1)))
+    assert counted.integer("j") == Integer(1, 4)
+    whole = replace(state, registers={0: {(): 1}, 1: {("c",): 1}})
+    assert rounding.Checker.counted(cast(rounding.Checker, checker), whole, frozenset((0, 1))).integer("j").low == 2
+
+
+@pytest.mark.parametrize(("group", "alike"), [({("s",): 4}, False), ({(): 1}, True)])
+def test_group_below_one_in_the_exact_machine_keeps_nothing_apart(group: Polynomial, alike: bool) -> None:
+    box: dict[str, Domain] = {"n": Integer(1, 1), "k": Integer(9, 9), "m": Integer(5, 5), "s": Share("m", 0)}
+    registers = {heads.SCORE: {("k'",): 1}, heads.PLACE: atom("k'"), heads.GROUP: group}
+    joint = State(Format(7), {**box, "k'": Integer(1, 8)}, cast(dict[int, Polynomial], registers))
+    key = heads.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ()).scored()
+    assert heads.Winners([key], [True]).have_one_number(heads.GROUP) == alike

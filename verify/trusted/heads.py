@@ -981,8 +981,9 @@ class Winners:
 
 
 def has_value_at_ends(c: Candidate) -> bool:
-    """Whether the score is one square and a number, and bounds of its form are whole numbers away from its values."""
-    if names_of(c.score.rest) or len(c.score.squares) != 1:
+    """Whether the score is one square of a distance and a number, and bounds of its form are whole numbers away from its values."""
+    line = line_of(c)
+    if line is None or line[1] is None or names_of(c.score.rest) or len(c.score.squares) != 1:
         return False
     (square,) = c.score.squares
     return all((end - square.form.get((), 0)).denominator == 1 for end in c.joint.bounds(square.form))

@@ -163,3 +163,18 @@ def test_group_below_one_in_the_exact_machine_keeps_nothing_apart(group: Polynom
     joint = State(Format(7), {**box, "k'": Integer(1, 8)}, cast(dict[int, Polynomial], registers))
     key = heads.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ()).scored()
     assert heads.Winners([key], [True]).have_one_number(heads.GROUP) == alike
+
+
+def test_lead_over_a_key_whose_place_the_query_says() -> None:
+    """At v = 1 the key at v has −v² = −1, and another 0: keys on the line −5h − v² + 5v differ by 5, and say nothing of that."""
+    box: dict[str, Domain] = {"n": Integer(1, 1), "k": Integer(9, 9), "v": Integer(0, 5), "k'": Integer(6, 8)}
+
+    def key(score: Polynomial, place: Polynomial) -> heads.Candidate:
+        registers = {heads.SCORE: score, heads.PLACE: place, heads.ASKED: atom("v")}
+        joint = State(Format(23), box, registers)
+        return heads.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ("v",)).scored()
+
+    at_v = key({("v", "v"): -1}, atom("v"))
+    on_line = key({("k'",): -5, ("v", "v"): -1, ("v",): 5}, atom("k'"))
+    other = key({}, {(): 1})
+    assert heads.Winners([at_v, other, on_line], [False, False, True]).lead([]) <= 1

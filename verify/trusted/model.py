@@ -137,6 +137,17 @@ def text_of(polynomial: Polynomial) -> str:
 # Files
 
 
+def read_json(data: bytes) -> Any:
+    """Returns what a file of JSON has. Raises Rejected where a name is there twice: readers differ in which they take."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(result := dict(pairs)) < len(pairs):
+            reject("a file has a name twice")
+        return result
+
+    return json.loads(data, object_pairs_hook=unique)
+
+
 def read_rows(data: Any) -> Weights:
     """Reads exact rows."""
 
@@ -242,7 +253,7 @@ Tensors = dict[str, tuple[list[int], tuple[float, ...]]]
 def tensors(data: bytes) -> Tensors:
     """Each tensor's shape and numbers: no two share a byte, and none is left over."""
     (length,) = struct.unpack_from("<Q", data)
-    header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
+    header, body = read_json(data[8 : 8 + length]), data[8 + length :]
     header.pop("__metadata__", None)
     found: Tensors = {}
     end = 0

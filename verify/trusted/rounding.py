@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,6 +83,7 @@ from verify.trusted.model import (
     Row,
     Weights,
     parse,
+    read_json,
     read_rows,
     read_tensors,
     require_elements,
@@ -167,6 +167,9 @@ class Checker:
         self.invariants = [read_invariant(item) for item in certificate["invariants"]]
         if len(self.invariants) > MOST_ROWS:
             reject(f"more than {MOST_ROWS} invariants")
+        rows = [r for block in weights.blocks for r in block.carry.keys() | block.feed.keys()]
+        if any(isinstance(item, Limited) and rows.count(item.sum) > 1 for item in self.invariants):
+            reject("an invariant of a recurrence speaks of two")
 
     def check(self) -> int:
         """Returns how many classes there are in all. Raises Rejected if the certificate does not show the theorem."""
@@ -716,13 +719,13 @@ def check(certificate: bytes, weights: bytes, sidecar: bytes = b"{}") -> int:
     try:
         if max(map(len, (certificate, weights, sidecar))) > MOST_BYTES:
             reject("a file is too large")
-        document = json.loads(certificate)
+        document = read_json(certificate)
         if document["weights"] != hashlib.sha256(weights).hexdigest():
             reject("weights: the digest is of another file")
         if weights[:1] == b"{":
-            model = read_rows(json.loads(weights))
+            model = read_rows(read_json(weights))
         else:
-            model = read_tensors(weights, json.loads(sidecar)["vocabulary"], document["families"])
+            model = read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
         return Checker(document, model).check()
     except Rejected:
         raise

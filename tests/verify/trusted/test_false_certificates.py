@@ -205,3 +205,26 @@ def test_invariant_speaks_of_no_atom_of_a_class(item: Document) -> None:
     rows = model({"a": {"0": "2"}}, {})
     assert verdict({**document, "invariants": [{**item, "most": "1*n"}]}, rows) == ""
     assert verdict({**document, "invariants": [{**item, "most": "1*v"}]}, rows)
+
+
+def test_invariant_of_a_recurrence_speaks_of_one() -> None:
+    """What the first block adds up is at most 1. If that is said of the second block's 2, no text is left there."""
+    first, second = ({"feed": {"1": {"0": w}}} for w in ("1", "2"))
+    rows = model({"a": {"0": "1"}}, first)
+    rows["blocks"] += model({}, second)["blocks"]
+    registers = [{"0": "1"}, *[{"0": "1", "1": "1"}] * 2, *[{"0": "7"}] * 2]
+    entries = [entry([0, 1], [kind("a", [1, 1, 1], one, [])]) for one in registers]
+    entries[0]["kept"] = [{**kind("", [1, 1, 1], {"1": "1"}, []), "of": 0}]
+    steps = [[[to(0)]], [[to(0), to(0)]], [[to(0)]], [[]], [[to(0)]], [[]]]
+    document = certificate([place("a", "1", "1", [], answer=True)], entries, steps)
+    assert verdict({**document, "invariants": [{"kind": "limited", "sum": 1, "most": "1"}]}, rows)
+
+
+def test_name_that_is_there_twice_is_rejected() -> None:
+    document = of_one_position({"0": "2"}, {"0": "2"}, {"0": "2"})
+    good = json.dumps(model({"a": {"0": "2"}}, {})).encode()
+    bad = good.replace(b'"0": "2"', b'"0": "3", "0": "2"')
+    signed = [json.dumps({**document, "weights": hashlib.sha256(w).hexdigest()}).encode() for w in (good, bad)]
+    assert check(signed[0], good) == 3
+    with pytest.raises(Rejected, match="twice"):
+        check(signed[1], bad)

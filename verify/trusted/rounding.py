@@ -8,8 +8,9 @@ Take beside it the exact machine: the same weights and rational numbers, and a h
 Let n be one of the interval, and let the exact machine keep the invariants that the certificate lists. For each text of the
 automaton, at each position (of what follows the last block's keys and values: at each whose next token matters):
 
-1. No operator saturates, but those that make a score, or a logit, that is far below the largest one; the position's own number
-where that is above the largest element; and the factors of a unit whose gate stays shut, or whose other factor is 0.
+1. No operator saturates, but those that make a score, or a logit, that is far below the largest one; the score of a key that is
+the only one; the position's own number where that is above the largest element; and the factors of a unit whose gate stays
+shut, or whose other factor is 0.
 2. Each gate is at least 0 in both machines, or at most 0 in both, but for units whose other factor is 0; the same keys of each
 head have the largest score in both, and no other key has any weight.
 3. Each register that is read later is a polynomial of its class over atoms that have one value in each machine: whole numbers,

@@ -332,7 +332,7 @@ def require_shape(block: Block) -> None:
 
 def require_elements(weights: Weights, format_: Format, size: Integer) -> None:
     """Raises Rejected unless each weight is an element of the format, for each n."""
-    sizes = State(format_, {SIZE: size}, {})
+    sizes = State(format_, {SIZE: size}, {})  # a weight of another atom has no bounds
     every: list[Polynomial] = [w for row in (*weights.words.values(), weights.position) for w in row.values()]
     for block in weights.blocks:
         require_shape(block)

@@ -178,3 +178,18 @@ def test_lead_over_a_key_whose_place_the_query_says() -> None:
     on_line = key({("k'",): -5, ("v", "v"): -1, ("v",): 5}, atom("k'"))
     other = key({}, {(): 1})
     assert heads.Winners([at_v, other, on_line], [False, False, True]).lead([]) <= 1
+
+
+@pytest.mark.parametrize(("weight", "accepted"), [("1*k", False), ("1*n", True)])
+def test_weight_that_depends_on_the_position_is_rejected(weight: str, accepted: bool) -> None:
+    nowhere: Document = {"families": {}, "position": {}, "blocks": []}
+    rows = json.dumps({**nowhere, "words": {"a": {"0": weight}}}).encode()
+    only = place("a", 1, 2, [0], False)
+    document, *_ = files_of(
+        model_of([{0: 1}], 1),
+        ["a"],
+        [[state_of(only, {0: weight})]],
+        steps=[[[["class", 0, {}]]], [[]]],
+        automaton=[only],
+    )
+    assert (verdict({**document, "weights": hashlib.sha256(rows).hexdigest()}, rows, b"{}") == "") == accepted

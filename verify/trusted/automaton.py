@@ -62,8 +62,8 @@ def range_of(bound: Polynomial, size: Integer) -> tuple[int, int]:
     return min(values), max(values)  # type: ignore[return-value]
 
 
-# What is assumed of the exact machine's runs. Lemmas show it elsewhere; a certificate lists what it uses. Registers are those at the
-# entry of each block that uses it: with a head that reads by it, with such a recurrence, or with classes that have such a count.
+# What is assumed of the exact machine's runs. Lemmas show it elsewhere; a certificate lists what it uses. Registers are those at
+# the entry of each block that uses it: with a head that reads by it, such a recurrence, or classes that have such a count.
 
 
 class Apart(NamedTuple):

@@ -256,7 +256,7 @@ def test_the_list_is_filtered_and_sorted() -> None:
         {"reset": True},
         {"set": {"order": "verdict"}},
         {"set": {"order": "seconds"}},
-        {"set": {"words": "no claim says this"}},
+        {"set": {"words": "no claim has unheard words"}},
     )
     everything = list(rows())
     assert opened["form"]

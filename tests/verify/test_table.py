@@ -257,9 +257,11 @@ def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:
 
 def test_markdown(show: Any) -> None:
     _, text = show(list(everything().values()), "--markdown")
-    title, introduction, below = text.split("\n\n", 2)
+    title, introduction, picture, said, below = text.split("\n\n", 4)
     assert title == "# Which architecture solves what"
     assert "ledger.md" in introduction
+    assert "capacity.svg" in picture
+    assert "lower-bounds.md" in said
     head, rule, *lines = below.splitlines()
     assert head.split(" | ")[-4:] == [RNN, TRANSFORMER, SEARCHES, f"{HYBRID} |"]
     assert rule == "|---|---|---|---|---|"

@@ -49,12 +49,12 @@ def atom(name: str) -> Polynomial:
 
 
 def plain(value: Number) -> Number:
-    """An int where the value is whole: those calculate ten times as fast."""
+    """Returns an int where the value is whole: those calculate ten times as fast."""
     return value.numerator if value.denominator == 1 else value
 
 
 def combine(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
-    """Σ factor·polynomial."""
+    """Returns Σ factor·polynomial."""
     result: Polynomial = {}
     for polynomial, factor in pairs:
         for monomial, c in polynomial.items():
@@ -80,7 +80,7 @@ def names_of(polynomial: Polynomial) -> set[str]:
 
 
 def substitute(polynomial: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
-    """With polynomials in place of some atoms."""
+    """Returns it with polynomials in place of some atoms."""
     if not any(name in values for monomial in polynomial for name in monomial):
         return polynomial
     parts = []
@@ -98,7 +98,7 @@ def is_affine(polynomial: Polynomial) -> bool:
 
 
 def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
-    """Of an affine polynomial that is no number: the form F and the factor a with polynomial = a·F + its constant."""
+    """Returns, of an affine polynomial that is no number, the form F and the factor a with polynomial = a·F + its constant."""
     pairs = sorted((m[0], c) for m, c in polynomial.items() if m)
     scale = math.lcm(*(c.denominator for _, c in pairs))
     whole = [int(c * scale) for _, c in pairs]
@@ -148,7 +148,7 @@ class Format:
         self.shares: dict[int, Number] = {}
 
     def round(self, value: Number) -> Number:
-        """ROUND(value), if it does not saturate: `round` of Fractions takes the even one of two."""
+        """Returns ROUND(value), if it does not saturate: `round` of Fractions takes the even one of two."""
         result = Fraction(round(Fraction(value) * self.steps), self.steps)
         if abs(result) > self.largest:
             reject(f"{float(value):g} saturates")
@@ -180,7 +180,7 @@ class State:
 
     @property
     def signature(self) -> object:
-        """All that it says: two states with one signature are the same."""
+        """Returns all that it says: two states with one signature are the same."""
 
         def told(polynomial: Polynomial) -> object:
             return tuple(sorted(polynomial.items()))
@@ -211,7 +211,7 @@ class State:
         return domain
 
     def is_integer(self, polynomial: Polynomial) -> bool:
-        """Whether all its atoms are whole numbers: then it is alike in both machines."""
+        """Returns whether all its atoms are whole numbers: then it is alike in both machines."""
         return all(isinstance(self.box[name], Integer) for monomial in polynomial for name in monomial)
 
     def is_form(self, polynomial: Polynomial) -> bool:
@@ -221,7 +221,7 @@ class State:
         return next(name for i in itertools.count(len(self.box)) if (name := f"{letter}{i}") not in self.box)
 
     def fixed(self, polynomial: Polynomial) -> Polynomial:
-        """With numbers in place of atoms that have one value."""
+        """Returns it with numbers in place of atoms that have one value."""
         values = {}
         for name in names_of(polynomial):
             domain = self.box[name]
@@ -230,21 +230,21 @@ class State:
         return substitute(polynomial, values) if values else polynomial
 
     def same(self, first: Polynomial, second: Polynomial) -> bool:
-        """Whether both are seen to have the same value, in both machines."""
+        """Returns whether both are seen to have the same value, in both machines."""
         if first == second:
             return True
         difference = self.fixed(plus(first, second, -1))
         return not difference or (self.is_integer(difference) and self.bounds(difference) == (0, 0))
 
     def ideal(self, polynomial: Polynomial) -> Polynomial:
-        """What it is in the exact machine, over Integer and Share atoms."""
+        """Returns what it is in the exact machine, over Integer and Share atoms."""
         values = {a: d.ideal for a in names_of(polynomial) if isinstance(d := self.box[a], Rounded)}
         return substitute(polynomial, values) if values else polynomial
 
     # Bounds
 
     def bounds(self, polynomial: Polynomial, ideal: bool = False, refine: bool = True) -> Interval:
-        """An interval that contains all its values in the p-bit machine, or in the exact one."""
+        """Returns an interval that contains all its values in the p-bit machine, or in the exact one."""
         if ideal:
             polynomial = self.ideal(polynomial)
         low: Number = 0
@@ -274,7 +274,7 @@ class State:
         return self.format.share(high), self.format.share(low)  # ROUND is monotone
 
     def index(self, share: Share) -> tuple[int, int]:
-        """The range of m in 1/m."""
+        """Returns the range of m in 1/m."""
         low, high, _ = self.integer(share.of)
         if low + share.shift < 1:
             reject(f"1/m: m may be {low + share.shift}")
@@ -289,7 +289,7 @@ class State:
         return max(low, first), min(high, last)
 
     def refinements(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
-        """Narrower bounds, by what is known of several atoms."""
+        """Returns narrower bounds, by what is known of several atoms."""
         if self.is_form(polynomial):
             return self.by_form(polynomial)
         shares = [name for name in names_of(polynomial) if isinstance(self.box[name], Share)]
@@ -300,7 +300,7 @@ class State:
         )
 
     def by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """A form that is known, times a number, and the rest."""
+        """Returns bounds by a form that is known, times a number, and by the rest."""
         atoms = names_of(polynomial)
         for form, (low, high) in self.forms.items():
             if all(name in atoms for name, _ in form):
@@ -311,7 +311,7 @@ class State:
                     yield a + first, b + last
 
     def by_two_forms(self, polynomial: Polynomial) -> Interval:
-        """Bounds of an affine form of Integer atoms: by a form that is known, times a number, and `bounds` of the rest."""
+        """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and `bounds` of the rest."""
         low, high = self.bounds(polynomial)
         for form, (first, last) in self.forms.items():
             for name, c in form:
@@ -323,7 +323,7 @@ class State:
         return low, high
 
     def by_share(self, polynomial: Polynomial, name: str, ideal: bool) -> Iterator[Interval]:
-        """A·r + d, r a share of m: A·r = t·m·r + (A − t·m)·r for any t, and m·r is 1 but for m half steps, as r is 1/m but for one.
+        """Bounds A·r + d, r a share of m: A·r = t·m·r + (A − t·m)·r for any t, and m·r is 1 but for m half steps.
 
         t is one at which a form bounds A − t·m on one side, or the slope of A in one of its atoms.
         """
@@ -348,7 +348,7 @@ class State:
             yield a + low + t - abs(t) * off, b + high + t + abs(t) * off
 
     def by_shares(self, polynomial: Polynomial, shares: list[str], ideal: bool) -> Iterator[Interval]:
-        """c·(1/a − 1/b) + d where a ≤ b: shares do not rise. If a < b, the exact difference is 1/(a(a + 1)) at least."""
+        """Bounds c·(1/a − 1/b) + d where a ≤ b: shares do not rise. If a < b, the exact difference is 1/(a(a + 1)) at least."""
         if len(shares) != 2 or {m for m in polynomial if m} != {(x,) for x in shares}:
             return
         for x, y in (shares, shares[::-1]):
@@ -367,7 +367,7 @@ class State:
                 yield d + low, d + high
 
     def error(self, polynomial: Polynomial) -> Number:
-        """How far its values in both machines can be apart.
+        """Returns how far its values in both machines can be apart.
 
         Of a product, factor by factor: |xy − x'y'| ≤ |x|·|y − y'| + |x − x'|·|y'|, and |y'| ≤ |y| + |y − y'|.
         """
@@ -387,7 +387,7 @@ class State:
         return bound
 
     def sign(self, polynomial: Polynomial) -> int:
-        """1: nowhere below 0, −1: nowhere above 0, in both machines; 0: not known."""
+        """Returns 1: nowhere below 0, −1: nowhere above 0, in both machines; 0: not known."""
         low, high = self.bounds(polynomial)
         ideal_low, ideal_high = (low, high) if self.is_integer(polynomial) else self.bounds(polynomial, ideal=True)
         if high <= 0 and ideal_high <= 0:
@@ -395,7 +395,7 @@ class State:
         return 1 if low >= 0 and ideal_low >= 0 else 0
 
     def on_grid(self, polynomial: Polynomial) -> bool:
-        """Whether each value is a multiple of the step: Share and Rounded atoms are, times whole numbers."""
+        """Returns whether each value is a multiple of the step: Share and Rounded atoms are, times whole numbers."""
         for monomial, c in polynomial.items():
             others = sum(not isinstance(self.box[name], Integer) for name in monomial)
             if others > 1 or (c * (1 if others else self.format.steps)).denominator != 1:
@@ -405,7 +405,7 @@ class State:
     # Operators
 
     def round(self, polynomial: Polynomial, where: str) -> tuple[State, Polynomial]:
-        """What an operator with this exact result returns, which does not saturate."""
+        """Returns what an operator with this exact result returns, which does not saturate."""
         if not polynomial:
             return self, polynomial
         bounds = self.bounds(polynomial)
@@ -427,7 +427,7 @@ class State:
         return replace(self, box=box), atom(name)
 
     def reach(self, polynomial: Polynomial, bounds: Interval) -> Interval:
-        """Narrower bounds of a quadratic one: of x² − 2xy + y², `bounds` looks at each term for itself."""
+        """Returns narrower bounds of a quadratic one: of x² − 2xy + y², `bounds` looks at each term for itself."""
         above, below = Score.of(self, polynomial, ()), Score.of(self, combine([(polynomial, -1)]), ())
         low, high = max(bounds[0], -below.upper(self)), min(bounds[1], above.upper(self))
         return max(low, above.lower(self)), min(high, -below.lower(self))
@@ -435,7 +435,7 @@ class State:
     # Parts
 
     def restrict(self, polynomial: Polynomial, low: Number | None, high: Number | None) -> State | None:
-        """The positions at which low ≤ polynomial ≤ high, an affine form of Integer atoms; None if there are none."""
+        """Returns the positions at which low ≤ polynomial ≤ high, an affine form of Integer atoms; None if there are none."""
         if not self.is_form(polynomial):
             reject(f"no form of whole numbers: {polynomial}")
         a, b = self.bounds(polynomial)
@@ -469,7 +469,7 @@ class State:
         return any(isinstance(domain, Share) and domain.of == name for domain in self.box.values())
 
     def narrow(self) -> State | None:
-        """With bounds of the atoms as narrow as the forms tell, in a few passes."""
+        """Returns the state with bounds of the atoms as narrow as the forms tell, in a few passes."""
         box, pending = dict(self.box), list(self.forms.items())
         known = {name: self.integer(name) for form in self.forms for name, _ in form}
         for _ in range(PASSES):
@@ -504,7 +504,10 @@ class State:
         return state
 
     def replace_atoms(self, values: Mapping[str, Polynomial]) -> State:
-        """With polynomials that have the same value in place of atoms, in registers, forms and Rounded atoms. The atoms stay."""
+        """Returns the state with polynomials of the same value in place of atoms, in registers, forms and Rounded atoms.
+
+        The atoms stay.
+        """
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():
             if isinstance(domain, Rounded):
@@ -526,7 +529,7 @@ class State:
         return replace(self, box=box, forms=forms, registers=registers)
 
     def eliminate(self, name: str, value: Polynomial) -> State | None:
-        """With a form that is equal to an Integer atom in its place, and its bounds kept."""
+        """Returns the state with a form that is equal to an Integer atom in its place, and its bounds kept."""
         old = self.integer(name)
         values, box, shares = {name: value}, dict(self.box), dict[Share, str]()
         for other, domain in self.box.items():
@@ -552,7 +555,7 @@ class State:
         return state
 
     def needed(self) -> State:
-        """Without the atoms that no register is made of, and forms of them."""
+        """Returns the state without the atoms that no register is made of, and forms of them."""
         names = set(SHARED)
         queue = [*SHARED, *(name for p in self.registers.values() for name in names_of(p))]
         while queue:
@@ -568,7 +571,10 @@ class State:
         return replace(self, box=box, forms=forms)
 
     def beside(self, other: State) -> State | None:
-        """With what is known of another position, whose atoms have other names but for n; None if no n has both."""
+        """Returns the state with what is known of another position, whose atoms have other names but for n;
+
+        None if no n has both.
+        """
         mine, its = self.integer(SIZE), other.integer(SIZE)
         size = Integer(max(mine.low, its.low), min(mine.high, its.high))
         if size.low > size.high:
@@ -594,12 +600,12 @@ class State:
 
 
 def is_shift(polynomial: Polynomial) -> bool:
-    """Whether it is one atom plus a whole number."""
+    """Returns whether it is one atom plus a whole number."""
     return [(len(m), c) for m, c in polynomial.items() if m] == [(1, 1)] and polynomial.get((), 0).denominator == 1
 
 
 def halves(state: State, form: Polynomial, last: int) -> list[State]:
-    """The positions at which the form is at most `last`, and the others."""
+    """Returns the positions at which the form is at most `last`, and the others."""
     if any(c.denominator != 1 for c in form.values()):
         reject("a form that splits has no whole coefficients")
     parts = state.restrict(form, None, last), state.restrict(form, last + 1, None)
@@ -607,7 +613,7 @@ def halves(state: State, form: Polynomial, last: int) -> list[State]:
 
 
 def power(bounds: Interval, exponent: int) -> Interval:
-    """Bounds of x^exponent."""
+    """Returns bounds of x^exponent."""
     if exponent == 1:
         return bounds
     ends = sorted(end**exponent for end in bounds)
@@ -632,18 +638,18 @@ class Square(NamedTuple):
 
     @property
     def least(self) -> Number:
-        """r, the value nearest to 0 that the form can have: its values are whole numbers apart, and 0 < |r| ≤ 1/2 or r = 0."""
+        """Returns r, the value nearest to 0 that the form can have. Values are whole numbers apart, so |r| ≤ 1/2."""
         shift = self.form.get((), 0)
         return plain(shift - Fraction(round(shift)))
 
     @property
     def gap(self) -> Number:
-        """By how much the square is less at any other value: (1 − |r|)² − r² = 1 − 2|r|, times the cost."""
+        """Returns by how much the square is less at any other value: (1 − |r|)² − r² = 1 − 2|r|, times the cost."""
         return self.cost * (1 - 2 * max(self.least, -self.least))
 
     @property
     def asymmetry(self) -> Number:
-        """Two values a and b, a² ≠ b², have |a² − b²| = |a − b|·|a + b| ≥ |a − b| times this; 0 if a = −b may be."""
+        """Returns a number c: values a and b, a² ≠ b², have |a² − b²| = |a − b|·|a + b| ≥ |a − b|·c; 0 if a = −b may be."""
         doubled = Fraction(2 * self.form.get((), 0))
         return abs(doubled - round(doubled))
 
@@ -685,6 +691,6 @@ class Score(NamedTuple):
 
 
 def without(monomial: Monomial, name: str) -> Monomial:
-    """The monomial without one of these factors."""
+    """Returns the monomial without one of these factors."""
     i = monomial.index(name)
     return (*monomial[:i], *monomial[i + 1 :])

@@ -36,7 +36,7 @@ class Place:
 
 
 def read_place(item: Any, many: int) -> Place:
-    """many: how many states there are."""
+    """Reads a state of the automaton. many: how many states there are."""
     low, high, *numbers = (parse(item[field]) for field in ("low", "high", "least", "most"))
     label, word, family, every, answer = (item[field] for field in ("label", "word", "family", "every", "answer"))
     ends = None if item["ends"] is None else whole(item["ends"])
@@ -51,7 +51,7 @@ def read_place(item: Any, many: int) -> Place:
 
 
 def range_of(bound: Polynomial, size: Integer) -> tuple[int, int]:
-    """The least and the largest value of a bound for an n: at an end of the interval, as it is affine, or rises from there."""
+    """Returns the least and the largest value of a bound: at an end of the interval of n, as it is affine, or rises."""
     if not names_of(bound) <= {SIZE} or max(map(len, bound), default=0) > 2 or bound.get((SIZE, SIZE), 0) < 0:
         reject("automaton: a bound of positions or numbers that is none")
     if (bend := bound.get((SIZE, SIZE), 0)) and 2 * bend * size.low + bound.get((SIZE,), 0) < 0:

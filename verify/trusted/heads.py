@@ -1,22 +1,25 @@
-"""What heads read, for all texts at once: scores, who wins, and by how much.
+"""Says what heads read, for all texts at once: scores, who wins, and by how much.
 
 Standard library alone. A query of one class meets keys of each class that an earlier position may have, and its own. Of each
 such pair the score is a polynomial over the atoms of both. What decides is the lead of the largest score over any other one.
 
-Lemma (a lead that vanishes). Let γ be the least lead, N the number of keys, 2^b > N − 1, 2^−q the step, and γ ≥ (q + 1 + b)·ln
-2. Let m keys have the largest score. Then each of these has the weight ROUND(1/m), and every other key has 0, under both
-disciplines.
-  Fused. A weight is ROUND(e^(s − top)/Σ e^(s' − top)), and the sum is m + ε with 0 ≤ ε ≤ (N − 1)·e^−γ < 2^−(q + 1). A loser has
-  at most e^−γ <
-2^−(q + 1), less than half a step: 0. A winner has 1/(m + ε), below 1/m by ε/(m(m + ε)) < 2^−(q + 1)/m. No midpoint j·2^−(q +
-1), j odd, lies between them, as |1/m − j·2^−(q + 1)| = |2^(q + 1) − j·m|/(m·2^(q + 1)), which is 0 or at least 2^−(q + 1)/m. If
-it is 0, then j divides a power of two, so j = 1 and m = 2^(q + 1): 1/m is half a step and rounds to the even 0, as anything
-below does.
-  Sequential. Differences to the largest score are elements, rounded or at least −largest ≤ −γ, where e^−γ rounds to 0; winners
-  have e^0 = 1. The sum is m,
-exactly, if that is no more than the largest element, and the quotients are ROUND(1/m) and 0.
-In the exact machine the same m keys have 1/m each. Scores that are the same number are rounded alike under `fused`; under
-`sequential` equal scores may differ after rounding, and then several winners are refused.
+Lemma (a lead that vanishes). Let N be the number of keys, 2^b > N − 1, 2^−q the step, and γ ≥ (q + 1 + b)·ln 2. Let m keys have
+the largest score, and each other key at least γ less. Then the m keys have the weight ROUND(1/m), and all others have 0, under
+both disciplines.
+
+Fused. A weight is ROUND(e^(s − top)/Σ e^(s' − top)). The sum is m + ε, with 0 ≤ ε ≤ (N − 1)·e^−γ < 2^−(q + 1).
+- A loser has at most e^−γ < 2^−(q + 1), less than half a step, which rounds to 0.
+- A winner has 1/(m + ε), less than 1/m by ε/(m·(m + ε)) < 2^−(q + 1)/m. Midpoints are j·2^−(q + 1) with an odd j, and
+  |1/m − j·2^−(q + 1)| = |2^(q + 1) − j·m|/(m·2^(q + 1)) is 0, or at least 2^−(q + 1)/m. So no midpoint lies between both
+  numbers. If 1/m is a midpoint, j divides a power of two: j = 1, 1/m is half a step and rounds to 0, the even one, and so does
+  what is below.
+
+Sequential. The difference of a loser and the largest score is an element of at most −γ, or −largest ≤ −γ if it saturates; its exp
+rounds to 0. Winners have e^0 = 1. The sum is m, exactly, if that is no more than the largest element; the quotients are
+ROUND(1/m) and 0.
+
+In the exact machine the same m keys have 1/m each. Scores that are the same number are rounded alike under `fused`. Under
+`sequential` they may differ after rounding, and then several winners are refused.
 """
 
 from __future__ import annotations
@@ -84,7 +87,7 @@ class Machine:
     def dot(
         self, state: State, row: Sequence[tuple[Polynomial, Polynomial]], where: str, bias: Polynomial | None = None
     ) -> tuple[State, Polynomial]:
-        """Σ weight·value + bias, rounded once, or, under `sequential`, after each product and each sum; the bias comes last.
+        """Returns Σ weight·value + bias, rounded once, or, under `sequential`, after each product and sum; the bias is last.
 
         Values are elements of the format: so is ±value, and 0 + value.
         """
@@ -106,11 +109,11 @@ class Machine:
         return state.round(plus(total, bias), where) if bias else (state, total)
 
     def row(self, state: State, row: Row, where: str, bias: Polynomial | None = None) -> tuple[State, Polynomial]:
-        """A row of an affine map of the registers."""
+        """Returns a row of an affine map of the registers."""
         return self.dot(state, [(w, state.register(i)) for i, w in row], where, bias)
 
     def added(self, state: State, i: int, change: Polynomial, where: str) -> State:
-        """The residual sum."""
+        """Returns the residual sum."""
         old = state.register(i)
         value = plus(old, change)
         if old and change:
@@ -153,7 +156,7 @@ class Candidate:
         return self.score.lower(self.joint)
 
     def scored(self) -> Candidate:
-        """With the score's squares: of the key's atoms first, its position last of them. Any order is an identity.
+        """Returns the candidate with the squares of its score: of the key's atoms first, its position last. Any order is right.
 
         Of the query itself the position comes last of all, if else a form could not be 0.
         """
@@ -166,7 +169,7 @@ class Candidate:
         return replace(self, score=score)
 
     def say(self, function: Polynomial) -> Polynomial:
-        """A function of the query's atoms, of which some are other polynomials here."""
+        """Returns a function of the query's atoms, of which some are other polynomials here."""
         return self.joint.fixed(
             substitute(function, {a: self.joint.register(ASKED - i) for i, a in enumerate(self.asked)})
         )
@@ -192,7 +195,7 @@ class Reader:
         self.pairs = 0
 
     def earlier(self, i: int) -> frozenset[int]:
-        """Classes that some position before one of class i may have."""
+        """Returns the classes that some position before one of class i may have."""
         if i not in self.reachable:
             nodes = set(self.classes[i].before)
             queue = list(nodes)
@@ -204,14 +207,14 @@ class Reader:
         return self.reachable[i]
 
     def back(self, i: int, steps: Number) -> frozenset[int]:
-        """Classes that the position so many before one of class i may have."""
+        """Returns the classes that the position so many before one of class i may have."""
         some = frozenset([i])
         for _ in range(min(int(steps), MOST_STEPS)):
             some = frozenset(b for j in some for b in self.classes[j].before)
         return some if 0 <= steps <= MOST_STEPS else frozenset(range(len(self.classes)))
 
     def is_sure(self, i: int, some: frozenset[int]) -> bool:
-        """Whether each way from position 1 to one of class i meets one of these classes before: else it is found without them."""
+        """Returns whether each way from position 1 to one of class i meets one of these classes before."""
         nodes: set[int] = set()
         queue = list(self.first - some)
         while queue:
@@ -221,7 +224,7 @@ class Reader:
         return i not in self.first and i not in nodes
 
     def keys(self, h: int, head: Head) -> list[State]:
-        """Each class with its key and value rows beside the registers, and its atoms called otherwise."""
+        """Returns each class with its key and value rows beside the registers, and its atoms called otherwise."""
         if h not in self.known:
             self.known[h] = [self.with_rows(state, head, f"{self.where}, head {h + 1}") for state in self.classes]
             names = [{name: name if name == SIZE else name + BESIDE for name in state.box} for state in self.known[h]]
@@ -229,7 +232,7 @@ class Reader:
         return self.known[h]
 
     def with_rows(self, state: State, head: Head, where: str) -> State:
-        """The state with its key and value rows, and what invariants speak of, in place of the registers."""
+        """Returns the state with its key and value rows, and what invariants speak of, in place of the registers."""
         changed = {}
         for j, row in enumerate(head.key):
             state, changed[KEY - j] = self.machine.row(state, row, f"{where}, key row {j + 1}")
@@ -245,7 +248,7 @@ class Reader:
     def candidates(
         self, query: State, queries: Sequence[Polynomial], h: int, head: Head, where: str
     ) -> Iterator[Candidate]:
-        """The query's own position, and each class that a position before it may have."""
+        """Returns the query's own position, and each class that a position before it may have."""
         own = self.with_rows(query, head, where)
         one = replace(own, registers={**query.registers, **own.registers})
         yield from self.candidate(query, queries, None, one, atom(POSITION), frozenset())
@@ -318,7 +321,7 @@ class Reader:
     def apply(
         self, choice: Any, query: State, candidates: Sequence[Candidate], at: int, width: range, where: str
     ) -> list[State]:
-        """By a rule of the certificate."""
+        """Reads the head by a rule of the certificate."""
         needed = self.needed(query.integer(POSITION).high)
         rule, *rest = choice
         if rule == "count":
@@ -338,7 +341,7 @@ class Reader:
         return reject(f"{where}: {rule} is no rule")
 
     def reads(self, joint: State, at: int, values: Sequence[Polynomial]) -> State:
-        """The joint state as one of the query's position, whose atoms need not be told from those of a key any more."""
+        """Returns the joint state as one of the query's position, whose atoms need not be told from those of a key any more."""
         registers = {i: p for i, p in joint.registers.items() if i > VALUE}
         state = replace(joint, registers={**registers, **{at - j: value for j, value in enumerate(values)}}).needed()
         names, taken = {}, set(state.box)
@@ -373,7 +376,7 @@ class Reader:
         width: range,
         where: str,
     ) -> list[State]:
-        """Each score is −cost·(h − f)² + rest, h the key's position, f and the rest alike for all keys of the query.
+        """Reads the key at position f: scores are −cost·(h − f)² + rest, h the key's position, f and the rest the query's.
 
         So the key at f wins, if there is one: there is a key at each position up to the query's. If f lies after it, the
         query's own position wins, and if f < 1 the first. Two positions on one side of f, `away` from it at least, differ by
@@ -432,7 +435,7 @@ class Reader:
     def by_count(
         self, query: State, candidates: Sequence[Candidate], i: int, needed: Number, at: int, width: range, where: str
     ) -> list[State]:
-        """Among equal keys, the one whose count y = 1/m' is nearest to a target t, in the exact machine.
+        """Reads, among equal keys, the one whose count y = 1/m' is nearest to a target t, in the exact machine.
 
         The exact score of a key with a count is −Σ cost·form² + T·(2·t·y − y²), and the last part is T·t² − T·(y − t)²; of any
         other key it has no count. `noise` is how far the p-bit machine's score may be from that. Equal keys have the group's
@@ -515,7 +518,7 @@ class Reader:
         leads: list[Number],
         where: str,
     ) -> Iterator[State]:
-        """The keys that may win, among equal ones and one that wins if there are none. leads: is added to."""
+        """Returns the keys that may win, among equal ones and one that wins if there are none. leads: is added to."""
         scale, target, ts = aim
         noise = 2 * max(e.noise for e, _ in equal)
         if len(others) > 1 or any(self.multiplicity(e.c) > 1 or e.upper(ts) != e.lower(ts) for e in others):
@@ -551,7 +554,7 @@ class Reader:
     def winners(
         self, query: State, candidates: Sequence[Candidate], floor: Any, apart: Any, needed: Number, where: str
     ) -> tuple[Winners, list[Number]]:
-        """The parts in which a key may have the largest score. All others are left behind by a lead that suffices.
+        """Returns the parts in which a key may have the largest score. All others are left behind by a lead that suffices.
 
         floor: whose score the largest one is not below: classes of which each text has one before the query; "self"; or a position.
         """
@@ -588,7 +591,7 @@ class Reader:
         return winners, lost
 
     def multiplicity(self, c: Candidate) -> int:
-        """How many such keys there may be."""
+        """Returns how many such keys there may be."""
         if not names_of(c.place) & c.own or (c.key is not None and c.key not in self.earlier(c.key)):
             return 1
         names = names_of(c.place)
@@ -597,7 +600,7 @@ class Reader:
         return math.floor(high - low) // step + 1
 
     def most(self, query: State, winners: Sequence[Candidate]) -> int:
-        """How many keys can win at most: as many as there are of these classes, or positions from the first to the last."""
+        """Returns how many keys can win at most: as many as there are of these classes, or positions from the first to the last."""
         spans = [c.joint.bounds(c.place) for c in winners]
         span = math.floor(max(high for _, high in spans) - min(low for low, _ in spans)) + 1
         return min(sum(self.multiplicity(c) for c in winners), query.integer(POSITION).high, span)
@@ -613,7 +616,7 @@ class Reader:
         width: range,
         where: str,
     ) -> State:
-        """What several winners give, with the weight ROUND(1/m) each: 0 of zeros; or 1 of one key that surely wins; or a sum.
+        """Returns what several winners give, each with the weight ROUND(1/m): 0 of zeros; 1 of one key that surely wins; or a sum.
 
         sure: sets of classes, none in two; each text has one of each set before the query, and it wins: so m is as large as
         there are sets. It is no more than there are such keys, or positions from the first to the last. A sum of whole numbers
@@ -702,11 +705,14 @@ class Counted:
         return Counted(c, name, scale, score, c.joint.error(c.exact) + c.noise)
 
     def upper(self, ts: Interval) -> Number:
-        """T·(2·t·y − y²) is at most T·t²."""
+        """Bounds the score from above: T·(2·t·y − y²) is at most T·t²."""
         return self.score.upper(self.c.joint) + (self.scale * max(t * t for t in ts) if self.name else 0) + self.noise
 
     def lower(self, ts: Interval, part: State | None = None) -> Number:
-        """y·(2·t − y) is linear in t and concave in y: least in a corner. part: where the key is equal, and all squares are 0."""
+        """Bounds the score from below: y·(2·t − y) is linear in t and concave in y, so it is least in a corner.
+
+        part: where the key is equal, and all squares are 0.
+        """
         worst: Number = 0
         if self.name:
             ys = (part or self.c.joint).bounds(atom(self.name), ideal=True)
@@ -715,7 +721,7 @@ class Counted:
 
 
 def only_share(state: State, polynomial: Polynomial) -> str:
-    """The Share atom that it is; "" if it is none."""
+    """Returns the Share atom that it is; "" if it is none."""
     for monomial, c in polynomial.items():
         if len(polynomial) == 1 and len(monomial) == 1 and c == 1 and isinstance(state.box[monomial[0]], Share):
             return monomial[0]
@@ -728,7 +734,7 @@ def index_of(state: State, name: str) -> Polynomial:
 
 
 def target_of(candidates: Sequence[Candidate], i: int, where: str) -> tuple[Number, Polynomial]:
-    """T and t, by a key with a count."""
+    """Returns T and t, by a key with a count."""
     for c in candidates:
         name = only_share(c.joint, c.joint.register(COUNT - i))
         if name in c.own:
@@ -743,7 +749,7 @@ def target_of(candidates: Sequence[Candidate], i: int, where: str) -> tuple[Numb
 
 
 def best_count(t: Fraction, last: int) -> tuple[int, list[Number]]:
-    """Of the counts 1/2, …, 1/last the index nearest to t; if there are fewer, the last one is nearest.
+    """Returns, of the counts 1/2, …, 1/last, the index nearest to t; if there are fewer, the last one is nearest.
 
     And by how much squares differ.
     """
@@ -764,7 +770,7 @@ def best_count(t: Fraction, last: int) -> tuple[int, list[Number]]:
 
 
 def moving_gaps(shares: Sequence[tuple[int, Number]], low: int, high: int, where: str) -> list[Number]:
-    """Of t = Σ c/m^i with 1/(m + 2) ≤ t ≤ 1/m: by how much 1/(m + 1) is nearer, in squares, than 1/m and 1/(m + 2).
+    """Returns, of t = Σ c/m^i with 1/(m + 2) ≤ t ≤ 1/m, by how much 1/(m + 1) is nearer, in squares, than 1/m and 1/(m + 2).
 
     And what 1/m is nearer than 1/(m − 1): if the next count is not there, the last one that there is wins.
     """
@@ -806,7 +812,7 @@ class Ratio(NamedTuple):
         return self.times(self)
 
     def least(self, low: int, high: int) -> Number:
-        """What it is not below at low … high: a little less than the smaller of both ends, if that is shown."""
+        """Returns what it is not below at low … high: a little less than the smaller of both ends, if that is shown."""
         bound = min(Fraction(horner(self.top, m)) / horner(self.under, m) for m in (low, high))
         bound -= abs(bound) / 1024
         above = [a - bound * b for a, b in itertools.zip_longest(self.top, self.under, fillvalue=0)]
@@ -831,7 +837,7 @@ def horner(polynomial: Sequence[Number], m: int) -> Number:
 
 
 def never_negative(polynomial: Sequence[Number], low: int, high: int) -> bool:
-    """Whether it is shown to be at least 0 at low … high: on [low, high] by Bernstein coefficients, or so on both halves."""
+    """Returns whether it is shown to be at least 0 at low … high: by Bernstein coefficients, or so on both halves."""
     todo, degree, pieces = [(low, high)], len(polynomial) - 1, 0
     while todo:
         low, high = todo.pop()
@@ -859,7 +865,7 @@ def square_of(polynomial: Polynomial) -> Polynomial:
 
 
 def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate | None:
-    """The part in which it may have the largest score, which is `winning` at least. lost: by how much the rest is below that."""
+    """Returns the part in which it may have the largest score, at least `winning`. lost: by how much the rest is below."""
     while True:
         upper = c.upper
         if upper < winning:
@@ -879,7 +885,7 @@ def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate
 
 
 def lattice(polynomials: Sequence[Polynomial]) -> Number | None:
-    """The largest number of which each value is a multiple, as atoms are whole numbers; None if all are 0."""
+    """Returns the largest number of which each value is a multiple, as atoms are whole numbers; None if all are 0."""
     result = Fraction(0)
     for polynomial in polynomials:
         for c in polynomial.values():
@@ -898,14 +904,14 @@ class Winners:
     many: Sequence[bool]
 
     def unique(self) -> bool:
-        """Whether no two positions can tie."""
+        """Returns whether no two positions can tie."""
         on, least = self.line()
         if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
             return False
         return all(lead for lead, _ in self.leads(on, least))
 
     def have_one_number(self, group: int) -> bool:
-        """Whether all keys on the line have the same number ≥ 1 in this register."""
+        """Returns whether all keys on the line have the same number ≥ 1 in this register."""
         on, _ = self.line()
         parts = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
         numbers = [c.joint.fixed(c.joint.register(group)) for c in parts]
@@ -918,7 +924,7 @@ class Winners:
         return bool(parts)
 
     def lead(self, lost: Sequence[Number], apart: int = 1) -> Number:
-        """By how much the largest score is above any other, ties left out; 0 if that is not seen.
+        """Returns by how much the largest score is above any other, ties left out; 0 if that is not seen.
 
         apart: the least distance of two keys on the line.
         """
@@ -931,7 +937,7 @@ class Winners:
         return min([*lost, *leads, *([least * apart] if several else [])], default=0)
 
     def line(self) -> tuple[list[bool], Number]:
-        """Which parts have scores that are one function of the key's position, without a value twice.
+        """Returns which parts have scores that are one function of the key's position, without a value twice.
 
         And by how much it differs at two positions, at least.
         """
@@ -955,7 +961,7 @@ class Winners:
         return on, square.cost * (2 * max(low, -high, 0) + 1)
 
     def leads(self, on: Sequence[bool], least: Number) -> Iterator[tuple[Number, Number | None]]:
-        """Of two parts that are not both on the line, at two positions: by how much scores differ at least; and if they do."""
+        """Returns by how much scores of two parts, not both on the line, differ at two positions at least, and if they do."""
         spans = [(c.lower, c.upper) for c in self.parts]
         for i, c in enumerate(self.parts):
             for j in range(i):
@@ -981,7 +987,7 @@ class Winners:
 
 
 def has_value_at_ends(c: Candidate) -> bool:
-    """Whether the score is one square of a distance and a number, and bounds of its form are whole numbers away from its values."""
+    """Returns whether the score is one square of a distance and a number, and its form may take its values at its bounds."""
     line = line_of(c)
     if line is None or line[1] is None or names_of(c.score.rest) or len(c.score.squares) != 1:
         return False
@@ -990,7 +996,7 @@ def has_value_at_ends(c: Candidate) -> bool:
 
 
 def line_of(c: Candidate) -> tuple[Polynomial, Square | None] | None:
-    """The score as a function of the key's position, if it depends on nothing else of the key, and has no value twice."""
+    """Returns the score as a function of the key's position, if it depends on nothing else of the key, and has no value twice."""
     own = {POSITION} if c.key is None else c.own
     if (
         len(names := names_of(c.place)) != 1

@@ -251,7 +251,7 @@ Tensors = dict[str, tuple[list[int], tuple[float, ...]]]
 
 
 def tensors(data: bytes) -> Tensors:
-    """Each tensor's shape and numbers: no two share a byte, and none is left over."""
+    """Returns each tensor's shape and numbers: no two share a byte, and none is left over."""
     (length,) = struct.unpack_from("<Q", data)
     header, body = read_json(data[8 : 8 + length]), data[8 + length :]
     header.pop("__metadata__", None)
@@ -278,7 +278,7 @@ def found_width(shape: list[int]) -> int:
 
 
 def matrix(found: Tensors, name: str, height: int | None, width: int | None) -> list[Row]:
-    """The rows of a matrix, zeros left out. Raises Rejected for another shape, or a number that is not finite."""
+    """Returns the rows of a matrix, zeros left out. Raises Rejected for another shape, or a number that is not finite."""
     if name not in found:
         reject(f"weights: no {name}")
     shape, values = found[name]
@@ -299,7 +299,7 @@ def vector(found: Tensors, name: str, length: int) -> Row:
 
 
 def interpolate(rows: Sequence[Mapping[int, Polynomial]], low: int) -> dict[int, Polynomial]:
-    """Each coordinate as a polynomial of the number, which begins with `low`: through three rows, and then compared with all."""
+    """Returns each coordinate as a polynomial of the number, from `low` on: through three rows, then compared with all."""
     result = {}
     for i in sorted({i for row in rows for i in row}):
         column = [Fraction(row.get(i, {}).get((), 0)) for row in rows]

@@ -14,8 +14,7 @@ shut, or whose other factor is 0.
 2. Each gate is at least 0 in both machines, or at most 0 in both, but for units whose other factor is 0; the same keys of each
 head have the largest score in both, and no other key has any weight.
 3. Each register that is read later is a polynomial of its class over atoms that have one value in each machine: whole numbers,
-the same in both;
-   1/m and ROUND(1/m); or results of one operator, exact and rounded, whose distance is bounded.
+the same in both; 1/m and ROUND(1/m); or results of one operator, exact and rounded, whose distance is bounded.
 4. Where the next token matters, the largest logit is of the same token in both machines, as both take the first of equal ones.
 
 Not shown: that these texts are the task's, that the invariants hold, and that the exact machine solves the task.
@@ -112,7 +111,7 @@ class Guide:
         return self.choices.pop()[1:]
 
     def split(self, state: State, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
-        """A form and a number, if the state is split here: into the positions up to the number, and those above.
+        """Returns a form and a number, if the state is split here: into the positions up to the number, and those above.
 
         In these more may be known of the polynomial.
         """
@@ -120,7 +119,7 @@ class Guide:
         return None if form is None else (parse(form), whole(last))
 
     def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any:
-        """How a head is read: by which rule, and what that asks for."""
+        """Returns how a head is read: by which rule, and what that asks for."""
         return self.take("rule")
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
@@ -263,7 +262,7 @@ class Checker:
     # Steps
 
     def embed(self, entry: Entry, guides: list[Guide]) -> None:
-        """A word's row, and the position times its slope, each rounded, and their sum."""
+        """Adds a word's row, and the position times its slope, each rounded, and their sum."""
         leaves = []
         for index, (place, guide) in enumerate(zip(self.places, guides, strict=True)):
             low, high = range_of(place.low, self.size)[0], range_of(place.high, self.size)[1]
@@ -299,7 +298,10 @@ class Checker:
         self.link(entry, leaves, {(q, index) for index, place in enumerate(self.places) for q in place.after})
 
     def placed(self, state: State, i: int, offset: Polynomial) -> Iterator[State]:
-        """With the position added. One that stands for more than the largest element becomes that, where no word has a number."""
+        """Returns the parts with the position added.
+
+        One that stands for more than the largest element becomes that, where no word has a number.
+        """
         if names_of(offset) != {POSITION}:
             reject("the embedding: a position's slope depends on n")
         slope, largest = offset[POSITION,], self.format.largest
@@ -317,7 +319,10 @@ class Checker:
             yield replace(part, box=box).having({i: atom(name)})
 
     def step(self, index: int, entry: Entry, following: Entry, guides: list[Guide]) -> None:
-        """From the entry of a sublayer to the next. After the last block's heads only positions matter whose next token does."""
+        """Takes the classes of one entry to those of the next.
+
+        After the last block's heads only positions matter whose next token does.
+        """
         block, where = self.weights.blocks[index // 2], f"block {index // 2 + 1}"
         last = index >= 2 * len(self.weights.blocks) - 2
         if not following.live <= entry.live:
@@ -350,7 +355,7 @@ class Checker:
             self.link(following, leaves, {(q, i) for i, one in enumerate(classes) for q in one.before})
 
     def counted(self, state: State, live: frozenset[int]) -> State:
-        """With what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
+        """Returns the state with what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
         for item in self.invariants:
             if isinstance(item, Consecutive) and {item.group, item.share} <= live:
                 name, group = only_share(state, state.register(item.share)), state.register(item.group)
@@ -375,7 +380,7 @@ class Checker:
     def neighbours(
         self, entry: Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]
     ) -> Iterator[tuple[int, int]]:
-        """Each class with each class that the position before may have."""
+        """Returns each class with each class that the position before may have."""
         parts: dict[int, set[int]] = {}
         for origin, target, _ in leaves:
             parts.setdefault(origin, set()).add(target)
@@ -388,7 +393,7 @@ class Checker:
                         yield target, other
 
     def adjacent(self, first: State, second: State) -> bool:
-        """Whether a position of the one may be just before one of the other, as far as forms of position and size tell."""
+        """Returns whether a position of the one may be just before one of the other, as far as forms of position and size tell."""
         forms = [form for form in (*first.forms, *second.forms) if SHARED.issuperset(name for name, _ in form)]
         for form in dict.fromkeys([((POSITION, 1),), *forms]):
             step = dict(form).get(POSITION, 0)
@@ -398,7 +403,7 @@ class Checker:
         return True
 
     def leaf(self, state: State, entry: Entry, guide: Guide, label: str) -> int:
-        """The class that covers the state: the certificate says which, and what its atoms are here."""
+        """Returns the class that covers the state: the certificate says which, and what its atoms are here."""
         index, names = guide.target(state, label)
         if not 0 <= index < len(entry.classes):
             reject("there is no such class")
@@ -456,7 +461,7 @@ class Checker:
                 reject(f"register {i} is another one")
 
     def keeps_step(self, state: State, value: Polynomial, domain: Integer) -> bool:
-        """Whether all its values are domain.low, modulo the step."""
+        """Returns whether all its values are domain.low, modulo the step."""
         if domain.step == 1:
             return True
         rest: Number = -domain.low
@@ -470,7 +475,7 @@ class Checker:
         return rest % domain.step == 0
 
     def feed(self, block: Block, state: State, live: frozenset[int], guide: Guide, where: str) -> list[State]:
-        """ReGLU units, max(0, gate)·up; then what they write.
+        """Applies ReGLU units, max(0, gate)·up, and adds what they write.
 
         A gate is open, 0 or shut in both machines by its sign; where that is not known, the state is split. Under `fused` a
         gate that is below 0 stays so, rounded or saturated. A unit whose other factor is 0 gives 0.
@@ -519,7 +524,7 @@ class Checker:
         return done
 
     def attend(self, block: Block, state: State, reader: Reader, guide: Guide) -> list[State]:
-        """Each head in turn; then what they write."""
+        """Reads each head in turn, and adds what they write."""
         parts, width = [state], 0
         for h, head in enumerate(block.heads):
             read = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)]
@@ -535,7 +540,7 @@ class Checker:
         return parts
 
     def recur(self, block: Block, classes: list[State], i: int, entry: Entry, guide: Guide, where: str) -> list[State]:
-        """h_t = A·h_{t−1} + B·x_t with h_0 = 0, each row rounded as any row; then each register and what is kept of it are added.
+        """Applies h_t = A·h_{t−1} + B·x_t with h_0 = 0, each row rounded as any row; then adds what is kept to the registers.
 
         What is kept after a position of a class is one of the class's kept states: by induction over positions, as that is
         shown here of position t from what holds at t − 1. A queue is kept by an invariant instead.
@@ -578,7 +583,7 @@ class Checker:
         return result
 
     def with_kept(self, state: State, entry: Entry) -> Iterator[State]:
-        """The state at position 1, and beside each state that may be kept at the position before."""
+        """Returns the state at position 1, and beside each state that may be kept at the position before."""
         if state.integer(POSITION).low == 1 and (first := state.restrict(atom(POSITION), None, 1)) is not None:
             yield replace(first, before=frozenset())
         for past in entry.kept:
@@ -592,7 +597,7 @@ class Checker:
                     yield joint
 
     def queue_of(self, r: int, block: Block) -> tuple[Delayed, int, Number] | None:
-        """An invariant, b and c, if the register keeps h_t = b·h_{t−1} + c·e_t − c·b^m·l_t, and l_t is e_{t−m}."""
+        """Returns an invariant, b and c, if the register keeps h_t = b·h_{t−1} + c·e_t − c·b^m·l_t, and l_t is e_{t−m}."""
         carry, feed = block.carry.get(r, []), dict(block.feed.get(r, []))
         if len(carry) != 1 or len(feed) != 2 or carry[0][0] != r:
             return None
@@ -613,7 +618,7 @@ class Checker:
     def queued(
         self, part: State, classes: list[State], entry: Entry, feed: Row, queue: tuple[Delayed, int, Number], where: str
     ) -> tuple[State, Polynomial]:
-        """h_t = c·Σ b^j·e_{t−j}, j = 0 … m − 1, by induction over positions: b carries e_{t−m} on to j = m, and l_t takes it away.
+        """Returns h_t = c·Σ b^j·e_{t−j}, j = 0 … m − 1, by induction: b carries e_{t−m} on to j = m, and l_t takes it away.
 
         Each e is a whole number between the ends that it has over all classes. No operator rounds: so both machines keep the same.
         """
@@ -644,7 +649,7 @@ class Checker:
         return part, value
 
     def answer(self, entry: Entry, guides: list[Guide]) -> None:
-        """Logits of each class whose word matters: none is rounded or saturates.
+        """Checks the logits of each class whose word matters: none is rounded, and the largest is of one word in both machines.
 
         Those without Share and Rounded atoms are the same numbers in both machines. Where one has them, its difference to each
         other logit has one sign in both, and is never 0.
@@ -684,7 +689,7 @@ class Checker:
     def logit(
         self, state: State, row: Mapping[int, Polynomial], live: frozenset[int]
     ) -> tuple[Polynomial, Number | None]:
-        """The logit, not rounded; and what it is at most if a partial sum of it is below the least element, and becomes that.
+        """Returns the logit, not rounded; and what it is at most if a partial sum of it is cut off at the least element.
 
         In the exact machine it is not above that then either.
         """

@@ -116,8 +116,8 @@ def table() -> Iterator[str]:
 def renewed(text: str) -> str:
     """The page with the table as it is now."""
     before, _, rest = text.partition(BEGIN)
-    _, _, behind = rest.partition(END)
-    return "\n".join([before + BEGIN, *table(), END]) + behind
+    _, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, *table(), END]) + after
 
 
 def main() -> int:

@@ -48,8 +48,8 @@ HEADS = (
 
 
 ALONE = (
-    " In columns of up to n positions, {sizes}, rounding changes neither which keys win nor, but for the last digit of a fraction,"
-    " what is read."
+    " In columns of up to n positions, {sizes}, fused, rounding changes neither which keys win nor, but for the last digit of a"
+    " fraction, what is read."
 )
 EVERY = (((LEAST, ENDLESS), f"every n from {LEAST} on"),)
 SIZES = {  # where every n takes half a minute

@@ -130,7 +130,8 @@ def test_simulation(check: Check, engine: str) -> None:
 @claim(
     "4.8/rounding",
     source=SOURCE,
-    statement="Rounding is sound in the Transformer that runs PARITY, C = 55, on prompts of one word, whatever its gates say.",
+    statement="Rounding is sound in the Transformer that runs PARITY, C = 55, on prompts of one word, whatever its gates"
+    " say: fused, at the least p.",
 )
 def test_rounding(check: Check) -> None:
     """The texts are all that a run could look like: a gate's token is 0 or 1, a word's is any word."""

@@ -108,8 +108,8 @@ STRIDE = 31  # of all machines, one in so many is compared
         "turing",
         "every-machine",
         f"Theorem {theorem}",
-        "Rounding changes no word of any machine of 2 states and 2 symbols, behind any steps from a blank tape: what a rule says"
-        f" may be any symbol, state and direction, at each step anew. n = 4 … {TO:,} steps, and every n from 2^63 on.",
+        "Rounding changes no word of any machine of 2 states and 2 symbols, after any steps from a blank tape: what a rule says"
+        f" may be any symbol, state and direction, at each step anew. Fused, n = 4 … {TO:,} steps, and every n from 2^63 on.",
     ),
 )
 def test_every_machine(check: Check, theorem: str) -> None:

@@ -554,7 +554,7 @@ class Reader:
     def winners(
         self, query: State, candidates: Sequence[Candidate], floor: Any, apart: Any, needed: Number, where: str
     ) -> tuple[Winners, list[Number]]:
-        """Returns the parts in which a key may have the largest score. All others are left behind by a lead that suffices.
+        """Returns the parts in which a key may have the largest score. All others lose by a lead that suffices.
 
         floor: whose score the largest one is not below: classes of which each text has one before the query; "self"; or a position.
         """

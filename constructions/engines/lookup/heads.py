@@ -5,7 +5,7 @@ alike for all keys. That the matrices say the same is decided when the code is w
 checks at each token what that rests on: that registers hold squares, that `one` is 1, `first` marks position 1, and
 keys are 0 there where it is exempt.
 
-Who leads? Let G be the lead behind which all other keys vanish together (precision/winners.py). Rounding a score moves
+Who leads? Let G be the lead with which all other keys vanish together (precision/winners.py). Rounding a score moves
 it by less than a quantum, and keeps the order, also at the ends of the range. So a column is decided if the exact score of
 the winner is
   - in the range, and by G and two quanta above the lowest number of the format;

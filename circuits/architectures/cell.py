@@ -7,7 +7,6 @@ torch can differentiate. Shapes: vectors are (…, d), so that a step also takes
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -59,7 +58,7 @@ def _table(fmt: Format, function: Callable[[Any], Any] | None) -> Callable[[Arra
 rounded = cache(Rounded)
 
 
-class Cell(ABC):
+class Cell:
     """A recurrent layer of d units with numbers of p bits, as `circuits.rnn` takes it.
 
     A subclass has `shapes(d)` of its weights, `parts(d)`, the shapes of its state, and `next(o, w, state, x)`, the step.
@@ -77,17 +76,17 @@ class Cell(ABC):
         """p bits for each number of the state."""
         return self.precision_bits * sum(int(np.prod(shape)) for shape in self.parts(self.d))
 
-    @abstractmethod
     def shapes(self, d: int) -> dict[str, tuple[int, ...]]:
         """Returns the shapes of the weights of a step."""
+        raise NotImplementedError
 
-    @abstractmethod
     def parts(self, d: int) -> list[tuple[int, ...]]:
         """Returns the shapes of the arrays of a state."""
+        raise NotImplementedError
 
-    @abstractmethod
     def next(self, o: Any, w: dict[str, Array], state: tuple[Array, ...], x: Array) -> tuple[Array, ...]:
         """Returns the state after an embedding x. o: the operators; w: the weights."""
+        raise NotImplementedError
 
     def all_shapes(self) -> dict[str, tuple[int, ...]]:
         """Returns the shapes of all weights: embeddings, step, answer."""

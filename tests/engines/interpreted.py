@@ -28,6 +28,7 @@ MODULES = (
     "certificate",
     "readout",
     "float_filter",
+    "bends",
     "vocabulary",
     "kernel",
     "entries",

@@ -293,18 +293,18 @@ MUTANTS: Mapping[str, Careless] = {
     "later parts win": Careless("families_side_by_side", "vocabulary", "if most < logit or (most", "if True or (most"),
     "any bend is one way": Careless(
         "a_family_that_is_not_bent_one_way",
-        "vocabulary",
+        "bends",
         "(np.all(turns >= 0) or np.all(turns <= 0))",
         "True",
     ),
     "any number of registers may vary": Careless(
-        "a_family_of_three_registers", "vocabulary", "if len(varying) > 2:", "if False:"
+        "a_family_of_three_registers", "bends", "if len(varying) > 2:", "if False:"
     ),
     "kinds of tokens are alike": Careless(
-        "families_side_by_side", "vocabulary", "kind * FEW_VALUES + which, ret", "0 * which, ret"
+        "families_side_by_side", "bends", "kind * FEW_VALUES + which, ret", "0 * which, ret"
     ),
     "the last of equal rows is kept": Careless(
-        "tokens_out_of_order", "vocabulary", "order[np.append(True, fresh)]", "order[np.append(fresh, True)]"
+        "tokens_out_of_order", "bends", "order[np.append(True, fresh)]", "order[np.append(fresh, True)]"
     ),
     "weights have one mantissa": Careless("a_weight_beyond_the_largest", "program", "while rest:", "if rest:"),
     "the second mantissa is not shifted": Careless(

@@ -89,9 +89,12 @@ def alone(path: Path, what: str) -> Iterator[None]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Writes a whole file. Raises OSError."""
-    with replacing(path) as fresh:
-        fresh.write_bytes(data)
+    """Writes a whole file. Raises OSError, which names that file and not the one beside it."""
+    try:
+        with replacing(path) as fresh:
+            fresh.write_bytes(data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -500,6 +500,12 @@ def test_model_that_is_not_certified_has_no_certificate(tmp_path: Path, capsys: 
     assert not path.exists()
 
 
+def test_place_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nowhere" / "c.json"
+    assert certify.main(["recall", "--n", "5", "--certificate", str(path)]) == 2
+    assert f"{path}: No such file or directory" in capsys.readouterr().err
+
+
 def test_certificates_are_small() -> None:
     for name, most in (("recall/transformer", 1000), ("istree/transformer/lean", 6000)):
         document, *_ = files(name, 5)

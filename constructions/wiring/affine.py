@@ -67,7 +67,7 @@ def _fraction(value: Number) -> Fraction:
 
 def _product(c: Fraction, factor: Number) -> Fraction:
     """c·factor; in the cases that most are, without what a Fraction does in all."""
-    if type(c) is Fraction:
+    if type(c) is Fraction and type(factor) is not float:  # a float is refused later, with its place
         if not c:
             return ZERO
         if c is ONE:

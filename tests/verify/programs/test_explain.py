@@ -241,7 +241,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["istree", "--n", "7", "--printed", "edge-count"], 1, "it says YES; the right answer is NO"),
         (["recall", "--printed", "score-range", "--n", "8"], 0, "the program is the task, for every input"),
         (["turing", "--n", "4"], 0, "turing, hybrid, "),
-        (["simulate"], 3, "simulate as transformer: not covered"),
+        (["simulate"], 3, "simulate, n = 16: cannot tell"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

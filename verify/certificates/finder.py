@@ -50,7 +50,7 @@ from verify.trusted.abstract_state import (
     without,
     written,
 )
-from verify.trusted.heads import VALUE, Candidate, Reader
+from verify.trusted.heads import VALUE, Candidate, Pair, Reader, candidates_of
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 
@@ -318,7 +318,8 @@ class Search(rounding.Guide):
         low, high = state.bounds(polynomial)
         raise Rejected(f"the sign of {text_of(polynomial)}, in [{float(low):g}, {float(high):g}], is not known")
 
-    def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any:
+    def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
+        candidates = candidates_of(pairs)
         reasons: list[str] = []
         tried: list[Any] = []
         by_count = [i for i, one in enumerate(reader.invariants) if isinstance(one, trusted.Consecutive)]
@@ -329,7 +330,7 @@ class Search(rounding.Guide):
             if rule not in tried:
                 tried.append(rule)
                 try:
-                    reader.apply(rule, query, candidates, -1, width, "a head")
+                    reader.apply(rule, query, pairs, -1, width, "a head")
                 except Rejected as reason:
                     reasons.append(str(reason))
                 else:

@@ -53,13 +53,20 @@ def plain(value: Number) -> Number:
     return value.numerator if value.denominator == 1 else value
 
 
+def ratio(a: Number, b: Number) -> Number:
+    """Returns a/b, as `plain` does."""
+    if type(a) is int and type(b) is int and not a % b:
+        return a // b
+    return plain(Fraction(a) / b)
+
+
 def combine(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
     """Returns Σ factor·polynomial."""
     result: Polynomial = {}
     for polynomial, factor in pairs:
         for monomial, c in polynomial.items():
             result[monomial] = result.get(monomial, 0) + c * factor
-    return {m: plain(c) for m, c in result.items() if c}
+    return {m: c if type(c) is int else plain(c) for m, c in result.items() if c}
 
 
 def plus(first: Polynomial, second: Polynomial, factor: Number = 1) -> Polynomial:
@@ -67,12 +74,17 @@ def plus(first: Polynomial, second: Polynomial, factor: Number = 1) -> Polynomia
 
 
 def times(first: Polynomial, second: Polynomial) -> Polynomial:
+    for one, other in ((first, second), (second, first)):
+        if one == ONE:
+            return other
+        if len(one) == 1 and () in one:
+            return combine([(other, one[()])])
     result: Polynomial = {}
     for a, c in first.items():
         for b, d in second.items():
             monomial = tuple(sorted(a + b)) if a and b else a + b
             result[monomial] = result.get(monomial, 0) + c * d
-    return {m: plain(c) for m, c in result.items() if c}
+    return {m: c if type(c) is int else plain(c) for m, c in result.items() if c}
 
 
 def names_of(polynomial: Polynomial) -> set[str]:
@@ -81,7 +93,8 @@ def names_of(polynomial: Polynomial) -> set[str]:
 
 def substitute(polynomial: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
     """Returns it with polynomials in place of some atoms."""
-    if not any(name in values for monomial in polynomial for name in monomial):
+    known = values.keys()
+    if all(known.isdisjoint(monomial) for monomial in polynomial):
         return polynomial
     parts = []
     for monomial, c in polynomial.items():
@@ -103,9 +116,7 @@ def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
     scale = math.lcm(*(c.denominator for _, c in pairs))
     whole = [int(c * scale) for _, c in pairs]
     divisor = math.gcd(*whole) * (1 if whole[0] > 0 else -1)
-    return tuple((name, c // divisor) for (name, _), c in zip(pairs, whole, strict=True)), plain(
-        Fraction(divisor, scale)
-    )
+    return tuple((name, c // divisor) for (name, _), c in zip(pairs, whole, strict=True)), ratio(divisor, scale)
 
 
 def written(form: Form) -> Polynomial:
@@ -160,6 +171,8 @@ class Format:
         return self.shares[m]
 
     def covers(self, bounds: Interval) -> bool:
+        if type(bounds[0]) is int and type(bounds[1]) is int:
+            return -self.steps < bounds[0] and bounds[1] < self.steps
         return bool(-self.largest <= bounds[0] and bounds[1] <= self.largest)
 
 
@@ -196,7 +209,8 @@ class State:
         return self.registers.get(i, {})
 
     def having(self, changed: Mapping[int, Polynomial]) -> State:
-        return replace(self, registers={**self.registers, **changed})
+        registers = {**self.registers, **changed}
+        return State(self.format, self.box, registers, self.forms, self.kind, self.before)
 
     def integer(self, name: str) -> Integer:
         domain = self.box[name]
@@ -212,7 +226,7 @@ class State:
 
     def is_integer(self, polynomial: Polynomial) -> bool:
         """Returns whether all its atoms are whole numbers: then it is alike in both machines."""
-        return all(isinstance(self.box[name], Integer) for monomial in polynomial for name in monomial)
+        return all(type(self.box[name]) is Integer for monomial in polynomial for name in monomial)
 
     def is_form(self, polynomial: Polynomial) -> bool:
         return is_affine(polynomial) and self.is_integer(polynomial)
@@ -249,13 +263,16 @@ class State:
             polynomial = self.ideal(polynomial)
         low: Number = 0
         high: Number = 0
-        atoms = set()
+        atoms: set[str] = set()
         for monomial, c in polynomial.items():
             a: Number = 1
             b: Number = 1
-            for name, group in itertools.groupby(monomial):
-                atoms.add(name)
-                a, b = product((a, b), power(self.range(name, ideal), len(list(group))))
+            if len(monomial) == 1:
+                a, b = self.range(monomial[0], ideal)
+            elif monomial:
+                for name, group in itertools.groupby(monomial):
+                    a, b = product((a, b), power(self.range(name, ideal), len(list(group))))
+            atoms.update(monomial)
             low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
         if refine and len(atoms) > 1:
             for end, other in self.refinements(polynomial, ideal):
@@ -264,9 +281,7 @@ class State:
 
     def range(self, name: str, ideal: bool = False) -> Interval:
         domain = self.box[name]
-        if isinstance(domain, Integer):
-            return domain.low, domain.high
-        if isinstance(domain, Rounded):
+        if not isinstance(domain, Share):
             return domain.low, domain.high
         low, high = self.index(domain)
         if ideal:
@@ -300,26 +315,22 @@ class State:
         )
 
     def by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """Returns bounds by a form that is known, times a number, and by the rest."""
-        atoms = names_of(polynomial)
-        for form, (low, high) in self.forms.items():
-            if all(name in atoms for name, _ in form):
-                for name, c in form:
-                    factor = Fraction(polynomial[name,]) / c
+        """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and by the rest."""
+        for form, (first, last) in self.forms.items():
+            if all((name,) in polynomial for name, _ in form):
+                for factor in {ratio(polynomial[name,], c) for name, c in form}:
+                    low, high = product((factor, factor), (first, last))
                     a, b = self.bounds(plus(polynomial, written(form), -factor), refine=False)
-                    first, last = product((factor, factor), (low, high))
-                    yield a + first, b + last
+                    yield a + low, b + high
 
     def by_two_forms(self, polynomial: Polynomial) -> Interval:
         """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and `bounds` of the rest."""
         low, high = self.bounds(polynomial)
         for form, (first, last) in self.forms.items():
-            for name, c in form:
-                if (name,) in polynomial:
-                    factor = Fraction(polynomial[name,]) / c
-                    a, b = self.bounds(plus(polynomial, written(form), -factor))
-                    least, most = product((factor, factor), (first, last))
-                    low, high = max(low, a + least), min(high, b + most)
+            for factor in {ratio(polynomial[name,], c) for name, c in form if (name,) in polynomial}:
+                least, most = product((factor, factor), (first, last))
+                a, b = self.bounds(plus(polynomial, written(form), -factor))
+                low, high = max(low, a + least), min(high, b + most)
         return low, high
 
     def by_share(self, polynomial: Polynomial, name: str, ideal: bool) -> Iterator[Interval]:
@@ -335,17 +346,17 @@ class State:
         m = plus(atom(share.of), number(share.shift))
         off = 0 if ideal else self.index(share)[1] * self.format.half
         a, b = self.bounds(rest)
-        slopes = {Fraction(c) for monomial, c in factor.items() if monomial}
+        slopes: set[Number] = {c for monomial, c in factor.items() if monomial}
         for form in self.forms:
             slope = dict(form)
             slopes |= {
-                Fraction(-factor[x,] * slope[share.of]) / slope[x]
+                ratio(-factor[x,] * slope[share.of], slope[x])
                 for x in slope
                 if slope.get(share.of) and x != share.of and (x,) in factor
             }
         for t in slopes:
             low, high = product(self.bounds(plus(factor, m, -t)), self.range(name, ideal))
-            yield a + low + t - abs(t) * off, b + high + t + abs(t) * off
+            yield a + low + t - max(t, -t) * off, b + high + t + max(t, -t) * off
 
     def by_shares(self, polynomial: Polynomial, shares: list[str], ideal: bool) -> Iterator[Interval]:
         """Bounds c·(1/a − 1/b) + d where a ≤ b: shares do not rise. If a < b, the exact difference is 1/(a(a + 1)) at least."""
@@ -397,8 +408,8 @@ class State:
     def on_grid(self, polynomial: Polynomial) -> bool:
         """Returns whether each value is a multiple of the step: Share and Rounded atoms are, times whole numbers."""
         for monomial, c in polynomial.items():
-            others = sum(not isinstance(self.box[name], Integer) for name in monomial)
-            if others > 1 or (c * (1 if others else self.format.steps)).denominator != 1:
+            others = sum([type(self.box[name]) is not Integer for name in monomial])
+            if others > 1 or (type(c) is not int and (others or (c * self.format.steps).denominator != 1)):
                 return False
         return True
 
@@ -446,7 +457,7 @@ class State:
         if len(polynomial) == bool(shift):
             return self
         form, factor = canonical(polynomial)
-        ends = sorted((Fraction(low - shift) / factor, Fraction(high - shift) / factor))
+        ends = sorted((ratio(low - shift, factor), ratio(high - shift, factor)))
         first, last = math.ceil(ends[0]), math.floor(ends[1])
         # All values of the form are r, modulo m.
         r = sum(c * self.integer(name).low for name, c in form)
@@ -522,7 +533,7 @@ class State:
             shift = body.pop((), 0)
             if len(body) > 1:
                 rest, factor = canonical(body)
-                ends = sorted((Fraction(first - shift) / factor, Fraction(last - shift) / factor))
+                ends = sorted((ratio(first - shift, factor), ratio(last - shift, factor)))
                 low, high = forms.get(rest, (math.ceil(ends[0]), math.floor(ends[1])))
                 forms[rest] = max(low, math.ceil(ends[0])), min(high, math.floor(ends[1]))
         registers = {i: substitute(p, values) for i, p in self.registers.items()}
@@ -640,7 +651,7 @@ class Square(NamedTuple):
     def least(self) -> Number:
         """Returns r, the value nearest to 0 that the form can have. Values are whole numbers apart, so |r| ≤ 1/2."""
         shift = self.form.get((), 0)
-        return plain(shift - Fraction(round(shift)))
+        return plain(shift - round(shift))
 
     @property
     def gap(self) -> Number:
@@ -668,7 +679,7 @@ class Score(NamedTuple):
             cost = -rest.get((name, name), 0)
             if cost <= 0 or not isinstance(state.box[name], Integer):
                 continue
-            linear = {without(m, name): plain(Fraction(-c) / (2 * cost)) for m, c in rest.items() if m.count(name) == 1}
+            linear = {without(m, name): ratio(-c, 2 * cost) for m, c in rest.items() if m.count(name) == 1}
             form = plus(atom(name), linear)
             if state.is_form(form) and all(c.denominator == 1 for m, c in form.items() if m):
                 rest = plus(rest, times(form, form), cost)

@@ -74,7 +74,7 @@ MOST_PIECES = 4096  # of an interval on which a polynomial's sign is looked for
 class Choices(Protocol):
     """Who says by which rule a head is read."""
 
-    def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any: ...
+    def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,42 @@ class Candidate:
         )
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A query and keys of one class, or itself, with no look at which positions both may have.
+
+    That is quick, and enough for most keys that lose.
+    joint: over the atoms of both. key, own, noise, asked: as a candidate has them.
+    """
+
+    key: int | None
+    joint: State
+    own: frozenset[str]
+    noise: Number
+    asked: tuple[str, ...]
+
+    @cached_property
+    def upper(self) -> Number:
+        """Returns what the score is not above."""
+        exact = self.joint.register(SCORE)
+        return Score.of(self.joint, exact, sorted(names_of(exact) & self.own)).upper(self.joint)
+
+    @cached_property
+    def candidate(self) -> Candidate | None:
+        """Returns the candidate, or None if no key of the class stands before the query."""
+        part: State | None = self.joint
+        if self.key is not None:
+            distance = plus(self.joint.register(PLACE), atom(POSITION), -1)
+            part = self.joint.restrict(distance, None, -1) if self.joint.by_two_forms(distance)[0] <= -1 else None
+        if part is None:
+            return None
+        return Candidate(self.key, part, self.own, Score((), {}), self.noise, self.asked).scored()
+
+
+def candidates_of(pairs: Sequence[Pair]) -> list[Candidate]:
+    return [pair.candidate for pair in pairs if pair.candidate is not None]
+
+
 class Reader:
     """What heads of one block may read: the classes at its entry, and which may come before which.
 
@@ -192,7 +228,7 @@ class Reader:
                 self.after[j].add(i)
         self.known: dict[int, list[State]] = {}
         self.reachable: dict[int, frozenset[int]] = {}
-        self.pairs = 0
+        self.many = 0  # pairs that were looked at
 
     def earlier(self, i: int) -> frozenset[int]:
         """Returns the classes that some position before one of class i may have."""
@@ -245,33 +281,24 @@ class Reader:
             state, changed[VALUE - j] = self.machine.row(state, row, f"{where}, value row {j + 1}")
         return replace(state, registers=changed)
 
-    def candidates(
-        self, query: State, queries: Sequence[Polynomial], h: int, head: Head, where: str
-    ) -> Iterator[Candidate]:
-        """Returns the query's own position, and each class that a position before it may have."""
+    def pairs(self, query: State, queries: Sequence[Polynomial], h: int, head: Head, where: str) -> Iterator[Pair]:
+        """Returns the query with its own position, and with each class that a position before it may have."""
         own = self.with_rows(query, head, where)
         one = replace(own, registers={**query.registers, **own.registers})
-        yield from self.candidate(query, queries, None, one, atom(POSITION), frozenset())
+        yield self.pair(queries, None, one, atom(POSITION), frozenset())
         if query.integer(POSITION).high > 1:
             keys = self.keys(h, head)
             for i in sorted(self.earlier(query.kind)):
                 joint = query.beside(keys[i])
                 if joint is not None:
                     joint = joint.having(keys[i].registers)
-                    place = atom(POSITION + BESIDE)
-                    yield from self.candidate(query, queries, i, joint, place, frozenset(keys[i].box) - SHARED)
+                    yield self.pair(queries, i, joint, atom(POSITION + BESIDE), frozenset(keys[i].box) - SHARED)
 
-    def candidate(
-        self,
-        query: State,
-        queries: Sequence[Polynomial],
-        key: int | None,
-        joint: State,
-        place: Polynomial,
-        own: frozenset[str],
-    ) -> Iterator[Candidate]:
-        self.pairs += 1
-        if self.pairs > MOST_PAIRS:
+    def pair(
+        self, queries: Sequence[Polynomial], key: int | None, joint: State, place: Polynomial, own: frozenset[str]
+    ) -> Pair:
+        self.many += 1
+        if self.many > MOST_PAIRS:
             reject(f"{self.where}: more than {MOST_PAIRS} pairs of a query and a key")
         where = self.where
         products = [times(q, joint.register(KEY - j)) for j, q in enumerate(queries)]
@@ -287,13 +314,7 @@ class Reader:
                 joint.round(partial, f"{where}, score")
         asked = tuple(sorted({name for q in queries for name in names_of(q)}))
         extra = {SCORE: total, PLACE: place, **{ASKED - i: atom(name) for i, name in enumerate(asked)}}
-        part: State | None = joint.having(extra)
-        if key is not None:
-            distance = plus(place, atom(POSITION), -1)
-            part = joint.having(extra).restrict(distance, None, -1) if joint.by_two_forms(distance)[0] <= -1 else None
-        if part is not None:
-            noise = len(rounded) * self.machine.format.half
-            yield Candidate(key, part, own, Score((), {}), noise, asked).scored()
+        return Pair(key, joint.having(extra), own, len(rounded) * self.machine.format.half, asked)
 
     def needed(self, keys: int) -> Number:
         """Returns a lead with which all but the winners vanish: (q + 1 + b)/1.442695, as log2 e is above that."""
@@ -308,31 +329,28 @@ class Reader:
         for j, row in enumerate(head.query):
             query, value = self.machine.row(query, row, f"{where}, query row {j + 1}")
             queries.append(value)
-        candidates = list(self.candidates(query, queries, h, head, where))
-        if len(candidates) == 1:
-            return [self.reads(candidates[0].joint, at, [candidates[0].value(j) for j in range(len(head.value))])]
-        width = range(len(head.value))
-        rule = guide.rule(self, query, candidates, width)
+        pairs, width = list(self.pairs(query, queries, h, head, where)), range(len(head.value))
+        if query.integer(POSITION).low == 1 and len(only := candidates_of(pairs)) == 1:
+            return [self.reads(only[0].joint, at, [only[0].value(j) for j in width])]
+        rule = guide.rule(self, query, pairs, width)
         if rule[0] == "split":
             parts = halves(origin, parse(rule[1]), whole(rule[2]))
             return [state for part in parts for state in self.read(part, h, head, at, guide)]
-        return self.apply(rule, query, candidates, at, width, where)
+        return self.apply(rule, query, pairs, at, width, where)
 
-    def apply(
-        self, choice: Any, query: State, candidates: Sequence[Candidate], at: int, width: range, where: str
-    ) -> list[State]:
+    def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
         """Reads the head by a rule of the certificate."""
         needed = self.needed(query.integer(POSITION).high)
         rule, *rest = choice
         if rule == "count":
-            return self.by_count(query, candidates, whole(rest[0]), needed, at, width, where)
-        if any(not c.joint.is_integer(c.exact) for c in candidates):
+            return self.by_count(query, candidates_of(pairs), whole(rest[0]), needed, at, width, where)
+        if any(not pair.joint.is_integer(pair.joint.register(SCORE)) for pair in pairs):
             reject(f"{where}: a score is not alike in both machines")
         if rule == "position":
-            return self.by_position(query, candidates, parse(rest[0]), needed, at, width, where)
+            return self.by_position(query, pairs, parse(rest[0]), needed, at, width, where)
         if rule in ("one", "mean"):
             apart = rest[1] if rule == "one" else None
-            winners, lost = self.winners(query, candidates, rest[0], apart, needed, where)
+            winners, lost = self.winners(query, pairs, rest[0], apart, needed, where)
             if rule == "one":
                 if not winners.unique() and self.most(query, winners.parts) > 1:
                     reject(f"{where}: two keys may have the same score")
@@ -354,7 +372,7 @@ class Reader:
         return state.rename(names)
 
     def require_lead(
-        self, lead: Number | None, winning: Number, candidates: Sequence[Candidate], needed: Number, where: str
+        self, lead: Number | None, winning: Number, pairs: Sequence[Pair], needed: Number, where: str
     ) -> None:
         """Raises Rejected unless the lead suffices, and the largest score lies far enough above the least element of the format.
 
@@ -363,13 +381,13 @@ class Reader:
         if lead is not None and lead < needed:
             reject(f"{where}: scores may differ by {float(lead):g} only, and {needed} is needed")
         largest = self.machine.format.largest
-        if winning - needed < -largest and min(c.lower for c in candidates) < -largest:
+        if winning - needed < -largest and min(c.lower for c in candidates_of(pairs)) < -largest:
             reject(f"{where}: the largest score saturates")
 
     def by_position(
         self,
         query: State,
-        candidates: Sequence[Candidate],
+        pairs: Sequence[Pair],
         f: Polynomial,
         needed: Number,
         at: int,
@@ -383,7 +401,7 @@ class Reader:
         cost·((away + 1)² − away²) in their scores at least; on both sides only the nearest matters, at f itself, and cost is
         what it leads by. A key after f, where there is one at f, may have any score that is as far below.
         """
-        k = atom(POSITION)
+        k, candidates = atom(POSITION), candidates_of(pairs)
         if not query.is_form(f) or any(c.denominator != 1 for c in f.values()):
             reject(f"{where}: the position that is looked for is no whole number")
         name, rest = POSITION + BESIDE, dict[tuple[str, ...], Number]()
@@ -427,9 +445,7 @@ class Reader:
         noise = 2 * max(c.noise for c in candidates)
         if max(high for _, high in scores) + noise > self.machine.format.largest:
             reject(f"{where}: the largest score saturates")
-        self.require_lead(
-            cost * (2 * away + 1) - noise, min(low for low, _ in scores) - noise, candidates, needed, where
-        )
+        self.require_lead(cost * (2 * away + 1) - noise, min(low for low, _ in scores) - noise, pairs, needed, where)
         return parts
 
     def by_count(
@@ -552,32 +568,32 @@ class Reader:
         return iter(found)
 
     def winners(
-        self, query: State, candidates: Sequence[Candidate], floor: Any, apart: Any, needed: Number, where: str
+        self, query: State, pairs: Sequence[Pair], floor: Any, apart: Any, needed: Number, where: str
     ) -> tuple[Winners, list[Number]]:
         """Returns the parts in which a key may have the largest score. All others lose by a lead that suffices.
 
         floor: whose score the largest one is not below: classes of which each text has one before the query; "self"; or a position.
         """
         largest = self.machine.format.largest
-        if any(c.upper > largest for c in candidates):
+        if any(pair.upper > largest for pair in pairs) and any(c.upper > largest for c in candidates_of(pairs)):
             reject(f"{where}: a score saturates")
-        by_key = {c.key: c for c in candidates}
+        noise = 2 * max(pair.noise for pair in pairs)
         if floor == "self":
-            winning = by_key[None].lower
+            some = frozenset[int | None]([None])
         elif type(floor) is int:
             if not 1 <= floor < query.integer(POSITION).low:
                 reject(f"{where}: no position before the query")
-            spans = [(c, c.joint.bounds(c.place)) for c in candidates if c.key is not None]
-            winning = min(c.lower for c, (low, high) in spans if low <= floor <= high)
+            spans = [(c, c.joint.bounds(c.place)) for c in candidates_of(pairs) if c.key is not None]
+            some = frozenset(c.key for c, (low, high) in spans if low <= floor <= high)
         else:
             some = frozenset(map(whole, floor))
-            if not self.is_sure(query.kind, some):
+            if not self.is_sure(query.kind, some):  # type: ignore[arg-type]
                 reject(f"{where}: a text may have none of these keys")
-            winning = min(by_key[i].lower for i in some if i in by_key)
-        lost: list[Number] = []
+        winning = min(c.lower for c in candidates_of([pair for pair in pairs if pair.key in some]))
+        lost = [winning - pair.upper for pair in pairs if winning - pair.upper >= needed + noise]
+        candidates = candidates_of([pair for pair in pairs if winning - pair.upper < needed + noise])
         parts = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
         winners = Winners(parts, [self.multiplicity(c) > 1 for c in parts])
-        noise = 2 * max(c.noise for c in candidates)
         lead: Number | None = lattice([c.exact for c in candidates])
         if lead is not None and lead < needed + noise:
             by = 1
@@ -587,7 +603,7 @@ class Reader:
                     reject(f"{where}: keys on the line may be of different numbers")
                 by = invariant.by
             lead = max(lead, winners.lead(lost, by))
-        self.require_lead(None if lead is None else lead - noise, winning - noise, candidates, needed, where)
+        self.require_lead(None if lead is None else lead - noise, winning - noise, pairs, needed, where)
         return winners, lost
 
     def multiplicity(self, c: Candidate) -> int:

@@ -118,7 +118,7 @@ def parse(text: Any) -> Polynomial:
         if not TERM.fullmatch(term):
             reject(f"{term[:40]!r} is no term")
         c, *atoms = term.split("*")
-        pairs.append(({tuple(sorted(atoms)): 1}, Fraction(c)))
+        pairs.append(({tuple(sorted(atoms)): 1}, Fraction(c) if "/" in c else int(c)))
     return combine(pairs)
 
 

@@ -37,7 +37,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -74,7 +74,7 @@ from verify.trusted.automaton import (
     read_invariant,
     read_place,
 )
-from verify.trusted.heads import LINE, READ, Candidate, Machine, Reader, index_of, only_share
+from verify.trusted.heads import LINE, READ, Machine, Pair, Reader, index_of, only_share
 from verify.trusted.kernel import Rejected, reject
 from verify.trusted.model import (
     MOST_ROWS,
@@ -118,7 +118,7 @@ class Guide:
         form, last = self.take("split")
         return None if form is None else (parse(form), whole(last))
 
-    def rule(self, reader: Reader, query: State, candidates: Sequence[Candidate], width: range) -> Any:
+    def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
         """Returns how a head is read: by which rule, and what that asks for."""
         return self.take("rule")
 
@@ -145,6 +145,16 @@ class Entry:
     live: frozenset[int]
     classes: list[Class]
     kept: list[Class]
+
+
+class Queue(NamedTuple):
+    """What a register keeps: the last `by` numbers from low to high, in base b, times c."""
+
+    by: int
+    b: int
+    c: Number
+    low: int
+    high: int
 
 
 class Checker:
@@ -337,12 +347,13 @@ class Checker:
         if not all(i in entry.live for row in rows for i, _ in row):
             reject(f"{where}: a coordinate is read that is not among those that are known")
         reader = Reader(self.machine, self.invariants, classes, entry.live, where)
+        queues = {} if index % 2 else self.queues(block, classes, entry.live, where)
         leaves = []
         for i, (one, guide) in enumerate(zip(entry.classes, guides, strict=True)):
             matters = not last or one.label in self.answers
             parts: list[State] = []
             if index % 2 == 0 and (block.carry or block.feed):
-                parts = self.recur(block, classes, i, entry, guide, where)
+                parts = self.recur(block, classes[i], queues, entry, guide, where)
             elif matters:
                 parts = (
                     self.feed(block, classes[i], entry.live, guide, f"{where}, feed-forward")
@@ -539,7 +550,9 @@ class Checker:
             parts[n] = state
         return parts
 
-    def recur(self, block: Block, classes: list[State], i: int, entry: Entry, guide: Guide, where: str) -> list[State]:
+    def recur(
+        self, block: Block, state: State, queues: Mapping[int, Queue], entry: Entry, guide: Guide, where: str
+    ) -> list[State]:
         """Applies h_t = A·h_{t−1} + B·x_t with h_0 = 0, each row rounded as any row; then adds what is kept to the registers.
 
         What is kept after a position of a class is one of the class's kept states: by induction over positions, as that is
@@ -547,17 +560,16 @@ class Checker:
         """
         if block.heads:
             reject(f"{where}: there is no rule for heads and a recurrence in one block")
-        queues = {r: queue for r in block.carry if (queue := self.queue_of(r, block)) is not None}
         if any(c in queues for r, row in block.carry.items() if r not in queues for c, _ in row):
             reject(f"{where}: a queue is read by another row of the recurrence")
         limits = {item.sum: item.most for item in self.invariants if isinstance(item, Limited)}
-        state, result = classes[i], []
+        result = []
         for part in self.with_kept(state, entry):
             old, new = part.registers, {}
             for r in sorted(block.carry.keys() | block.feed.keys()):
                 at = f"{where}, recurrence, register {r}"
                 if r in queues:
-                    part, new[r] = self.queued(part, classes, entry, block.feed[r], queues[r], at)
+                    part, new[r] = self.queued(part, block.feed[r], queues[r], at)
                     continue
                 row = [(w, old.get(KEPT - c, {})) for c, w in block.carry.get(r, ())]
                 row += [(w, part.register(c)) for c, w in block.feed.get(r, ())]
@@ -571,7 +583,7 @@ class Checker:
                 here = replace(part, registers={r: p for r, p in part.registers.items() if r >= 0})
                 kept = replace(here, registers={KEPT - r: p for r, p in new.items() if r not in queues})
                 index, names = guide.target(kept, KEEP)
-                if not 0 <= index < len(entry.kept) or entry.kept[index].state.kind != i:
+                if not 0 <= index < len(entry.kept) or entry.kept[index].state.kind != state.kind:
                     reject(f"{where}: what is kept is not of the class")
                 target = entry.kept[index].state  # a register that no row writes is 0, so it must not say more of one
                 some = target.registers.keys() | {KEPT - r for r in new if r not in queues}
@@ -596,44 +608,43 @@ class Checker:
                 if joint is not None:
                     yield joint
 
-    def queue_of(self, r: int, block: Block) -> tuple[Delayed, int, Number] | None:
-        """Returns an invariant, b and c, if the register keeps h_t = b·h_{t−1} + c·e_t − c·b^m·l_t, and l_t is e_{t−m}."""
-        carry, feed = block.carry.get(r, []), dict(block.feed.get(r, []))
-        if len(carry) != 1 or len(feed) != 2 or carry[0][0] != r:
-            return None
-        b = carry[0][1].get((), 0)
-        for item in self.invariants:
-            if (
-                isinstance(item, Delayed)
-                and feed.keys() == {item.early, item.late}
-                and type(b) is int
-                and b >= 2
-                and 1 <= item.by <= MOST_DELAY
-            ):
-                c = feed[item.early].get((), 0)
-                if carry[0][1] == {(): b} and feed[item.early] == {(): c} and feed[item.late] == {(): -c * b**item.by}:
-                    return item, b, c
-        return None
+    def queues(self, block: Block, classes: list[State], live: frozenset[int], where: str) -> dict[int, Queue]:
+        """Returns the registers that keep h_t = b·h_{t−1} + c·e_t − c·b^m·l_t, where by an invariant l_t is e_{t−m}.
 
-    def queued(
-        self, part: State, classes: list[State], entry: Entry, feed: Row, queue: tuple[Delayed, int, Number], where: str
-    ) -> tuple[State, Polynomial]:
+        Each e is a whole number between the ends that it has over all classes.
+        """
+        found = {}
+        for r, feed in block.feed.items():
+            carry, fed = block.carry.get(r, []), dict(feed)
+            if len(carry) != 1 or len(fed) != 2 or carry[0][0] != r:
+                continue
+            b = carry[0][1].get((), 0)
+            for item in self.invariants:
+                if not isinstance(item, Delayed) or fed.keys() != {item.early, item.late} or type(b) is not int:
+                    continue
+                c = fed[item.early].get((), 0)
+                if b < 2 or not 1 <= item.by <= MOST_DELAY or fed[item.late] != {(): -c * b**item.by}:
+                    continue
+                if carry[0][1] == {(): b} and fed[item.early] == {(): c}:
+                    if not fed.keys() <= live:
+                        reject(f"{where}: a coordinate is not among those that are known")
+                    entering = [(state, state.register(i)) for state in classes for i in fed]
+                    if not all(
+                        state.is_integer(e) and all(type(x) is int for x in e.values()) for state, e in entering
+                    ):
+                        reject(f"{where}: what enters the queue, or leaves it, may be no whole number")
+                    ends = [end for state in classes for end in state.bounds(state.register(item.early))]
+                    found[r] = Queue(item.by, b, c, math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
+                    break
+        return found
+
+    def queued(self, part: State, feed: Row, queue: Queue, where: str) -> tuple[State, Polynomial]:
         """Returns h_t = c·Σ b^j·e_{t−j}, j = 0 … m − 1, by induction: b carries e_{t−m} on to j = m, and l_t takes it away.
 
-        Each e is a whole number between the ends that it has over all classes. No operator rounds: so both machines keep the same.
+        No operator rounds: so both machines keep the same.
         """
-        item, b, c = queue
-        low, high = 0, 0
-        for state in classes:
-            if not {item.early, item.late} <= entry.live:
-                reject(f"{where}: a coordinate is not among those that are known")
-            for i in (item.early, item.late):
-                entering = state.register(i)
-                if not state.is_integer(entering) or any(x.denominator != 1 for x in entering.values()):
-                    reject(f"{where}: what enters the queue, or leaves it, may be no whole number")
-            least, most = state.bounds(state.register(item.early))
-            low, high = min(low, math.floor(least)), max(high, math.ceil(most))
-        digits = (b**item.by - 1) // (b - 1)
+        by, b, c, low, high = queue
+        digits = (b**by - 1) // (b - 1)
         name, after = part.fresh("q"), part.fresh("p")
         box = {**part.box, name: Integer(low * digits, high * digits), after: Integer(low * digits, high * digits)}
         part = replace(part, box=box)

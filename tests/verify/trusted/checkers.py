@@ -26,10 +26,10 @@ def accepted(checker: ModuleType, theorem: Any, proof: Any) -> bool:
     return True
 
 
-def stored_proof(id: str) -> tuple[Any, Any]:
-    """The one theorem of a claim, with the proof that is committed."""
+def stored_family(id: str) -> tuple[Any, Any]:
+    """The theorem on a family of prefixes that a claim's one proof has in it, and its part of the proof that is committed."""
     [[item]] = load(STORED)[id].values()
-    return item["theorem"], item["proof"]
+    return item["theorem"]["family"], item["proof"]["family"]
 
 
 def places(value: Any, path: Place = ()) -> Iterator[Place]:

@@ -10,7 +10,7 @@ import pytest
 
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
-from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_proof
+from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_family
 from verify.oracles.lower_bounds import TURING, LowerBound, loop
 from verify.oracles.reductions import FINDER, inputs, written_as
 from verify.trusted import halting
@@ -23,7 +23,7 @@ MOST_HINTS = 12  # that are changed
 
 @pytest.fixture(scope="module")
 def stored() -> tuple[Any, Any]:
-    return stored_proof("5.4/lower-turing")
+    return stored_family("5.4/lower-turing")
 
 
 def is_true(theorem: Any) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verify.test_reductions import by_text, reaches_all
-from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_proof
+from tests.verify.trusted.checkers import accepted, accepted_changes, at, other_steps, places, stored_family
 from verify.oracles.lower_bounds import (
     BESIDE_ORACLE,
     COUNTING,
@@ -45,7 +45,7 @@ MOST_HINTS = 8  # that are changed, of one proof
 @pytest.fixture(scope="module")
 def stored() -> dict[str, tuple[Any, Any]]:
     """Each theorem with the proof that is committed."""
-    return {id: stored_proof(id) for id in BOUNDS}
+    return {id: stored_family(id) for id in BOUNDS}
 
 
 def right_answer(theorem: Any, words: Sequence[str], size: int) -> str:

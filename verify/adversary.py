@@ -31,7 +31,7 @@ from circuits.child import DiedError, cores, forked, in_turn
 from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
-from verify.lattices import Question, by_lattice, prompt_of
+from verify.lattices import SIZES, Question, by_lattice, prompt_of
 from verify.leaves import Kept
 from verify.oracles import reductions
 from verify.oracles.reductions import Bits, Reduction, Words
@@ -386,8 +386,8 @@ def attack(
     require_repeatable(rnn, few)
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
-        for size in (64, 128, 192) if n_max is None else (n_max,):
-            if size >= 8 and (sequences := by_lattice(rnn, task, size, wind)) is not None:
+        for size in SIZES.get(task, ()) if n_max is None else (n_max,):
+            if (sequences := by_lattice(rnn, task, size, wind)) is not None:
                 return of_numbers(rnn, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind, keep)

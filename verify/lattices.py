@@ -95,13 +95,14 @@ def counting(n: int) -> Family:
     return Family([1] * n, list(range(n)), 1, n, ask)
 
 
-def istree(n: int) -> Family:
-    """Returns forests: n stars with a centre and one leaf that never changes, and n leaves more, each of some star.
+def istree(vertices: int) -> Family:
+    """Returns forests of so many vertices: n stars with a centre and one leaf that never changes, and n leaves, each of some star.
 
     Vertices: 1 … n the leaves, n + 1 … 2n the centres, 2n + 1 … 3n the first leaves. A leaf i is of star a in one forest, of star b
     in the other. Bob joins i to the first leaf of b, and all centres but those of a and b to that of b. In one forest that is a
     tree. In the other, i is of star b already, so there is a cycle.
     """
+    n = vertices // 3
     fixed = [vertex for c in range(1, n + 1) for vertex in (n + c, 2 * n + c)]
     base = [*fixed, *(vertex for leaf in range(1, n + 1) for vertex in (leaf, n + 1))]
     places = list(range(2 * n + 1, 4 * n, 2))
@@ -125,6 +126,10 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
 }
 
 
+SIZES = dict.fromkeys(FAMILIES, (64, 128, 192)) | {"istree": (192, 384, 576)}  # where none is asked for
+FEWEST = 8  # numbers that may be chosen
+
+
 def prompt_of(task: str, tokens: Sequence[int], question: Question) -> str:
     """Returns a sequence and its question as the task writes them."""
     if task == "istree":
@@ -143,6 +148,8 @@ def by_lattice(
     if task not in FAMILIES or rnn.reads_words:
         return None
     family = FAMILIES[task](n)
+    if len(family.places) < FEWEST:
+        return None
     if (linear := _rows(rnn, family)) is None:
         return None
     rows, modulus = linear

@@ -39,18 +39,26 @@ DESCRIPTION = __doc__.partition("\n")[2].strip()
 
 
 def store(subject: Subject, about: About, old: Document | None) -> Iterator[Interval]:
-    """Writes the document, and gives each interval as it is certified. old: what is stored. Raises NotCertified."""
+    """Writes the document, and gives each interval as it is certified. old: what is stored. Raises NotCertified.
+
+    A document that is begun is asked of the small checker; another one goes on as it is.
+    """
     found, written, cases = list[Interval](), time.monotonic(), questions(subject, about)
-    kept = keep(old, cases)
+    kept, accepted = keep(old, cases), about == "rounding" if old is None else old.accepted
+
+    def write() -> None:
+        intervals_ = whole(subject, found, kept)
+        write_text(path_of(subject, about), text_of(Document(subject, about, cases, intervals_, accepted)))
+
     try:
-        for one in intervals(subject, about, kept):
+        for one in intervals(subject, about, kept, accepted=accepted):
             found.append(one)
             if time.monotonic() > written + SECONDS:
-                _write(subject, about, cases, found, kept)
+                write()
                 written = time.monotonic()
             yield one
     finally:
-        _write(subject, about, cases, found, kept)
+        write()
 
 
 def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[Interval]:
@@ -60,19 +68,13 @@ def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[Interval]:
     return [one for one in old.intervals if asked(old.questions, one) == asked(cases, one)]
 
 
-def _write(
-    subject: Subject,
-    about: About,
-    cases: tuple[Question, ...],
-    found: Sequence[Interval],
-    kept: Sequence[Interval],
-) -> None:
-    """Writes what was looked at, and after it what was kept, up to the first gap."""
-    whole = [*found]
+def whole(subject: Subject, found: Sequence[Interval], kept: Sequence[Interval]) -> tuple[Interval, ...]:
+    """Returns what was looked at, and after it what was kept, up to the first gap."""
+    result = [*found]
     for old in kept:
-        if old.low == (whole[-1].high + 1 if whole else subject.n):
-            whole.append(old)
-    write_text(path_of(subject, about), text_of(Document(subject, about, cases, tuple(whole))))
+        if old.low == (result[-1].high + 1 if result else subject.n):
+            result.append(old)
+    return tuple(result)
 
 
 @cli.command(PROG)

@@ -222,7 +222,7 @@ def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ("", "name a construction (istree, "),
+        ("", "name a construction ("),
         ("nothing", "there is no construction 'nothing'; there are counting, "),
         ("istree --model cot", "istree has no model 'cot'; it has transformer, rag, hybrid"),
         ("index --variant lean", "index has no variant lean; it has printed, repaired"),

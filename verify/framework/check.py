@@ -185,7 +185,7 @@ class Check:
             return
         self.within(*subject.dossier.scope)
         document = Kept(subject, about, self.seed)
-        text = f"{range}; {document.name}"
+        text = f"{range}; {document.name}{', accepted by the small checker' * document.accepted}"
         if self._begin(text):
             seen = Seen(document.build, None, self.tick, None)
             for case in document.built:

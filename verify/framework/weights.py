@@ -71,7 +71,7 @@ class Kept:
                 f"{path_of(subject, about).name} is not there: python -m verify.store {name_of(subject, about)}"
             )
         self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
-        self.last = document.intervals[-1].high
+        self.last, self.accepted = document.intervals[-1].high, document.accepted
         self._renewal = Renewal(document, seed)
 
     @property

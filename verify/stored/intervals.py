@@ -11,6 +11,9 @@ those that a user gets, who gives n as an int: in all of a document of up to FEW
 few intervals are certified anew, and what the check says must have the stored digest. Which ones follows from all weights, from
 the checker's own text and from the seed of the run.
 
+An accepted document is one of rounding of which the small checker (verify/trusted/rounding.py) accepted a certificate of each
+interval. Of the others the static checker alone says that they are certified.
+
 What a forger could do: to write a document for weights that nobody has certified. He is caught where one of the few intervals
 that are certified anew is refused, or has a digest that was made up. But he can compute which ones these are, certify those
 alone, and make up the digests of the others. Only another seed, or `python -m verify.store --all`, shows that. An interval that
@@ -34,10 +37,13 @@ from verify.certificates.building import Part, chosen_sizes, forms_of, model_of,
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, judge
 from verify.dossiers.dossier import About, Subject
 from verify.dossiers.registry import find_dossiers
+from verify.rounding.checker import Report
 from verify.rounding.model import Model, first_difference
 from verify.stored.questions import question_from, texts_of
+from verify.trusted.kernel import Rejected
 
 SCHEMA = 2
+SMALL = "verify/trusted/rounding.py"  # who accepts
 FOLDER = Path(__file__).parent
 DIGITS = 16  # of a digest, hexadecimal
 FEW_INTERVALS = 200  # up to which three n of each are compared with the matrices that users get
@@ -106,12 +112,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Document:
-    """A document: of which subject and what, the questions at all of its n, and its intervals."""
+    """A document: of which subject and what, the questions at all of its n, and its intervals.
+
+    accepted: whether the small checker accepted a certificate of each interval.
+    """
 
     subject: Subject
     about: About
     questions: tuple[Question, ...]
     intervals: tuple[Interval, ...]
+    accepted: bool = False
 
     @property
     def sha256(self) -> str:
@@ -188,10 +198,12 @@ def asked(cases: Sequence[Question], interval: Interval) -> Sequence[Question]:
     ]
 
 
-def intervals(subject: Subject, what: About, known: Sequence[Interval] = ()) -> Iterator[Interval]:
+def intervals(
+    subject: Subject, what: About, known: Sequence[Interval] = (), *, accepted: bool = False
+) -> Iterator[Interval]:
     """All of them, from the subject's n to its last. known: what need not be certified again where the weights are the same.
 
-    Raises NotCertified.
+    accepted: as a document has it. Raises NotCertified.
     """
     low, kept = subject.n, {interval.low: interval for interval in known}
     while low <= subject.last:
@@ -199,7 +211,7 @@ def intervals(subject: Subject, what: About, known: Sequence[Interval] = ()) -> 
         if one is None or one.high > subject.last or not is_unchanged(subject, one):
             part = built(subject, low, subject.last)
             compare(subject, part)
-            one = certified(subject, what, part)
+            one = certified(subject, what, part, accepted=accepted)
         yield one
         low = one.high + 1
 
@@ -227,17 +239,30 @@ def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
         raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
 
-def certified(subject: Subject, what: About, part: Part) -> Interval:
-    """The check itself. Raises NotCertified."""
-    certified_pieces = _rounding(part) if what == "rounding" else _program(subject, part)
+def certified(subject: Subject, what: About, part: Part, *, accepted: bool = False) -> Interval:
+    """The check itself. accepted: by the small checker too. Raises NotCertified."""
+    certified_pieces = _rounding(part, accepted=accepted) if what == "rounding" else _program(subject, part)
     return Interval(part.low, form_of(part), tuple(certified_pieces))
 
 
-def _rounding(part: Part) -> list[Piece]:
+def _rounding(part: Part, *, accepted: bool) -> list[Piece]:
     judged = judge(part.model, part.inputs)
-    if judged.verdict != CERTIFIED:
+    if judged.verdict != CERTIFIED or judged.report is None:
         raise NotCertified(part.low, part.high, judged.where, judged.what, judged.verdict)
-    return [Piece(part.high, digest(said_of_rounding(judged)))]
+    said = said_of_rounding(judged)
+    return [Piece(part.high, digest([said, _accepted(part, judged.report)] if accepted else said))]
+
+
+def _accepted(part: Part, report: Report) -> str:
+    """Returns what the small checker says of a certificate that is made of this report. Raises NotCertified where it rejects."""
+    from verify.certificates.finder import certificate_of
+    from verify.trusted import rounding
+
+    try:
+        certificate, rows = certificate_of(part.model, part.inputs, report)
+        return f"{rounding.check(json.dumps(certificate).encode(), rows)} classes"
+    except Rejected as why:
+        raise NotCertified(part.low, part.high, "the small checker", str(why), UNKNOWN) from why
 
 
 def said_of_rounding(judged: Judged) -> object:
@@ -299,7 +324,9 @@ def difference_at(subject: Subject, model: Model, n: int) -> str:
 def text_of(document: Document) -> str:
     """As it is stored: an interval a line."""
     cases = [f"{case.asked} {case.high}" for case in document.questions]
-    said = {"schema": SCHEMA, "of": about(document.subject), "about": document.about, "questions": cases}
+    said = {"schema": SCHEMA, "of": about(document.subject), "about": document.about}
+    said |= {"checker": SMALL} if document.accepted else {}
+    said |= {"questions": cases}
     head = json.dumps(said, ensure_ascii=False)
     lines = ",\n".join(f'"{interval.line}"' for interval in document.intervals)
     return f'{head[:-1]}, "intervals": [\n{lines}\n]}}\n'
@@ -321,7 +348,7 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
             low = stored_intervals[-1].high + 1
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of intervals: {error}") from error
-    document = Document(subject, what, cases, tuple(stored_intervals))
+    document = Document(subject, what, cases, tuple(stored_intervals), said.get("checker") == SMALL)
     if text_of(document) != text:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}, n = {subject.n} … {subject.last}")
     if not stored_intervals or low > subject.last + 1 or (whole and low != subject.last + 1):
@@ -396,7 +423,7 @@ class Renewal:
         subject = self.document.subject
         part = built(subject, interval.low, interval.high)
         compare(subject, part)
-        if certified(subject, self.document.about, part) != interval:
+        if certified(subject, self.document.about, part, accepted=self.document.accepted) != interval:
             what = f"the check says something else of n = {interval.low} … {interval.high}"
             raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy} --all")
 
@@ -408,7 +435,7 @@ class Renewal:
                 return
             part = built(subject, low, subject.last)
             compare(subject, part)
-            certified(subject, self.document.about, part)
+            certified(subject, self.document.about, part, accepted=self.document.accepted)
             low = part.high + 1
 
     @property

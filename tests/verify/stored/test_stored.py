@@ -35,6 +35,7 @@ from verify.framework.seen import Refuted, Undecided
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Interval, Renewal
 from verify.stored.questions import canonical
+from verify.trusted import heads
 
 RECALL = find_subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
@@ -130,7 +131,7 @@ def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatc
         stored.read(RECALL, "rounding")
     certified = list[int]()
     real = stored.certified
-    monkeypatch.setattr(stored, "certified", lambda *args: (certified.append(args[2].low), real(*args))[1])
+    monkeypatch.setattr(stored, "certified", lambda *of, **by: (certified.append(of[2].low), real(*of, **by))[1])
     assert [*store.store(RECALL, "rounding", partial)] == whole
     assert certified == [one.low for one in whole[5:]]
 
@@ -426,7 +427,12 @@ def of_another_question(document: dict[str, Any]) -> None:
     document["questions"] = [f"{'0' * 16} {1 << 17}"]
 
 
+def of_another_checker(document: dict[str, Any]) -> None:
+    del document["checker"]
+
+
 FORGERIES = (
+    of_another_checker,
     of_another_question,
     dropped,
     widened,
@@ -459,6 +465,22 @@ def test_a_forged_document_is_refused(forge: Callable[[dict[str, Any]], None], t
     assert actual.note
 
 
+def test_a_document_of_the_static_checker_does_not_pass_as_accepted() -> None:
+    questions, intervals = stored.questions(RECALL, "rounding"), tuple(stored.intervals(RECALL, "rounding"))
+    verdicts = []
+    for accepted in (False, True):
+        text = stored.text_of(Document(RECALL, "rounding", questions, intervals, accepted))
+        stored.path_of(RECALL, "rounding").write_text(text, encoding="utf-8")
+        verdicts.append(row(RECALL).verdict)
+    assert verdicts == [Verdict.HOLDS, Verdict.UNKNOWN]
+
+
+def test_what_the_small_checker_rejects_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heads.Reader, "needed", lambda reader, keys: 10**9)
+    with pytest.raises(stored.NotCertified, match=r"n = 4 … 4: the small checker: .* is needed"):
+        made(RECALL, "rounding")
+
+
 def test_without_a_document_nothing_is_said() -> None:
     actual = row(RECALL)
     assert actual.verdict is Verdict.UNKNOWN
@@ -475,8 +497,6 @@ def test_what_a_forger_can_do_is_found_by_another_seed() -> None:
         one if one.low in renewed else replace(one, pieces=(replace(one.pieces[0], found="0" * 16),))
         for one in document.intervals
     )
-    stored.path_of(RECALL, "rounding").write_text(
-        stored.text_of(Document(RECALL, "rounding", document.questions, forged)), encoding="utf-8"
-    )
+    stored.path_of(RECALL, "rounding").write_text(stored.text_of(replace(document, intervals=forged)), encoding="utf-8")
     assert row(RECALL).verdict is Verdict.HOLDS
     assert any(row(RECALL, seed=seed).verdict is not Verdict.HOLDS for seed in (1, 2, 3))

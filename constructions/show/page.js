@@ -270,7 +270,7 @@ function drawTable() {
     data.heads.forEach(({block: of, part}, i) => {
       if (of !== block) return;
       const head = now.heads[i];
-      const tr = row("head" + (head.idle ? " idle" : ""), [block, part, head.where, head.because], head.writes, colour(i));
+      const tr = row("head" + (head.idle ? " idle" : "") + (head.decides ? " decides" : ""), [block, part, head.where, head.because], head.writes, colour(i));
       tr.children[1].title = data.heads[i].says;
       singles(tr, i);
     });
@@ -298,6 +298,7 @@ function show(wanted) {
   byId("count").textContent = "token " + now.position + " (" + (step + 1) + " of " + data.steps.length + ")";
   history.replaceState(null, "", "#" + now.position); // the address leads to this token
   byId("says").textContent = now.says;
+  byId("decided").textContent = now.decided;
   byId("found").hidden = !now.search;
   byId("found").textContent = now.search ? "The search: " + now.search.pattern : "";
   list(byId("focus"), Object.entries(now.focus || {}),

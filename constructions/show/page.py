@@ -20,7 +20,14 @@ from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.cli import CommandError
 from constructions.show.matches import Match, find_match
 from constructions.show.trace import TokenTrace, Trace
-from constructions.show.trace_text import show_attended, show_because, show_binding, show_value, show_values
+from constructions.show.trace_text import (
+    show_attended,
+    show_because,
+    show_binding,
+    show_decision,
+    show_value,
+    show_values,
+)
 from constructions.wiring.reading import sentence
 
 HERE = Path(__file__).parent
@@ -149,7 +156,8 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
         entry: dict[str, Any] = {
             "position": position,
             "produced": token.response or token.produced,
-            "says": page.says(token) or page.where(token) + generic_sentence(token, match, trace),
+            "says": page.says(token) or page.where(token) + generic_sentence(token, match),
+            "decided": _decided(token, trace),
             "heads": [
                 {
                     "to": to,
@@ -157,6 +165,7 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
                     "because": show_because(head, quantum),
                     "idle": head.idle,
                     "none": head.fell_back,
+                    "decides": head is token.decided,
                     "writes": show_values(head.reads, quantum),
                 }
                 for head, to in zip(token.attended, _patterns(trace, position), strict=True)
@@ -185,8 +194,16 @@ def _rules(token: TokenTrace) -> list[str]:
     return [name for name in fired if not name.startswith("clear")]
 
 
-def generic_sentence(token: TokenTrace, match: Match | None, trace: Trace) -> str:
-    """A step of which the task says nothing: what was searched, or what was read, what fired and what was written."""
+def _decided(token: TokenTrace, trace: Trace) -> str:
+    """Names the head that decided the word, with what it reads."""
+    text, head = show_decision(token), token.decided
+    if head is None:
+        return text
+    return f"{text} It reads {show_attended(head, trace.tokens, trace.quantum)}: {show_because(head, trace.quantum)}."
+
+
+def generic_sentence(token: TokenTrace, match: Match | None) -> str:
+    """Tells a step of which the task says nothing: what was searched, or what was read, what fired and what was written."""
     if match is not None:
         if match.matched is None:
             return f"Searches all that stands before {START_SEARCH}, and finds no match."
@@ -194,13 +211,6 @@ def generic_sentence(token: TokenTrace, match: Match | None, trace: Trace) -> st
     if token.response:
         return f"Reads {token.token}; what was found goes on with {token.response}."
     rules = ", ".join(_rules(token))
-    sentence = f"Reads {token.token}, writes {token.produced}" + (
+    return f"Reads {token.token}, writes {token.produced}" + (
         f", by the rule: {rules}." if token.kept and rules else "."
     )
-    heads = [head for head in token.attended if not head.idle]
-    if heads:
-        head = heads[-1]
-        because = show_because(head, trace.quantum)
-        place = name_place(head.block, name_part("head", head.number, head.name))
-        sentence += f" There, {place} reads {show_attended(head, trace.tokens, trace.quantum)}: {because}."
-    return sentence

@@ -20,7 +20,7 @@ from constructions.engines.indexed.head import Attended
 from constructions.engines.indexed.winners import Winners
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
-from constructions.rows import HeadRows, Row
+from constructions.rows import HeadRows, Layer, Row
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.softmax import softmax
 from precision.winners import winners_share
@@ -41,10 +41,34 @@ class Steps:
     streams: Sequence[Stream]
     heads: Sequence[Sequence[_Head]]
     next_tokens: Sequence[int]
+    weights: Weights
 
     def attention(self, position: int) -> Sequence[Sequence[Pattern]]:
         """Whom each head of each block reads there. position: from 1."""
         return [[head.pattern(position) for head in block] for block in self.heads]
+
+    def reading(self, block: int, number: int, position: int) -> Sequence[int]:
+        """Returns what a head reads there, before W_O, in quanta. block, number, position: from 1."""
+        return self.heads[block - 1][number - 1].reading(position)
+
+    @cached_property
+    def layers(self) -> Sequence[Layer]:
+        """The blocks, with weights as integers in quanta."""
+        return [layer.changed(lambda weight: weight.quanta) for layer in self.weights.blocks]
+
+    def argmax(self, registers: Sequence[int]) -> int:
+        """Returns the token that the output head makes of these registers, in quanta: the first of the likeliest."""
+        factors = [(column, registers[j]) for column, j in enumerate(self._outputs[0]) if registers[j]]
+        logits = _dot(self._outputs[1], factors, self.weights.arithmetic, len(self.weights.model.unembed))
+        return int(np.argmax(logits))
+
+    @cached_property
+    def _outputs(self) -> tuple[Sequence[int], Sequence[Integers]]:
+        """Returns the registers that the output head reads, and the column of each, in quanta."""
+        unembed = self.weights.model.unembed
+        used = np.flatnonzero(unembed.any(axis=0)).tolist()
+        numbers, places = self.weights.distinct(unembed[:, used])
+        return used, list(np.array(numbers, object)[places].T)
 
 
 def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
@@ -67,13 +91,13 @@ def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) 
                 cache[id(column)] = column, column.to_quanta(exponent)
         streams.append([cache[id(column)][1] for column in columns])
 
-    weights = Weights(model, arithmetic).blocks
+    weights = Weights(model, arithmetic)
 
     def keep_head(block: int, number: int, attention: Attended) -> None:
-        heads[block - 1].append(_Head(weights[block - 1].heads[number], arithmetic, streams[-1], attention))
+        heads[block - 1].append(_Head(weights.blocks[block - 1].heads[number], arithmetic, streams[-1], attention))
 
     run = indexed.run(model, arithmetic, tokens, observe=keep, observe_head=keep_head)
-    return Steps(streams, heads, [int(token) for token in run.next_tokens])
+    return Steps(streams, heads, [int(token) for token in run.next_tokens], weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +115,14 @@ class _Head:
         if position not in self.patterns:
             self.patterns[position] = self._pattern(position - 1)
         return self.patterns[position]
+
+    def reading(self, position: int) -> Sequence[int]:
+        """Returns Σ weight·value over the pattern, before W_O, in quanta. position: that asks, from 1."""
+        pattern = self.pattern(position)
+        seen = [[register[k - 1] for k, _ in pattern] for register in self.before]
+        weights = list(enumerate(weight for _, weight in pattern))
+        values = [_dot(seen, _factors(row), self.arithmetic, len(pattern)) for row in self.weights.value]
+        return [int(_dot([*value[:, None]], weights, self.arithmetic, 1)[0]) for value in values]
 
     def _pattern(self, place: int) -> Pattern:
         if self.found.certified[place] and self.found.winners is not None:

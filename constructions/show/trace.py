@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from constructions.show.decision import decide
 from constructions.wiring.affine import Affine
 from constructions.wiring.lookup import Lookup
 from constructions.wiring.needs import Registers
@@ -90,6 +91,7 @@ class TokenTrace:
     """One position. before_output: the registers behind the last attention or recurrence. produced: the argmax there.
 
     response: the token that follows if it is not the argmax but came from the model's surroundings, such as a search result.
+    decided: the last head for which another token is produced if it reads position 1, and `otherwise` that token; see decision.py.
     """
 
     position: int
@@ -100,6 +102,8 @@ class TokenTrace:
     kept: tuple[Kept, ...]
     wrote: tuple[Wrote, ...]
     before_output: Mapping[str, Fraction]
+    decided: Attended | None = None
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,8 +159,22 @@ class Trace:
         produced = self.wired.vocabulary[self.steps.next_tokens[position - 1]]
         following = self.tokens[position] if position < len(self.tokens) else produced
         response = "" if following == produced else following
+        decision = None if response else decide(self.steps, position)
+        decided, otherwise = None, ""
+        if decision is not None:
+            otherwise = self.wired.vocabulary[decision.otherwise]
+            (decided,) = (head for head in attended if (head.block, head.number) == (decision.block, decision.number))
         return TokenTrace(
-            position, self.tokens[position - 1], produced, response, tuple(attended), tuple(kept), tuple(wrote), last
+            position,
+            self.tokens[position - 1],
+            produced,
+            response,
+            tuple(attended),
+            tuple(kept),
+            tuple(wrote),
+            last,
+            decided,
+            otherwise,
         )
 
     def _attended(self, block: int, number: int, head: Head, pattern: Pattern, before: Registers) -> Attended:

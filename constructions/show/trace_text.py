@@ -95,6 +95,16 @@ def show_values(values: Mapping[str, Fraction], quantum: Fraction) -> str:
     return ", ".join(show_binding(name, value, quantum) for name, value in nonempty.items())
 
 
+def show_decision(token: TokenTrace) -> str:
+    """Names the head that decided the word, and the word without it; "" for a model without heads, or a search result."""
+    if token.response or not token.attended:
+        return ""
+    if (head := token.decided) is None:
+        return "No head alone decides the next token."
+    place = name_place(head.block, name_part("head", head.number, head.name))
+    return f"The next token is decided by {place}: without a match there, {token.otherwise} would follow."
+
+
 def print_trace(
     trace: Trace,
     console: Console,
@@ -133,7 +143,7 @@ def print_trace(
         console.print(Rule(title, align="left", style="dim"))
         if token.response:
             continue
-        if story := narrate(token.before_output, token.produced):
+        if story := " ".join(filter(None, (narrate(token.before_output, token.produced), show_decision(token)))):
             console.print(Text(story, style="italic"))
         _print_rows(console, _step_rows(trace, token))
 
@@ -244,6 +254,13 @@ def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str]
                 "produced": token.produced,
                 "response": token.response,
                 "says": narrate(token.before_output, token.produced),
+                "decided_by": token.decided
+                and {
+                    "block": token.decided.block,
+                    "number": token.decided.number,
+                    "head": token.decided.name,
+                    "otherwise": token.otherwise,
+                },
                 "heads": heads,
                 "recurrences": [
                     {"block": k.block, "registers": {n: str(v) for n, v in k.values.items()}} for k in token.kept

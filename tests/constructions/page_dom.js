@@ -48,8 +48,9 @@ const numbers = (node, ...names) => names.map((name) => Number(node.getAttribute
 context.look = () => {
   const svg = ids.stage.all("svg")[0];
   shown.push({
-    says: ids.says.textContent, count: ids.count.textContent, address: location.hash, found: ids.found.hidden ? null : ids.found.textContent,
+    says: ids.says.textContent, decided: ids.decided.textContent, count: ids.count.textContent, address: location.hash, found: ids.found.hidden ? null : ids.found.textContent,
     rows: ids.parts.all("tr").map((tr) => tr.children.map((td) => td.textContent)),
+    deciding: ids.parts.all("tr").flatMap((tr, i) => tr.className.includes("decides") ? [i] : []),
     marked: ids.context.all("span").filter((s) => s.className.includes("group")).map((s) => s.textContent),
     texts: svg ? svg.all("text").map((t) => t.textContent) : [],
     circles: svg ? svg.all("circle").map((c) => numbers(c, "cx", "cy", "r")) : [],

@@ -214,6 +214,10 @@ def test_every_finding_runs_at_any_precision(capsys: pytest.CaptureFixture[str],
 def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--edges", "1-2,2-3,2-4", "--trace")
     assert "At 2, reached from its father 1. The next edge leads to the father 1, the one after it to 3." in text
+    decided = (
+        "go there. The next token is decided by block 8, head 1 (edge after the next): without a match there, NO would"
+    )
+    assert decided in " ".join(text.split())
     assert re.search(r"5  head 1 \(edge just walked\) +4 \(2\) +self = 2 = current, other = 1 = +walked = 1/2", text)
     assert re.search(r"8  head 1 \(edge after the next\) +8 \(2\) +self = 2 = current, edge_count ≈", text)
     assert re.search(r"9  head 1 \(seen before\) +1 \(<s>\) +none with current = 3 = next +seen = 1", text)
@@ -233,6 +237,8 @@ def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
     steps = document(capsys, "--edges", "1-2,2-3", "--trace")["trace"]
     assert isinstance(steps, list)
     assert [step["produced"] for step in steps] == ["1", "2", "3", "2", "1", "YES"]
+    assert steps[0]["decided_by"] is None
+    assert steps[1]["decided_by"] == {"block": 7, "number": 1, "head": "next edge", "otherwise": "NO"}
     walked = [head["reads"]["walked"] for step in steps for head in step["heads"] if head["head"] == "edge just walked"]
     quantum = TRANSFORMER.build(3).arithmetic.format.quantum
     assert all(Fraction(value) % quantum == 0 for value in walked)

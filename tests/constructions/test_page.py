@@ -161,6 +161,25 @@ def test_a_page_explains_its_captions(pages: dict[str, Path]) -> None:
     assert data_of(pages["recall transformer"])["captions"] == ""
 
 
+@pytest.mark.parametrize("title", RUNS)
+def test_a_sentence_names_the_head_that_decided(pages: dict[str, Path], title: str) -> None:
+    """The head's line is marked, and the sentence has what stands there; a model without heads has no such sentence."""
+    data, named = data_of(pages[title]), 0
+    for at, step in zip(shown(pages[title])["steps"], data["steps"], strict=True):
+        if not at["deciding"]:
+            assert at["decided"] in ("", "No head alone decides the next token.")
+            assert bool(at["decided"]) == bool(data["heads"])
+            continue
+        (line,) = at["deciding"]
+        block, part, where, because, _ = at["rows"][line]
+        without = rf"The next token is decided by block {block}, {re.escape(part)}: without a match there, (\S+) would follow\. "
+        match = re.fullmatch(without + re.escape(f"It reads {where}: {because}."), at["decided"])
+        assert match is not None
+        assert match[1] != step["produced"]
+        named += 1
+    assert (named > 0) == bool(data["heads"])
+
+
 def test_a_token_s_step_and_a_machine_s_have_two_names(pages: dict[str, Path]) -> None:
     for title in RUNS:
         text = re.sub(

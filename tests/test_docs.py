@@ -9,14 +9,18 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
+from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from constructions.models.registry import find_constructions, find_parts
+from tests.hostile.commands import SLOW, USUAL
 from verify.dossiers.registry import find_dossiers
 from verify.findings import PROG, entries, known_findings, main, markdown
 from verify.framework.claim import Kind, Verdict
@@ -208,6 +212,81 @@ def test_a_long_printed_command_has_the_options_that_it_names(command: str, tmp_
         [sys.executable, "-m", module, "--help"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert [one for one in argv if one.startswith("--") and not re.search(rf"{one}\b", ran.stdout)] == []
+
+
+GENERATED = ("findings", "ledger")  # whose commands are tested as claims are
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(p for p in DOCS.glob("*.md") if p.stem not in GENERATED)]
+
+
+def inline(pattern: str) -> list[tuple[str, str]]:
+    """Each page, and each text between backticks outside of its blocks that begins with the pattern."""
+    found = []
+    for path in sorted(TEXTS):
+        text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+        found += [
+            (path.relative_to(ROOT).as_posix(), code.replace("\n", " "))
+            for code in re.findall(rf"`({pattern}[^`]*)`", text)
+        ]
+    return sorted(set(found))
+
+
+@pytest.fixture(scope="module")
+def helps() -> Callable[[str], str]:
+    """The help of a module's command."""
+
+    @cache
+    def text(command: str) -> str:
+        argv = [sys.executable, "-m", *command.split(), "--help"]
+        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+    return text
+
+
+@pytest.mark.parametrize(("page", "command"), inline("python -m [a-z]"))
+def test_a_command_in_a_sentence_is_one(page: str, command: str, helps: Callable[[str], str]) -> None:
+    """It names a module, its options, and where it takes one of a few words, one of these."""
+    _, _, module, *argv = shlex.split(command.partition(" > ")[0])
+    if module.startswith("tests."):
+        assert find_spec(module) is not None
+        return
+    if f'title="{module.replace(".", "/")}.py"' in (ROOT / page).read_text(encoding="utf-8"):
+        module = "constructions run"  # a model that the page makes takes the options that all take
+    text = helps(f"{module} {argv[0]}" if argv[:1] in (["run"], ["zoo"]) else module)
+    for option, value in pairwise([*argv, ""]):
+        if option.startswith("--"):
+            assert re.search(rf"(?<![\w-]){option}\b", text), f"{page}: {command}"
+            choices = re.search(rf"(?<![\w-]){option} \{{([^}}]*)\}}", text)
+            assert choices is None or value.isupper() or value in choices[1].split(",")
+
+
+@pytest.mark.parametrize(("page", "command"), inline("pytest "))
+def test_a_run_of_pytest_in_a_sentence_is_one(page: str, command: str, pytestconfig: pytest.Config) -> None:
+    for word in shlex.split(command)[1:]:
+        if word.startswith("--"):
+            assert pytestconfig.getoption(word, default=...) is not ..., f"{page}: {command}"
+        elif word.endswith("/") or word.startswith("tests/"):
+            assert (ROOT / word).exists(), f"{page}: {command}"
+
+
+def test_each_target_of_make_and_each_extra_on_a_page_is_one() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.M))
+    named = {command.split()[1] for _, command in inline("make ")}
+    assert {"verify", "extras-test"} <= named <= targets
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    wanted = {name for _, command in inline("pip install ") for name in re.findall(r"\[([\w,]+)\]", command)}
+    assert "parquet" in wanted <= set(extras)
+
+
+def test_each_option_in_a_sentence_is_one_of_some_command(
+    helps: Callable[[str], str], pytestconfig: pytest.Config
+) -> None:
+    others = ("constructions run", "constructions zoo", "verify.adversary", "verify.capacity")
+    texts = " ".join(helps(command) for command in sorted({*others, *(use.module for use in (*USUAL, *SLOW))}))
+    for page, code in inline("--[a-z]"):
+        for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
+            known = re.search(rf"(?<![\w-]){option}\b", texts) or pytestconfig.getoption(option, default=...) is not ...
+            assert known, f"{page}: {code}"
 
 
 def test_the_parts_of_a_page_are_called_as_it_says() -> None:

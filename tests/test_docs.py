@@ -190,7 +190,7 @@ def printed_commands(*pages: str) -> list[str]:
     return [re.split(r" +#| && ", line)[0] for line in lines]
 
 
-LONG = r"--steps|--export|verify\.(?:theorem istree|replay|induction|certify|adversary)|simulate|bb4|--rnn recall"
+LONG = r"--steps|--export|verify\.(?:theorem istree|replay|induction|adversary)|turing-cot"
 PRINTED = printed_commands("commands", "circuits", "exports")
 
 

@@ -154,6 +154,26 @@ else:
     Trainer(model=model, args=how, train_dataset=data).train()
     answer["trained"] = [pipe(prompt, return_full_text=False)[0]["generated_text"] for prompt in prompts]
 """
+# Whole chains of thought, by `generate`, by a pipeline in one batch, and after a step of Trainer whose rate is 0.
+WHOLE = """
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments, pipeline
+torch.set_num_threads(1)
+answer = []
+for folder, prompts in given:
+    model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+    pipe = pipeline("text-generation", model=model, tokenizer=tokenizer)
+    batch = tokenizer(prompts, return_tensors="pt", padding=True)
+    said = {"generate": tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True)}
+    said["pipeline"] = [row[0]["generated_text"] for row in pipe(prompts, batch_size=len(prompts))]
+    ids = tokenizer(prompts[0], return_tensors="pt").input_ids[0]
+    how = TrainingArguments(output_dir="trained", max_steps=1, learning_rate=0.0, report_to=[], use_cpu=True, disable_tqdm=True)
+    Trainer(model=model, args=how, train_dataset=[{"input_ids": ids, "labels": ids}]).train()
+    model.eval()
+    said["Trainer"] = tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True)
+    answer.append(said)
+"""
 BAD = """
 prompt = tokenizer(given, return_tensors="pt")
 ids, answer, pad = prompt.input_ids, {}, tokenizer.pad_token_id
@@ -340,3 +360,31 @@ def test_a_folder_writes_what_reference_writes(
     name: str, model: str, variant: str, float_name: str, ask: Ask, tmp_path: Path
 ) -> None:
     hold_the_table(name, model, variant, float_name, MANY, ask, tmp_path)
+
+
+@pytest.mark.exports
+@pytest.mark.parametrize(
+    ("name", "model", "n"),
+    [
+        ("index", "hybrid", 9),
+        ("recall", "transformer", 9),
+        ("counting", "hybrid", 9),
+        ("istree", "transformer", 5),
+        ("istree", "hybrid", 4),
+        ("turing", "hybrid", 12),
+    ],
+)
+def test_generate_a_pipeline_and_trainer_write_whole_chains(
+    name: str, model: str, n: int, ask: Ask, tmp_path: Path
+) -> None:
+    pytest.importorskip("accelerate", reason="accelerate, which Trainer needs, is not installed")
+    given, wanted = [], []
+    for i, (loaded, cases) in enumerate(asked(name, model, "repaired", n, MANY)):
+        loaded.export("hf", tmp_path / f"model{i}")
+        ends = [min(case.written) + 1 for case in cases]
+        words = [list(loaded.wired.spelled([*case.tokens, case.written[len(case.tokens) - 1]])) for case in cases]
+        given.append((str(tmp_path / f"model{i}"), [" ".join(of[:end]) for of, end in zip(words, ends, strict=True)]))
+        wanted.append([" ".join(of) for of in words])
+    assert sum(map(len, wanted)) == MANY
+    for said, texts in zip(ask("transformers", WHOLE, tmp_path, given), wanted, strict=True):
+        assert said == dict.fromkeys(("generate", "pipeline", "Trainer"), texts)

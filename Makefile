@@ -20,6 +20,7 @@ test: .venv/ready
 # Whatever may be done to a command. To try another abuse, add a line to tests/hostile/abuses.py, or a command to commands.py.
 hostile: .venv/ready
 	$(BIN)/python -m pytest tests/hostile -q -n 2
+	$(BIN)/python -m pytest tests/circuits -q -n 2 -m hostile
 
 # Exports in the runtimes of others, 200 inputs each. One process has all that asks one runtime, which is started once.
 export-test: .venv/ready

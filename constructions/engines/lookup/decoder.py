@@ -115,6 +115,15 @@ class LookupDecoder:
             if old:
                 self._rehash[i](self._arguments.ctypes.data, old[i].ctypes.data, len(old[i]))
 
+    def restart(self) -> None:
+        """Forgets the text, so that another one can go in."""
+        self._cells[:] = 0
+        self._cells[1] = 1
+        self.length = 0
+        for at, table in zip(self._program.layout.hashes, self._hashes, strict=True):
+            table[:] = 0
+            self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 65 - len(table).bit_length()
+
     def _make_room_for_runs(self, tokens: int) -> None:
         """A token makes a run of several at most once for each head."""
         used, size = int(self._cells[1]), self._program.layout.entry

@@ -36,15 +36,17 @@ from verify.framework.options import (
     where,
     whole_number,
 )
-from verify.framework.order import LEDGER, WITNESSES, are_claims, is_checkout, longest_first, seconds_of, witnesses_of
+from verify.framework.order import LEDGER, WITNESSES, is_checkout, longest_first, seconds_of, witnesses_of
 
 if TYPE_CHECKING:
     from verify.framework.check import Check
+    from verify.stored.intervals import Built
 
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 ANEW = pytest.StashKey[Literal["", "quick", "whole"]]()
 RESUMED = pytest.StashKey[list[Row]]()
+BUILT: pytest.StashKey[Built] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -152,11 +154,6 @@ def pytest_configure(config: pytest.Config) -> None:
     elif worker is None:  # the process that the user started
         from verify.framework.session import Session
 
-        if are_claims(config.args, config.invocation_params.dir) and getattr(option, "maxschedchunk", 1) is None:
-            option.maxschedchunk = (
-                1  # pytest-xdist hands out a claim at a time, so that nobody waits for a heap of long ones
-            )
-
         session = Session(config, config.stash[OPTIONS], last_screen)
         session.rows.extend(known)
         config.pluginmanager.register(session, "verify-session")
@@ -260,7 +257,8 @@ def check(request: pytest.FixtureRequest) -> Check:
         options = dataclasses.replace(options, seed=secrets.randbelow(2**31))
         until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
     anew: Literal["", "quick", "whole"] = config.stash.get(ANEW, "")
-    checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), anew=anew, until=until)
+    replay, built = config.stash.get(REPLAY, None), config.stash.setdefault(BUILT, {})
+    checked = Check(claim, options, engine, replay=replay, anew=anew, until=until, built=built)
     session = config.pluginmanager.get_plugin("verify-session")
     return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 

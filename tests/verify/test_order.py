@@ -25,6 +25,35 @@ def test_equally_long_ones_keep_their_order() -> None:
     assert order.longest_first("xyz", [("a", ""), ("b", ""), ("c", "")], {("b", ""): 1.0}) == list("xzy")
 
 
+def test_claims_about_the_same_weights_stand_together() -> None:
+    keys = [(claim, "") for claim in ("4.7/lean-rounding", "5.7/above", "4.7/lean-program", "4.7/program")]
+    seconds = {keys[0]: 2.0, keys[1]: 4.0, keys[2]: 3.0, keys[3]: 6.0}
+    assert order.longest_first("rapq", keys, seconds) == list("qpra")
+    assert [order.group_of(claim) for claim, _ in keys] == ["4.7/lean-", "5.7/above", "4.7/lean-", "4.7/"]
+
+
+def test_claims_about_the_same_weights_are_judged_by_one_process(paper: Paper) -> None:
+    paper.write(
+        """
+import os
+
+NAMES = ("T.1/rounding", "T.2/rounding", *(f"T.{i}/other" for i in range(9)), "T.2/program", "T.1/program")
+
+@claims("name", NAMES, lambda name: Claim(name, "Lemma T", "It holds."))
+def test_all(check, name):
+    with open(name.replace("/", "-"), "w") as file:
+        file.write(str(os.getpid()))
+    check.chosen([1], below_100, range="one")
+"""
+    )
+    assert paper.run_apart("-n", "2", "claims/paper.py").ret == 0
+    processes = {path.name: path.read_text(encoding="utf-8") for path in paper.folder.glob("T.*-*")}
+    assert len(processes) == 13
+    assert len({*processes.values()}) == 2
+    for claim in ("T.1", "T.2"):
+        assert processes[f"{claim}-rounding"] == processes[f"{claim}-program"]
+
+
 def test_seconds_come_from_a_ledger(paper: Paper) -> None:
     rows = paper.rows()
     seconds = order.seconds_of(paper.folder / "ledger.json")

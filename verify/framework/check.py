@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from circuits.circuit import Circuit
     from verify.dossiers.dossier import About, Subject
     from verify.induction.theory import Theory
+    from verify.stored.intervals import Built
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 
@@ -61,6 +62,7 @@ class Check:
     takes seconds.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
     tick: told how many cases a running search has seen. proofs: those that were accepted, by part.
+    built: intervals of stored documents whose weights this run has built.
     """
 
     claim: Claim
@@ -72,6 +74,7 @@ class Check:
     tick: Callable[[int], None] = lambda cases: None
     notes: list[str] = field(default_factory=list)
     proofs: dict[str, list[Json]] = field(default_factory=dict)
+    built: Built = field(default_factory=dict)
     _evidence: list[Evidence] = field(default_factory=list)
     _witnesses: list[Witness] = field(default_factory=list)
     _parts: set[str] = field(default_factory=set)
@@ -184,7 +187,7 @@ class Check:
         if self.until is not None:
             return
         self.within(*subject.dossier.scope)
-        document = Kept(subject, about, self.seed)
+        document = Kept(subject, about, self.seed, self.built)
         text = f"{range}; {document.name}{', accepted by the small checker' * document.accepted}"
         if self._begin(text):
             seen = Seen(document.build, None, self.tick, None)

@@ -1,11 +1,13 @@
 """In which order claims are judged where several processes share a run: those that took longest last time begin.
 
 One claim takes a thousand times as long as another. If the long ones are handed out first, and one by one, the processes end
-together.
+together. Claims about the same weights stay in one process (`group_of`), which builds these weights once (stored/intervals.py).
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +20,7 @@ Key = tuple[str, str]
 HERE = Path(__file__).resolve().parents[1]
 LEDGER = HERE / "ledger.json"  # a link to the one in docs/, so that it is installed as well
 WITNESSES = HERE / STORED
+SAME_WEIGHTS = re.compile("(rounding|program)$")
 
 
 def seconds_of(path: Path) -> dict[Key, float]:
@@ -30,10 +33,24 @@ def seconds_of(path: Path) -> dict[Key, float]:
         return {}
 
 
+def group_of(claim: str) -> str:
+    """Returns what claims about the same weights have in common: `4.7/lean-` of `4.7/lean-rounding` and `4.7/lean-program`."""
+    return SAME_WEIGHTS.sub("", claim)
+
+
 def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mapping[Key, float]) -> list[T]:
-    """The items in a new order; those of which nothing is known may be long, so they come first, and as they were."""
+    """Returns the items, the group that takes longest first. Groups of which nothing is known may be long: they come before it.
+
+    A group stands at the place of its first item. Equally long ones keep their order.
+    """
     durations = [seconds.get(key, float("inf")) if key else float("inf") for key in keys]
-    return [items[i] for i in sorted(range(len(items)), key=lambda i: -durations[i])]
+    groups = [(group_of(key[0]), key[1]) if key else i for i, key in enumerate(keys)]
+    first, total = dict[object, int](), Counter[object]()
+    for i, group in enumerate(groups):
+        first.setdefault(group, i)
+        total[group] += durations[i]
+    order = sorted(range(len(items)), key=lambda i: (-total[groups[i]], first[groups[i]], -durations[i]))
+    return [items[i] for i in order]
 
 
 def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict[str, float]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 import pytest
 
@@ -82,6 +82,15 @@ class Session:
         files = {test.split("::")[0].rsplit("/", 1)[-1] for test in ids}
         if any(fnmatch.fnmatch(file, FILES) for file in files) and not self.tests:
             self._start(ids)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> object:
+        """Hands out claims a group at a time, so that nobody waits for a heap of long ones. None for other tests."""
+        if not are_claims(config.args, config.invocation_params.dir) or config.option.dist != "load":
+            return None
+        from verify.framework.scheduling import Groups
+
+        return Groups(config, log)
 
     def _start(self, tests: Sequence[str]) -> None:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")

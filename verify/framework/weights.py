@@ -19,6 +19,7 @@ from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import (
     FOLDER,
+    Built,
     Interval,
     NotCertified,
     Renewal,
@@ -59,9 +60,9 @@ class Weights:
 
 
 class Kept:
-    """A stored document of a subject, held against the weights of now. seed: of the run."""
+    """A stored document of a subject, held against the weights of now. seed: of the run. known: what the run has built."""
 
-    def __init__(self, subject: Subject, about: About, seed: int) -> None:
+    def __init__(self, subject: Subject, about: About, seed: int, known: Built) -> None:
         try:
             document = read(subject, about)
         except ValueError as error:
@@ -72,7 +73,8 @@ class Kept:
             )
         self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
         self.last, self.accepted = document.intervals[-1].high, document.accepted
-        self._renewal = Renewal(document, seed)
+        self._renewal = Renewal(document, seed, known)
+        self._by_low = {one.low: one for one in document.intervals}
 
     @property
     def built(self) -> Sequence[Subject]:
@@ -96,7 +98,7 @@ class Kept:
         return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
 
     def _told(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
-        interval = next((one for one in self._renewal.document.intervals if one.low == subject.n), None)
+        interval = self._by_low.get(subject.n)
         if interval is None:
             raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
         try:

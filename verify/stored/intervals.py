@@ -5,7 +5,8 @@ keeps it. For each interval of n the document has a digest of the weights and te
 check said, with its numbers. It has a digest of each question as well: options, texts and, for a program, the definition, with n
 as a symbol (questions.py). One question stands for all n; where texts or definition have cases in n, each case has its own.
 
-A run that relies on a document builds the exact layers of all intervals anew. That takes a hundredth of the time. If an interval
+A run that relies on a document builds the exact layers of all intervals anew. That takes a hundredth of the time. Documents of
+one model in one process share what was built (`Built`): rounding and program are asked of the same weights. If an interval
 has other weights, other ends or another question, the document is stale. In some intervals the weights are also compared with
 those that a user gets, who gives n as an int: in all of a document of up to FEW_INTERVALS, in MOST_COMPARED of a longer one. A
 few intervals are certified anew, and what the check says must have the stored digest. Which ones follows from all weights, from
@@ -26,10 +27,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
@@ -373,13 +374,17 @@ def chosen(document: Document, count: int, seed: int, why: str) -> Sequence[Inte
 
 # Relying on it
 
+Built: TypeAlias = dict[tuple[Subject, bool, bool], tuple[str, int]]
+"""Digest and last n of each interval that was built, by the subject with the interval's ends, and by what was compared."""
+
 
 @dataclass(frozen=True)
 class Renewal:
-    """How a document is held against the weights of now. seed: of the run."""
+    """How a document is held against the weights of now. seed: of the run. known: what the run has built, of any document."""
 
     document: Document
     seed: int = 0
+    known: Built = field(default_factory=dict)
 
     @cached_property
     def compared(self) -> frozenset[int]:
@@ -403,20 +408,28 @@ class Renewal:
 
         Raises Stale, or NotCertified if what is there now is not certified.
         """
-        subject, where = self.document.subject, f"n = {interval.low} … {interval.high}; {self.remedy}"
-        if interval.low in self.compared:
-            many = len(self.document.intervals) > FEW_INTERVALS
-            part = built(subject, interval.low, interval.high, one=many)
-            if not (many and part.compared):  # beyond float64 there are no matrices
-                compare(subject, part, one=many)
-        else:
-            part = forms_of(replace(subject, n=interval.low, last=0), interval.high)
-        if (form_of(part), part.high) != (interval.form, interval.high):
+        where = f"n = {interval.low} … {interval.high}; {self.remedy}"
+        if self._form(interval) != (interval.form, interval.high):
             self._look(interval)
             raise Stale(f"{self.name} is of other weights or texts: {where}")
         if asked(self.questions, interval) != asked(self.document.questions, interval):
             self._look(interval)
             raise Stale(f"{self.name} answers another question: {where}")
+
+    def _form(self, interval: Interval) -> tuple[str, int]:
+        """Returns the digest of weights and texts at the interval's first n, and the last n that has these. Raises NotCertified."""
+        subject = replace(self.document.subject, n=interval.low, last=interval.high)
+        is_compared, many = interval.low in self.compared, len(self.document.intervals) > FEW_INTERVALS
+        key = subject, is_compared, many
+        if key not in self.known:
+            if is_compared:
+                part = built(subject, interval.low, interval.high, one=many)
+                if not (many and part.compared):  # beyond float64 there are no matrices
+                    compare(subject, part, one=many)
+            else:
+                part = forms_of(replace(subject, last=0), interval.high)
+            self.known[key] = form_of(part), part.high
+        return self.known[key]
 
     def renew(self, interval: Interval) -> None:
         """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""

@@ -65,9 +65,10 @@ def store_as_it_is(subject: Subject, about: stored.About) -> None:
     stored.path_of(subject, about).write_text(text, encoding="utf-8")
 
 
-def row(subject: Subject, about: stored.About = "rounding", seed: int = 0) -> Row:
-    """What a claim would say of the document, as `make verify` does."""
-    check, note = Check(Claim("X.1", "here", "It holds."), Options(n_max=10**4, seed=seed)), ""
+def row(subject: Subject, about: stored.About = "rounding", seed: int = 0, known: stored.Built | None = None) -> Row:
+    """What a claim would say of the document, as `make verify` does. known: what the run has built before."""
+    options = Options(n_max=10**4, seed=seed)
+    check, note = Check(Claim("X.1", "here", "It holds."), options, built={} if known is None else known), ""
     try:
         check.stored(subject, about, range="every input")
     except Undecided as undecided:
@@ -134,6 +135,33 @@ def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatc
     monkeypatch.setattr(stored, "certified", lambda *of, **by: (certified.append(of[2].low), real(*of, **by))[1])
     assert [*store.store(RECALL, "rounding", partial)] == whole
     assert certified == [one.low for one in whole[5:]]
+
+
+def test_documents_of_one_model_share_what_a_run_builds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for about in ("rounding", "program"):
+        store_as_it_is(HYBRID, about)
+    document = stored.read(HYBRID, "program")
+    assert document is not None
+    known: stored.Built = {}
+    assert row(HYBRID, "rounding", known=known).verdict is Verdict.HOLDS
+    built, real = list[int](), stored.part_of
+    monkeypatch.setattr(stored, "part_of", lambda of, *args, **how: (built.append(of.n), real(of, *args, **how))[1])
+    assert row(HYBRID, "program", known=known).verdict is Verdict.HOLDS
+    assert built == [one.low for one in Renewal(document).renewed]
+
+
+def test_what_a_run_has_built_is_held_against_each_document() -> None:
+    for about in ("rounding", "program"):
+        store_as_it_is(HYBRID, about)
+    document = stored.read(HYBRID, "program")
+    assert document is not None
+    known: stored.Built = {}
+    assert row(HYBRID, "rounding", known=known).verdict is Verdict.HOLDS
+    for i in (0, len(document.intervals) // 2):
+        other = replace(document.intervals[i], form="0" * stored.DIGITS)
+        forged = replace(document, intervals=(*document.intervals[:i], other, *document.intervals[i + 1 :]))
+        stored.path_of(HYBRID, "program").write_text(stored.text_of(forged), encoding="utf-8")
+        assert row(HYBRID, "program", known=known).verdict is Verdict.UNKNOWN
 
 
 # Faults

@@ -147,7 +147,7 @@ class TokenAutomaton:
 
     answers: labels of the states in which the next token matters; behind the last block nothing else is read. sizes: n lies in
     this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are
-    told that no rule tells of all states.
+    told that no rule tells of all states. by_position: each state stands at one position, and heads look where that says.
     """
 
     states: tuple[State, ...]
@@ -156,6 +156,7 @@ class TokenAutomaton:
     invariants: tuple[Invariant, ...] = ()
     loose: frozenset[str] = frozenset()
     shown: Label | None = None
+    by_position: bool = False
 
     def positions(self, state: State) -> Integer:
         """Where such a token can stand."""

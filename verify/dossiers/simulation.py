@@ -19,9 +19,10 @@ from circuits.simulator import Simulator
 from circuits.transition import of_file
 from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic
+from precision.format import Arithmetic, Discipline
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.dossiers.dossier import FEW, Subject
+from verify.certificates.document import certificate
+from verify.dossiers.dossier import FEW, Json, Subject
 from verify.dossiers.solved import SolvedDossier
 from verify.rounding.model import Model as ExactModel
 from verify.rounding.model import describe_numbers, planned
@@ -38,22 +39,23 @@ def load(name: str) -> Rnn:
 
 @dataclass(frozen=True)
 class Simulation(SolvedDossier):
-    """rnn: its name. words: how many it writes after the prompt."""
+    """rnn: its name. words: how many it writes after the prompt. simulator: of an RNN that has no name here."""
 
     construction: str = "simulate"
     rnn: str = "parity"
     words: int = 1
+    simulator: Simulator | None = None
 
     least = 1
     one_n = "the table of gates is of one length of prompts"
 
     @property
     def solver(self) -> Simulator:
-        return Simulator(load(self.rnn), self.words)
+        return Simulator(load(self.rnn), self.words) if self.simulator is None else self.simulator
 
     def families(self, subject: Subject) -> Sequence[Family]:
         """Returns the words 1 and 2, the values of gates, as numbers: what is read of a gate is one form of its value."""
-        return (Family(BIT, 0, 1, load(self.rnn).vocabulary.__getitem__),)
+        return (Family(BIT, 0, 1, self.solver.rnn.vocabulary.__getitem__),)
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         return replace(super().wired(subject, listed, forced=forced), families=(Powers(0, 1, {}),))
@@ -80,11 +82,11 @@ class Simulation(SolvedDossier):
         return itertools.islice(self.every(subject), FEW)
 
     def text_of(self, given: Sequence[int]) -> str:
-        return " ".join(load(self.rnn).vocabulary[word] for word in given)
+        return " ".join(self.solver.rnn.vocabulary[word] for word in given)
 
     def _read(self) -> Sequence[int]:
         """The words that prompts have."""
-        rnn = load(self.rnn)
+        rnn = self.solver.rnn
         return [word for word in range(len(rnn.vocabulary)) if word not in rnn.unread]
 
     @property
@@ -119,7 +121,15 @@ def texts_of(plan: Plan) -> TokenAutomaton:
             if position >= plan.prompt:
                 answers.add(label)
         before = tuple(here)
-    return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt))
+    return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt), by_position=True)
+
+
+def certify(
+    solver: Simulator, n: int, precision_bits: int | None, discipline: Discipline, printed: Iterable[str]
+) -> Json:
+    """Returns the certificate of a simulator's weights for prompts of n words."""
+    dossier = Simulation(rnn=solver.rnn.name, words=solver.words, simulator=solver)
+    return certificate(Subject(dossier, n, None, precision_bits, discipline, tuple(printed)))
 
 
 DOSSIERS = (Simulation(),)

@@ -1,0 +1,193 @@
+"""Rounding where the position says where heads look: bounds hold every value of runs, winners are those of a search of all keys."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from circuits import simulation
+from circuits.simulator import Simulator
+from constructions.engines.reference import ReferenceEngine
+from constructions.wiring.wire import Gadget
+from precision.format import Discipline, fixed_point
+from precision.rounding import round_fraction
+from tests.circuits.brought import bring
+from verify.algebra.domains import Refused, Undecided
+from verify.dossiers.dossier import Subject
+from verify.dossiers.simulation import Simulation
+from verify.rounding.checker import check
+from verify.rounding.positions import Column, Machine, PositionReport, _curve, _winners, check_positions, known, total
+
+NAMES = ("latch", "counter", "automaton", "hash", "relu", "gru", "wide hash", "linear recurrence")
+
+
+def subject(name: str, n: int = 1) -> Subject:
+    return Subject(Simulation(rnn=name, simulator=Simulator(brought(name))), n)
+
+
+@cache
+def brought(name: str) -> Any:
+    return bring(name)
+
+
+def judged(one: Subject) -> PositionReport:
+    return check_positions(one.dossier.exact_model(one), one.dossier.texts(one))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_rnn_is_certified(name: str) -> None:
+    report = judged(subject(name))
+    assert {*report.errors} == {"step"}  # the quotient alone is rounded
+    assert all(margin.margin >= margin.needed for margin in report.margins.values())
+
+
+def test_the_checker_of_states_says_the_same() -> None:
+    one = subject("latch")
+    model, automaton = one.dossier.exact_model(one), one.dossier.texts(one)
+    report, by_states = check_positions(model, automaton), check(model, automaton)
+    assert report.errors == by_states.errors
+    assert report.margins.keys() == by_states.margins.keys()
+    for head, margin in report.margins.items():
+        assert abs(margin.margin - by_states.margins[head].margin) < Fraction(1, 1000)
+        assert margin.needed == by_states.margins[head].needed
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_bounds_hold_what_the_reference_engine_has(n: int) -> None:
+    """On texts of words that a run never writes, too."""
+    one = subject("latch", n)
+    report, automaton, wired = judged(one), one.dossier.texts(one), one.dossier.wired(one)
+    rng, met = random.Random(5), 0
+    words = dict[int, list[str]]()
+    for state in automaton.states:
+        here = (
+            [wired.vocabulary[v] for v in range(state.numbers[0], state.numbers[1] + 1)]
+            if state.family
+            else [state.word]
+        )
+        words.setdefault(state.low, []).extend(here)
+    for _ in range(4):
+        engine = ReferenceEngine(wired.model, wired.arithmetic)
+        for position, texts in sorted(words.items()):
+            step = engine.append(wired.vocabulary.index(rng.choice(texts)))
+            for stream, registers in zip(report.streams, step.registers[2::2], strict=True):
+                for column, value in zip(stream, registers, strict=True):
+                    assert column.low[position - 1] <= value <= column.high[position - 1]
+                    assert not column.grid or value % (1 << min(column.grid, 200)) == 0
+                    met += column.low[position - 1] < column.high[position - 1]
+    assert met > 100
+
+
+def test_a_lead_of_a_quarter_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Narrow(simulation.Setting):
+        @property
+        def gap(self) -> int:
+            return super().gap // 4
+
+    monkeypatch.setattr(simulation, "Setting", Narrow)
+    with pytest.raises(Refused, match="is needed"):
+        judged(subject("counter"))
+
+
+def test_a_quotient_that_is_added_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    quotient = simulation.quotient
+
+    def twice(*args: Any, **how: Any) -> Gadget:
+        gadget = quotient(*args, **how)
+        return replace(gadget, units=gadget.units * 2)
+
+    monkeypatch.setattr(simulation, "quotient", twice)
+    with pytest.raises(Refused, match="wins without rounding"):
+        judged(subject("counter"))
+
+
+def test_fewer_bits_are_refused() -> None:
+    """The same weights' plan over numbers too small for it: a lead, a range or a grid is not there any more."""
+    one = subject("counter")
+    least = one.dossier.least_precision(one)
+    verdicts = []
+    for p in range(least - 14, least + 1, 2):
+        try:
+            judged(replace(one, precision_bits=p))
+            verdicts.append(True)
+        except Refused:
+            verdicts.append(False)
+    assert verdicts[-1]
+    assert not verdicts[0]
+    assert verdicts == sorted(verdicts)
+
+
+def test_sequential_is_not_covered() -> None:
+    one = replace(subject("latch"), discipline=Discipline.SEQUENTIAL)
+    with pytest.raises(Undecided, match="fused"):
+        judged(one)
+
+
+# Operators
+
+
+def column(values: list[tuple[int, int]]) -> Column:
+    low, high = (np.array([f(pair) for pair in values], object) for f in (min, max))
+    return Column(low, high, 0, 0)
+
+
+PAIRS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=1, max_size=4)
+
+
+@given(PAIRS, st.lists(st.tuples(st.integers(-8, 8), st.integers(-6, 6).filter(bool)), min_size=1, max_size=5))
+def test_curves_have_the_bounds_of_all_values(pairs: list[tuple[int, int]], bends: list[tuple[int, int]]) -> None:
+    bounds = _curve(column(pairs), bends)
+    for place, pair in enumerate(pairs):
+        values = [sum(w * max(0, x - t) for t, w in bends) for x in range(min(pair), max(pair) + 1)]
+        assert (bounds.low[place], bounds.high[place]) == (min(values), max(values))
+
+
+@given(
+    st.lists(st.integers(-30, 30), min_size=6, max_size=6),
+    st.integers(1, 4),
+    st.lists(st.integers(-40, 40), min_size=6, max_size=6),
+)
+@settings(max_examples=200)
+def test_winners_are_those_of_all_keys(slopes: list[int], bend: int, first: list[int]) -> None:
+    """Scores −bend·k² + slope·k and, at key 1, an addition: query columns (bend, slope, addition)."""
+    queries = [np.array(x, object) for x in ([-bend] * 6, slopes, first)]
+    winner, best, lead = _winners(queries, [(1, 0, 0), (0, 1, 0), (0, 0, 0)], [1, 1, 1], "here")
+    for place in range(1, 6):
+        scores = {k: -bend * k * k + slopes[place] * k + (first[place] if k == 1 else 0) for k in range(1, place + 2)}
+        ranked = sorted(scores.values(), reverse=True)
+        assert best[place] == ranked[0] == scores[winner[place]]
+        assert lead[place] == ranked[0] - ranked[1]
+
+
+@given(st.lists(st.integers(-500, 500), min_size=1, max_size=5), st.integers(1, 3))
+def test_known_numbers_are_rounded_as_the_format_says(values: list[int], scale: int) -> None:
+    machine = Machine(fixed_point(9), len(values))
+    raw = np.array(values, object)
+    rounded = [round_fraction(Fraction(x, 1 << scale) * machine.format.quantum, machine.format) for x in values]
+    exact = Column(raw, raw, scale, -scale)
+    if any(abs(Fraction(x, 1 << scale)) > machine.format.max_quanta for x in values):
+        return
+    result = machine.settled(exact, "here")
+    assert [x * machine.format.quantum for x in result.low.tolist()] == [
+        r.quanta * machine.format.quantum for r in rounded
+    ]
+    for place, x in enumerate(values):
+        assert result.exactly[place] == Fraction(x, 1 << scale)
+
+
+def test_what_may_be_rounded_and_is_not_known_is_undecided() -> None:
+    machine = Machine(fixed_point(9), 1)
+    odd = Column(np.array([1], object), np.array([3], object), 1, -1)
+    with pytest.raises(Undecided, match="may round"):
+        machine.settled(odd, "here")
+    with pytest.raises(Refused, match="saturates: position 1"):
+        machine.settled(known(np.array([256], object)), "here")
+    assert total([], 3, "here").grid > 1000

@@ -1,0 +1,525 @@
+"""Proves that rounding is sound where the position alone says where each head looks: all positions at once, in arrays.
+
+Texts have any of some words at each position, whatever stands elsewhere. For each register and each position this keeps bounds, in
+steps of the format, and one power of two that divides all its values. So much is the same in the rounded and in the ideal machine,
+but for registers that are one known number in each.
+
+Rules. An operator whose exact result is a whole number of steps, within the range, rounds nothing. One that rounds may do so to
+known numbers alone: then both results are known. A unit whose gate is at most 0 in both machines holds 0 in both. The scores of a
+head must be a quadratic polynomial of the key's position, but for position 1, with known coefficients, so that the largest one
+stands beside the vertex; it must lead by what the softmax needs, in both machines, at the same key. Units whose gates differ in
+their biases alone are one function of one number, with bends, and its bounds are those at its bends and ends.
+What no rule covers is Undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from constructions.places import FEED_FORWARD, name_part, name_place
+from constructions.rows import HeadRows, Row, Sublayer, Unit
+from precision.format import Discipline, Format
+from verify.algebra.domains import Refused, Undecided
+from verify.algebra.polynomial import constant
+from verify.automata.token_automaton import TokenAutomaton
+from verify.rounding.candidates import HeadMargin, needed_margin
+from verify.rounding.checker import Report, require_weights
+from verify.rounding.model import NUMBER, Model
+from verify.rounding.rows import as_polynomial
+
+Array = Any
+NOTHING = 1 << 30  # the power of two that divides 0
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What a number may be at each position: low … high, in units of 2^−scale steps, and a multiple of 2^grid steps.
+
+    ideal: what it is in the ideal machine, in steps, if that is another number; then both are known.
+    """
+
+    low: Array
+    high: Array
+    scale: int = 0
+    grid: int = NOTHING
+    ideal: Array | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """True if it is one number at each position."""
+        return self.low is self.high or bool((self.low == self.high).all())
+
+    @property
+    def is_zero(self) -> bool:
+        """True if it is seen to be 0 everywhere, in both machines."""
+        return self.grid == NOTHING and self.ideal is None
+
+    @property
+    def exactly(self) -> Array:
+        """What it is in the ideal machine, in steps; of a known number."""
+        if self.ideal is not None:
+            return self.ideal
+        return np.array([Fraction(x, 1 << self.scale) for x in self.low.tolist()], object)
+
+    def at(self, places: Array) -> Column:
+        """Returns the column with the entry of another position at each."""
+        ideal = None if self.ideal is None else self.ideal[places]
+        low = self.low[places]
+        return replace(self, low=low, high=low if self.low is self.high else self.high[places], ideal=ideal)
+
+    def where(self, chosen: Array) -> Column:
+        """Returns the column with 0 at the positions that are not chosen."""
+        low = np.where(chosen, self.low, 0)
+        high = low if self.low is self.high else np.where(chosen, self.high, 0)
+        return replace(self, low=low, high=high, ideal=None if self.ideal is None else np.where(chosen, self.ideal, 0))
+
+
+def known(values: Array) -> Column:
+    """Returns the column of known whole numbers of steps."""
+    return Column(values, values, 0, _grid_of(values))
+
+
+def _grid_of(values: Array) -> int:
+    together = 0
+    for value in values.tolist():
+        together |= abs(value)
+    return (together & -together).bit_length() - 1 if together else NOTHING
+
+
+def _twos(weight: Fraction) -> tuple[int, int]:
+    """Returns s and g: the weight is a multiple of 2^g, and 2^s of it is whole."""
+    top, bottom = abs(weight.numerator), weight.denominator
+    if bottom & (bottom - 1):
+        raise Undecided("the weights", f"{weight} is no binary fraction")
+    return bottom.bit_length() - 1, (top & -top).bit_length() - bottom.bit_length()
+
+
+def times(column: Column, weight: Any) -> Column:
+    """Returns the column times a number, exactly."""
+    number = Fraction(weight)
+    shift, grid = _twos(number)
+    factor = int(number * (1 << shift))
+    ends = column.low * factor, column.high * factor
+    low, high = ends if factor > 0 else ends[::-1]
+    if column.low is column.high:
+        high = low
+    ideal = None if column.ideal is None else column.ideal * number
+    return Column(low, high, column.scale + shift, min(NOTHING, column.grid + grid), ideal)
+
+
+def total(columns: Sequence[Column], count: int, where: str) -> Column:
+    """Returns the sum, exactly. count: how many positions there are."""
+    if not columns:
+        nothing = np.zeros(count, object)
+        return Column(nothing, nothing)
+    if len(columns) == 1:
+        return columns[0]
+    scale = max(column.scale for column in columns)
+    low = sum((column.low << scale - column.scale for column in columns), start=np.zeros(count, object))
+    same = all(column.low is column.high for column in columns)
+    high = (
+        low if same else sum((column.high << scale - column.scale for column in columns), start=np.zeros(count, object))
+    )
+    ideal = None
+    if any(column.ideal is not None for column in columns):
+        if not all(column.is_known for column in columns):
+            raise Undecided(where, "a number that rounding changes is added to one that is not known")
+        ideal = sum((column.exactly for column in columns), start=np.zeros(count, object))
+    return Column(low, high, scale, min(column.grid for column in columns), ideal)
+
+
+def product(a: Column, b: Column, where: str) -> Column:
+    """Returns the product of two columns in steps, exactly; a step is 2^−q, so the result is in units of 2^−q steps more."""
+    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    low = high = ends[0]
+    if not (a.low is a.high and b.low is b.high):
+        for end in ends[1:]:
+            low, high = np.minimum(low, end), np.maximum(high, end)
+    ideal = None
+    if a.ideal is not None or b.ideal is not None:
+        if not (a.is_known and b.is_known):
+            raise Undecided(where, "a number that rounding changes is multiplied with one that is not known")
+        ideal = a.exactly * b.exactly
+    return Column(low, high, a.scale + b.scale, min(NOTHING, a.grid + b.grid), ideal)
+
+
+@dataclass
+class Machine:
+    """The operators of one format, on columns. length: how many positions there are."""
+
+    format: Format
+    length: int
+    fraction: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fraction = -self.format.quantum_exponent
+
+    def finer(self, column: Column) -> Column:
+        """Returns a product of two numbers in steps, in steps: those are 2^q times as large."""
+        ideal = None if column.ideal is None else column.ideal / (1 << self.fraction)
+        return replace(
+            column, scale=column.scale + self.fraction, grid=min(NOTHING, column.grid - self.fraction), ideal=ideal
+        )
+
+    def settled(self, exact: Column, where: str) -> Column:
+        """Returns the result of an operator. Raises Refused if it may saturate, Undecided if it may round what is not known."""
+        if exact.grid >= 0 or not exact.scale:
+            low = exact.low >> exact.scale
+            high = low if exact.is_known else exact.high >> exact.scale
+            result = Column(low, high, 0, exact.grid, exact.ideal)
+        elif exact.is_known:
+            half = (1 << exact.scale) >> 1
+            floor = exact.low >> exact.scale
+            rest = exact.low - (floor << exact.scale)
+            up = (rest > half) | ((rest == half) & (floor % 2 == 1))
+            rounded = floor + np.array(up, object).astype(int).astype(object)
+            ideal = exact.exactly
+            same = exact.ideal is None and bool((rest == 0).all())
+            result = Column(rounded, rounded, 0, _grid_of(rounded), None if same else ideal)
+        else:
+            raise Undecided(where, "an operator may round a number that is not known")
+        most = self.format.max_quanta
+        if int(result.high.max()) > most or int(result.low.min()) < -most:
+            reached = max(int(result.high.max()), -int(result.low.min()))
+            place = int(np.argmax(np.maximum(result.high, -result.low))) + 1
+            raise Refused(
+                where, f"saturates: position {place} reaches {reached} steps, the largest number is {most} steps"
+            )
+        return result
+
+    def dot(self, row: Row, columns: Sequence[Column] | Mapping[int, Column], bias: Any, where: str) -> Column:
+        """Returns Σ weight·column + bias, exactly. Columns that are 0 everywhere are left out."""
+        terms = [times(columns[i], weight) for i, weight in row if not columns[i].is_zero]
+        if bias:
+            terms.append(self.constant(bias))
+        return total(terms, self.length, where)
+
+    def constant(self, number: Any) -> Column:
+        """Returns the column of one number."""
+        value = self.steps(number)
+        values = np.full(self.length, int(value), object)
+        return Column(values, values, 0, _twos(value)[1] if value else NOTHING)
+
+    def steps(self, number: Any) -> Fraction:
+        """Returns how many steps a weight is. Raises Undecided for no whole number."""
+        value = Fraction(number) * (1 << self.fraction)
+        if value.denominator != 1:
+            raise Undecided("the weights", f"{number} is no multiple of the step")
+        return value
+
+    # Feed-forwards
+
+    def fed(self, stream: list[Column], layer: Sublayer, where: str) -> list[Column]:
+        """Returns the registers after a feed-forward."""
+        groups: dict[tuple[Row, Row, Any], list[int]] = {}
+        for number, unit in enumerate(layer.units):
+            groups.setdefault((unit.gate, unit.up, unit.up_bias), []).append(number)
+        readers: dict[int, list[tuple[int, Any]]] = {}  # unit → the registers that it writes, with weights
+        changes: dict[int, list[Column]] = {}
+        for register, row, bias in layer.down:
+            changes[register] = [self.constant(bias)] if bias else []
+            for number, weight in row:
+                readers.setdefault(number, []).append((register, weight))
+        for (gate, up_row, up_bias), numbers in groups.items():
+            at = f"{where}, {name_part('unit', numbers[0] + 1)}"
+            up = self.settled(self.dot(up_row, stream, up_bias, at), f"{at}, up")
+            if up.is_zero:
+                continue  # whatever its gate is, it is multiplied by 0
+            x = self.dot(gate, stream, 0, at)
+            units = [(number, layer.units[number]) for number in numbers]
+            grids = [x.grid, *(_twos(self.steps(unit.gate_bias))[1] for _, unit in units if unit.gate_bias)]
+            if x.ideal is None and up.ideal is None and min(grids) >= 0 and min(grids) + up.grid >= self.fraction:
+                written = self._bent(x, up, units, readers, at)
+            else:
+                written = self._one_by_one(x, up, units, readers, at)
+            for register, column in written:
+                changes[register].append(column)
+        stream = list(stream)
+        for register, terms in changes.items():
+            at = f"{where}, register {register}"
+            change = self.settled(total(terms, self.length, at), at)
+            stream[register] = self.settled(total([stream[register], change], self.length, at), at)
+        return stream
+
+    def _opened(self, gate: Column, up: Column, where: str) -> Column:
+        """Returns what a unit's gate lets through; where its other factor is 0 it may be anything, where it is shut as well."""
+        ideal = gate.high if gate.ideal is None else gate.ideal
+        other = up.low if up.ideal is None else up.ideal
+        matters = ((gate.high > 0) | (ideal > 0)) & ((up.low != 0) | (up.high != 0) | (other != 0))
+        settled = self.settled(gate.where(matters), f"{where}, gate")
+        low = np.maximum(settled.low, 0)
+        high = low if settled.low is settled.high else np.maximum(settled.high, 0)
+        return replace(
+            settled, low=low, high=high, ideal=None if settled.ideal is None else np.maximum(settled.ideal, 0)
+        )
+
+    def _one_by_one(
+        self,
+        x: Column,
+        up: Column,
+        units: Sequence[tuple[int, Unit]],
+        readers: Mapping[int, Sequence[tuple[int, Any]]],
+        where: str,
+    ) -> Iterable[tuple[int, Column]]:
+        for number, unit in units:
+            terms = [x, self.constant(unit.gate_bias)] if unit.gate_bias else [x]
+            gate = self._opened(total(terms, self.length, where), up, where)
+            hidden = self.settled(self.finer(product(gate, up, where)), f"{where}, product")
+            for register, weight in readers.get(number, ()):
+                yield register, times(hidden, weight)
+
+    def _bent(
+        self,
+        x: Column,
+        up: Column,
+        units: Sequence[tuple[int, Unit]],
+        readers: Mapping[int, Sequence[tuple[int, Any]]],
+        where: str,
+    ) -> Iterable[tuple[int, Column]]:
+        """Yields what units with gates x + b write, nothing of which is rounded: Σ w·max(0, x + b) times the other factor."""
+        biases = {number: int(self.steps(unit.gate_bias)) for number, unit in units}
+        low = x.low >> x.scale
+        x = Column(low, low if x.is_known else x.high >> x.scale, 0, x.grid)
+        grid = min(x.grid, *(_twos(Fraction(bias))[1] for bias in biases.values() if bias), NOTHING)
+        top = total([x, known(np.full(self.length, max(biases.values()), object))], self.length, where)
+        largest = self._opened(top, up, where)
+        # The largest gate is the largest of all; its product with the other factor as well, and all are whole numbers of steps.
+        whole = self.finer(product(replace(largest, low=np.zeros(self.length, object), grid=grid), up, where))
+        self.settled(whole, f"{where}, product")
+        curves: dict[int, list[tuple[int, Any]]] = {}
+        for number, _ in units:
+            for register, weight in readers.get(number, ()):
+                curves.setdefault(register, []).append((-biases[number], weight))
+        shut = (up.low == 0) & (up.high == 0)
+        for register, bends in curves.items():
+            values = _curve(x, bends)
+            values = replace(values, low=np.where(shut, 0, values.low), high=np.where(shut, 0, values.high))
+            if x.low is x.high:
+                values = replace(values, high=values.low)
+            least = min(_twos(Fraction(weight))[1] for _, weight in bends)
+            exact = self.finer(product(values, up, where))
+            yield register, replace(exact, grid=min(NOTHING, whole.grid + least))
+
+    # Heads
+
+    def read(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[list[Column], HeadMargin]:
+        """Returns what a head reads at each position, and the least lead of a winner. Raises Refused if that is too small."""
+        forms, first, queries = list[tuple[int, ...]](), list[int](), list[Column]()
+        for query_row, key_row in zip(head.query, head.key, strict=True):
+            query = self.settled(self.dot(query_row, stream, 0, where), f"{where}, query")
+            key = self.settled(self.dot(key_row, stream, 0, where), f"{where}, key")
+            if not query.is_known or not key.is_known or key.ideal is not None:
+                raise Undecided(where, "where it looks depends on more than the position")
+            forms.append(_quadratic(key.low, where))
+            first.append(2 * key.low[0])
+            queries.append(query)
+        rounded = [query.low for query in queries]
+        winner, best, lead = _winners(rounded, forms, first, where)
+        if any(query.ideal is not None for query in queries):
+            exact, _ = _whole([query.exactly for query in queries])
+            same, _, ideal_lead = _winners(exact, forms, first, where)
+            if (winner != same).any() or (ideal_lead[1:] <= 0).any():
+                raise Refused(where, "another key wins without rounding")
+        # A score is in units of 2^−2q/2; a rounded one is half a step away at most.
+        unit, step = Fraction(1, 2 << 2 * self.fraction), Fraction(1, 1 << self.fraction)
+        needed, most = needed_margin(self.fraction, self.length), self.format.max_quanta * step
+        margin = unit * min(lead[1:].tolist(), default=0) - step
+        if self.length > 1 and margin < needed:
+            raise Refused(where, f"scores may differ by {float(margin):g} only; {needed} is needed")
+        least, largest = unit * min(best.tolist()), unit * max(best.tolist())
+        if largest > most or least - needed - step < -most:
+            raise Refused(where, f"saturates: the largest score is between {float(least):g} and {float(largest):g}")
+        index = np.array((winner - 1).tolist(), np.int64)
+        values = []
+        for row in head.value:
+            column = self.settled(self.dot(row, stream, 0, where), f"{where}, value")
+            values.append(column.at(index))
+        return values, HeadMargin(max(margin, Fraction(0)), needed, least)
+
+
+def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:
+    """Returns bounds of Σ w·max(0, x − t) over all x of a column. bends: the pairs (t, w)."""
+    scale = max(_twos(Fraction(weight))[0] for _, weight in bends)
+    ordered = sorted((t, int(Fraction(weight) * (1 << scale))) for t, weight in bends)
+    places = np.array([t for t, _ in ordered], object)
+    slopes, offsets = [0], [0]
+    for t, w in ordered:
+        slopes.append(slopes[-1] + w)
+        offsets.append(offsets[-1] - w * t)
+    slope, offset = np.array(slopes, object), np.array(offsets, object)
+
+    def value(at: Array) -> Array:
+        piece = np.searchsorted(places, at)
+        return slope[piece] * at + offset[piece]
+
+    low = high = value(x.low)
+    if x.low is not x.high:
+        for point in (x.high, *(np.clip(t, x.low, x.high) for t in dict.fromkeys(places.tolist()))):
+            here = value(np.asarray(point, object))
+            low, high = np.minimum(low, here), np.maximum(high, here)
+    return Column(low, high, scale)
+
+
+def _whole(columns: Sequence[Array]) -> tuple[list[Array], int]:
+    """Returns binary fractions, all times one power of two that makes them whole; and its exponent."""
+    bits = max(_twos(Fraction(x))[0] for column in columns for x in column.tolist())
+    return [np.array([int(x * (1 << bits)) for x in column.tolist()], object) for column in columns], bits
+
+
+def _quadratic(keys: Array, where: str) -> tuple[int, ...]:
+    """Returns a, b, c: twice the keys are a·k² + b·k + c at each position k but the first."""
+    if len(keys) < 5:
+        raise Undecided(where, "fewer than five positions")
+    x, y, z = keys[1:4].tolist()
+    a = z - 2 * y + x
+    b = 2 * (y - x) - 5 * a
+    c = 2 * x - 4 * a - 2 * b
+    places = np.arange(2, len(keys) + 1).astype(object)
+    if ((a * places + b) * places + c != 2 * keys[1:]).any():
+        raise Undecided(where, "the keys are no quadratic polynomial of the position")
+    return a, b, c
+
+
+def _winners(
+    queries: Sequence[Array], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
+) -> tuple[Array, Array, Array]:
+    """Returns the key with the largest score at each position, that score, and its lead, by whole numbers.
+
+    A score is Σ query·key. Keys are a·k² + b·k + c from position 2 on, and `first` at position 1. The sum has a vertex: where
+    scores fall to both sides, the keys beside it are ahead of all others.
+    """
+    count = range(len(queries))
+    zero = np.zeros(len(queries[0]), object)
+    a, b, c = (sum((queries[j] * forms[j][i] for j in count), start=zero) for i in range(3))
+    at_first = sum((queries[j] * first[j] for j in count), start=zero)
+    places = np.arange(1, len(zero) + 1).astype(object)
+    if (a[1:] >= 0).any():
+        raise Undecided(where, "scores have no vertex")
+    slope = np.where(places == 1, 1, -a)
+    near = np.maximum(np.minimum((b + slope) // (2 * slope), places), 2)
+    keys = [np.ones(len(zero), object), near - 1, near, near + 1]
+    scores = [at_first, *((a * key + b) * key + c for key in keys[1:])]
+    floor = (
+        min(min(score.tolist()) for score in scores) - 1
+    )  # of a key that there is not; two keys there are, but at position 1
+    best, winner, second = at_first, keys[0], np.full(len(zero), floor, object)
+    for key, score in zip(keys[1:], scores[1:], strict=True):
+        here = np.where((key >= 2) & (key <= places), score, floor)
+        second = np.maximum(second, np.minimum(best, here))
+        best, winner = np.maximum(best, here), np.where(here > best, key, winner)
+    return winner, best, best - second
+
+
+def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Column]:
+    """Returns the registers at the embedding, of any word that may stand at each position."""
+    length = max(int(state.high) for state in automaton.states)  # type: ignore[arg-type]
+    quantum, width = -fmt.quantum_exponent, len(model.registers)
+    low: list[list[int | None]] = [[None] * length for _ in range(width)]
+    high: list[list[int]] = [[0] * length for _ in range(width)]
+    rows: dict[tuple[str, str, int], dict[int, int]] = {}
+    for state in automaton.states:
+        if state.contents or state.low != state.high or not isinstance(state.low, int):
+            raise Undecided("the input", f"{state.label} has no position of its own")
+        words = [("", state.word, 0)] if state.word else []
+        if not words:
+            first, last = state.numbers
+            if not isinstance(first, int) or not isinstance(last, int):
+                raise Undecided("the input", f"{state.label} has numbers that depend on n")
+            words = [(state.family, "", v) for v in range(first, last + 1)]
+        for word in words:
+            if word not in rows:
+                family, text, v = word
+                entries = (
+                    [(i, as_polynomial(w)) for i, w in model.specials[text]]
+                    if text
+                    else [(i, w.substitute({NUMBER: constant(v)})) for i, w in model.families[family].rows.items()]
+                )
+                quanta = {i: w.constant * (1 << quantum) for i, w in entries}
+                if any(not w.is_constant for _, w in entries) or any(
+                    x.denominator != 1 for x in map(Fraction, quanta.values())
+                ):
+                    raise Undecided("the embedding", f"{word} is no element of the format")
+                rows[word] = {i: int(x) for i, x in quanta.items()}
+            place = state.low - 1
+            for i in range(width):
+                value = rows[word].get(i, 0)
+                before = low[i][place]
+                low[i][place] = value if before is None else min(before, value)
+                high[i][place] = value if before is None else max(high[i][place], value)
+    if any(entry is None for entry in low[0]):
+        raise Undecided("the input", "a position that no word stands at")
+    machine, slopes, columns = Machine(fmt, length), dict(model.position), list[Column]()
+    positions = known(np.arange(1, length + 1).astype(object) << quantum)
+    for i in range(width):
+        a, b = np.array(low[i], object), np.array(high[i], object)
+        grid = min([NOTHING, *(_grid_of(np.array([row[i]], object)) for row in rows.values() if i in row)])
+        column = Column(a, a if (a == b).all() else b, 0, grid)
+        terms = [column, times(positions, slopes[i])] if i in slopes else [column]
+        columns.append(machine.settled(total(terms, length, "the embedding"), "the embedding"))
+    return columns
+
+
+@dataclass
+class PositionReport(Report):
+    """What was proved. streams: the registers at the end of each block."""
+
+    streams: list[list[Column]] = field(default_factory=list)
+
+    @property
+    def states(self) -> list[int]:
+        """How many positions there are after each block."""
+        return [len(stream[0].low) for stream in self.streams]
+
+    @cached_property
+    def errors(self) -> dict[str, Fraction]:
+        """Register → the largest error in steps."""
+        errors = dict[str, Fraction]()
+        for stream in self.streams:
+            for name, column in zip(self.registers, stream, strict=True):
+                if column.ideal is not None:
+                    error = max(map(abs, (column.ideal - column.low).tolist()))
+                    errors[name] = max(error, errors.get(name, error))
+        return errors
+
+
+def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
+    """Proves soundness of rounding for every text. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
+    fmt = model.arithmetic.format
+    if model.arithmetic.discipline is not Discipline.FUSED:
+        raise Undecided("the discipline", "position by position, only fused operators are covered")
+    require_weights(model, automaton)
+    stream, report = embedded(model, automaton, fmt), PositionReport(model.registers)
+    report.trace.append(("the weights", model.digest))
+    machine = Machine(fmt, len(stream[0].low))
+    for number, layer in enumerate(model.layers):
+        at = name_place(number + 1)
+        if layer.recurrence is not None:
+            raise Undecided(at, "a recurrence")
+        values = list[Column]()
+        for h, head in enumerate(layer.heads):
+            read, margin = machine.read(stream, head, model.head(number, h))
+            report.met_margins.append(((number, h), margin))
+            values += read
+        after = list(stream)
+        for register, row in layer.out:
+            where = f"{at}, register {model.registers[register]}"
+            change = machine.settled(machine.dot(row, values, 0, where), where)
+            after[register] = machine.settled(total([stream[register], change], machine.length, where), where)
+        stream = machine.fed(after, layer.feed_forward, name_place(number + 1, FEED_FORWARD))
+        report.streams.append(stream)
+    read_rows = [(word, row, 0) for word, row in model.specials.items()]
+    for family, numbers in model.families.items():
+        for v in range(numbers.low, numbers.high + 1):
+            row = [(i, p.substitute({NUMBER: constant(v)}).constant) for i, p in numbers.rows.items()]
+            read_rows.append((f"{family} {v}", tuple((i, w) for i, w in row if w), 0))
+    for word, row, bias in read_rows:
+        logit = machine.settled(machine.dot(row, stream, bias, "the output head"), f"the output head, {word}")
+        if logit.ideal is not None:
+            raise Undecided("the output head", f"the logit of {word} is another number in the ideal machine")
+    return report

@@ -37,7 +37,7 @@ examples:
   {prog} --rnn sum --n 4 "1 2" --engine dense --json
   {prog} --rnn parity --dump-weights parity.safetensors
   {prog} --rnn my.py:LATCH "1 0 0 1"
-  {prog} --circuit latch.aag --words words.json "set hold"
+  {prog} --circuit latch.aag --words words.json "set hold" --certify
 
 RNNs:
 {rnns}
@@ -105,17 +105,41 @@ DOOR = Door(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
+    verdicts = list[str]()
+
+    def report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
+        _report(job, run, answer, trace)
+        if job.args.certify:
+            verdicts.append(_certify(job))
+
     command = Command[Simulator, Sequence[int], list[str]](
         PROG,
         _parser,
         _job,
-        report=_report,
+        report=report,
         page=_page,
         keeps=lambda args: False,
         signed=("--n", "--precision"),
         running="running",
     )
-    return command.main(argv)
+    code = command.main(argv)
+    return cli.UNKNOWN if code == cli.HOLDS and verdicts not in ([], ["certified"]) else code
+
+
+def _certify(job: Job[Simulator, Sequence[int]]) -> str:
+    """Says whether rounding is certified for the model of this run, on any prompt of as many words; returns the verdict."""
+    from verify.dossiers.simulation import certify
+
+    args, solver = job.args, job.model
+    printed = options.findings(args, solver.construction)
+    with cli.progress("certifying"):
+        document = certify(solver, job.n, args.precision, Discipline(args.discipline), printed)
+    if document["verdict"] == "certified":
+        what = f"for every prompt of {job.n:,} words, whatever its gates say"
+    else:
+        what = f"{document['where']}: {document['what']}"
+    cli.say(f"rounding is {'' if document['verdict'] == 'certified' else 'not '}certified: {what}")
+    return str(document["verdict"])
 
 
 def _parser(prog: str) -> Parser:
@@ -146,6 +170,11 @@ def _parser(prog: str) -> Parser:
         metavar="N|WORDS.json",
         help="how many words the RNN writes, at most (default: 1, or until it is done); or a circuit's words, a file",
     )
+    add(
+        "--certify",
+        action="store_true",
+        help="certify too that rounding changes nothing, whatever the words and gates say",
+    )
     options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")
     options.add_engine(parser)
     options.add_trace(parser, "show every gate, its operands and its value as they come")
@@ -155,6 +184,8 @@ def _parser(prog: str) -> Parser:
 
 def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
     options.check(args, runs=not options.writes_model(args))
+    if args.certify and options.writes_model(args):
+        raise CommandError("--certify is about a run; leave it out where weights are written")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
     with cli.usage_errors():

@@ -69,6 +69,8 @@ UPWARDS = {
     ("constructions.show.cli", "constructions"),
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
+    # It runs an RNN; with --certify it asks the checker about the weights of this run.
+    ("circuits.simulate", "verify.dossiers.simulation"),
     # Another one: the command is `python -m constructions zoo`, and what it writes has verdicts.
     ("constructions.__main__", "verify.zoo"),
     # What a claim asks of lemmas is imported when it asks; their runs are judged as claims are.

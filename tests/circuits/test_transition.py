@@ -260,6 +260,12 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "gates; width" in err
     code, out, _ = run(capsys, "--circuit", str(circuit), "--words", str(words), "hold reset set")
     assert (code, out) == (0, "on off on\n")
+    code, out, err = run(capsys, "--circuit", str(circuit), "--words", str(words), "hold reset", "--certify")
+    assert (code, out) == (0, "on off\n")
+    assert "rounding is certified: for every prompt of 2 words" in err
+    code, _, err = run(capsys, "--rnn", str(file), "--certify", "--dump-weights")
+    assert code == 2
+    assert "--certify is about a run" in err
     code, out, err = run(capsys, "--circuit", str(circuit), "hold")
     assert (code, out) == (2, "")
     assert "--words says which bits" in err

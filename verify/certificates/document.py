@@ -27,6 +27,7 @@ from verify.rounding.positions import check_positions
 
 SCHEMA = 1
 MOST = 1 << 80  # any number in a document
+MOST_SINGLE = 400  # states of one position each that are looked at one by one
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
 UNMET = "unmet"
 RULES = "docs/programs.md"  # which constructs of programs the checker reads
@@ -66,7 +67,8 @@ class Judged:
 
 def judge(model: Model, automaton: TokenAutomaton) -> Judged:
     """Carries out the check."""
-    at_once = automaton.by_position and model.arithmetic.discipline is Discipline.FUSED
+    fused = model.arithmetic.discipline is Discipline.FUSED
+    at_once = automaton.by_position and (fused or len(automaton.states) > MOST_SINGLE)
     try:
         return Judged(CERTIFIED, report=(check_positions if at_once else check)(model, automaton))
     except Refused as stop:

@@ -513,13 +513,13 @@ def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
             after[register] = machine.settled(total([stream[register], change], machine.length, where), where)
         stream = machine.fed(after, layer.feed_forward, name_place(number + 1, FEED_FORWARD))
         report.streams.append(stream)
-    read_rows = [(word, row, 0) for word, row in model.specials.items()]
+    rows: dict[str, Row] = dict(model.specials)
     for family, numbers in model.families.items():
         for v in range(numbers.low, numbers.high + 1):
-            row = [(i, p.substitute({NUMBER: constant(v)}).constant) for i, p in numbers.rows.items()]
-            read_rows.append((f"{family} {v}", tuple((i, w) for i, w in row if w), 0))
-    for word, row, bias in read_rows:
-        logit = machine.settled(machine.dot(row, stream, bias, "the output head"), f"the output head, {word}")
+            entries = [(i, p.substitute({NUMBER: constant(v)}).constant) for i, p in numbers.rows.items()]
+            rows[f"{family} {v}"] = tuple((i, w) for i, w in entries if w)
+    for word, row in rows.items():
+        logit = machine.settled(machine.dot(row, stream, 0, "the output head"), f"the output head, {word}")
         if logit.ideal is not None:
             raise Undecided("the output head", f"the logit of {word} is another number in the ideal machine")
     return report

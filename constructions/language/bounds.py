@@ -193,6 +193,19 @@ def _taken_apart(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fract
     return tuple(coefficients.items()), total
 
 
+def smaller(a: Bound, b: Bound) -> Bound:
+    """Returns the smaller of two bounds, one of which is as good as the other."""
+    return a if a < b else b
+
+
+def largest_of(values: Sequence[Bound]) -> Bound:
+    """Returns the largest; one after the other, as they may depend on n."""
+    largest = values[0]
+    for value in values[1:]:
+        largest = max(largest, value)
+    return largest
+
+
 def product(a: Interval, b: Interval) -> Interval:
     """The least and the largest product."""
     if a[0] >= 0 and b[0] >= 0:

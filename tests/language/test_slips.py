@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
-from constructions.language import compiler
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
-from constructions.language.terms import Atom, Pick, Say, SayNumber, Selection, Term
+from constructions.language.passes import answer, comparisons, expand, facts, gates, heads, output
+from constructions.language.passes.facts import Facts
+from constructions.language.passes.operations import Ramps, Rule, Saying, Select, Share
+from constructions.language.passes.registers import Registers
+from constructions.language.terms import Above, Atom, Comb, Equal, Pick, Say, SayNumber, Sum, Term
 from constructions.parts.heads.copy import before
 from constructions.wiring.affine import Affine, Number, reg
 from constructions.wiring.part import Setting, least_gap
@@ -103,43 +106,41 @@ def a_flat_slope(bits: int) -> Patch:
     """Of thresholds on means and shares."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right: Callable[..., Any] = Compiler._compared_counts
+        right = comparisons.compare_counts
 
-        def compared(self: Compiler, *given: Any, **named: Any) -> Any:
-            length, self.length = self.length, max(1, self.length >> bits)
-            try:
-                return right(self, *given, **named)
-            finally:
-                self.length = length
+        def compare_counts(known: Facts, *given: Any) -> Ramps:
+            return right(replace(known, length=max(1, known.length >> bits)), *given)
 
-        patch.setattr(Compiler, "_compared_counts", compared)
+        patch.setattr(comparisons, "compare_counts", compare_counts)
 
     return slip
 
 
 def last_for_first(patch: pytest.MonkeyPatch) -> None:
-    right = Compiler._head
+    right = heads.make_head
 
-    def head(self: Compiler, where: Selection) -> Any:
-        return right(self, Pick(where.matching, not where.last) if isinstance(where, Pick) else where)
+    def make_head(select: Select, *given: Any) -> Any:
+        where = select.where
+        other = Pick(where.matching, not where.last) if isinstance(where, Pick) else where
+        return right(replace(select, where=other), *given)
 
-    patch.setattr(Compiler, "_head", head)
+    patch.setattr(heads, "make_head", make_head)
 
 
 def one_farther_back(patch: pytest.MonkeyPatch) -> None:
     """By a head, and by a shift register."""
-    patch.setattr(compiler, "before", lambda steps: before(steps + 1))
-    right = Compiler._back
+    patch.setattr(heads, "before", lambda steps: before(steps + 1))
+    right = expand._back
 
-    def back(self: Compiler, atom: Atom, value: Term, steps: int) -> Any:
-        return right(self, atom, value, steps if self.attends else steps + 1)
+    def back(known: Facts, atom: Atom, value: Term, steps: int) -> Any:
+        return right(known, atom, value, steps if known.attends else steps + 1)
 
-    patch.setattr(Compiler, "_back", back)
+    patch.setattr(expand, "_back", back)
 
 
 def constant(name: str, value: object) -> Patch:
     """Another number in the module."""
-    return lambda patch: patch.setattr(compiler, name, value)
+    return lambda patch: patch.setattr(output if name == "IDLE" else comparisons, name, value)
 
 
 class _Zero(Input):
@@ -149,7 +150,7 @@ class _Zero(Input):
 
 def no_shift_at_the_start(patch: pytest.MonkeyPatch) -> None:
     """Keys of `<s>` are not 0."""
-    patch.setattr(compiler, "Input", _Zero)
+    patch.setattr(facts, "Input", _Zero)
 
 
 def no_square(patch: pytest.MonkeyPatch) -> None:
@@ -158,17 +159,19 @@ def no_square(patch: pytest.MonkeyPatch) -> None:
     def unit(gate: Affine, up: Affine, into: dict[str, int]) -> Unit:
         return Unit(gate, Affine({}, Fraction(1)) if up == gate and gate.terms else up, into)
 
-    patch.setattr(compiler, "Unit", unit)
+    for module in (gates, output):
+        patch.setattr(module, "Unit", unit)
 
 
 def one_too_much(patch: pytest.MonkeyPatch) -> None:
     """Each form that is compared."""
-    right = Compiler._equal
+    right = comparisons.comparison
 
-    def equal(self: Compiler, of: Term, value: Fraction) -> Any:
-        return right(self, of, value + 1)
+    def comparison(known: Facts, atom: Equal | Above) -> Any:
+        return right(known, replace(atom, value=atom.value + 1) if isinstance(atom, Equal) else atom)
 
-    patch.setattr(Compiler, "_equal", equal)
+    for module in (answer, expand):
+        patch.setattr(module, "comparison", comparison)
 
 
 def any_condition_of_several(patch: pytest.MonkeyPatch) -> None:
@@ -193,32 +196,36 @@ def another_cycle(**changed: int) -> Patch:
     """Of another length, or with another sign."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right = Compiler._comb
-        patch.setattr(Compiler, "_comb", lambda self, atom: right(self, replace(atom, **changed)))
+        right = expand._sum
+
+        def cycle(known: Facts, atom: Sum | Comb) -> Any:
+            return right(known, replace(atom, **changed) if isinstance(atom, Comb) else atom)
+
+        patch.setattr(expand, "_sum", cycle)
 
     return slip
 
 
 def the_last_condition_alone(patch: pytest.MonkeyPatch) -> None:
     """What is said by a comparison is said whatever else is asked for."""
-    right = Compiler._said
+    right = output.say_where
 
-    def said(self: Compiler, rule: Any, last: Term | None) -> Gadget:
-        return right(self, rule if last is None else replace(rule, conditions=(last,)), last)
+    def say_where(rule: Rule, late: Term | None, registers: Registers) -> Gadget:
+        return right(rule if late is None else replace(rule, conditions=(late,)), late, registers)
 
-    patch.setattr(Compiler, "_said", said)
+    patch.setattr(output, "say_where", say_where)
 
 
 def words_by_the_sign(change: Callable[[str, Number], Number]) -> Patch:
     """Other constants for two words that a count tells apart."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right = Compiler._times_share
+        right = output.say
 
-        def times(self: Compiler, factor: Term, count: Atom, into: Any, constants: Mapping[str, Number] = {}) -> Any:
-            return right(self, factor, count, into, {word: change(word, edge) for word, edge in constants.items()})
+        def say(saying: Saying, sums: Any, registers: Registers, constants: Mapping[str, Number] = {}) -> Gadget:
+            return right(saying, sums, registers, {word: change(word, edge) for word, edge in constants.items()})
 
-        patch.setattr(Compiler, "_times_share", times)
+        patch.setattr(output, "say", say)
 
     return slip
 
@@ -227,28 +234,30 @@ def a_weight_of_counts(share: bool, name: str, change: int) -> Patch:
     """Of what says a count, added to this register: its constant, or its share."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right = Compiler._saying
+        right = answer.saying_of
 
-        def saying(self: Compiler, leaf: Say | SayNumber) -> Any:
-            text, parts, ready = right(self, leaf)
-            if isinstance(leaf, SayNumber) and self.counts_in(leaf.number):
+        def saying_of(known: Facts, leaf: Say | SayNumber) -> Saying:
+            saying = right(known, leaf)
+            if isinstance(leaf, SayNumber) and known.counts_in(leaf.number):
+                parts = [*saying.parts]
                 up, into = parts[share]
                 parts[share] = up, {**into, name: into.get(name, 0) + change}
-            return text, parts, ready
+                return replace(saying, parts=tuple(parts))
+            return saying
 
-        patch.setattr(Compiler, "_saying", saying)
+        patch.setattr(answer, "saying_of", saying_of)
 
     return slip
 
 
 def one_count_too_many(patch: pytest.MonkeyPatch) -> None:
-    right = Compiler._said_count
+    right = answer.said_count
 
-    def said_count(self: Compiler, said: Term) -> Any:
-        share, b = right(self, said)
+    def said_count(said: Term) -> tuple[Share, Fraction]:
+        share, b = right(said)
         return share, b - 1
 
-    patch.setattr(Compiler, "_said_count", said_count)
+    patch.setattr(answer, "said_count", said_count)
 
 
 def a_default_of(leads: int) -> Patch:
@@ -259,7 +268,7 @@ def a_default_of(leads: int) -> Patch:
             key = 2 * found + leads * reg("first")
             return Head(name, (Component(key, gap * reg("one")),), reads)
 
-        patch.setattr(compiler, "single", single)
+        patch.setattr(heads, "single", single)
 
     return slip
 
@@ -268,20 +277,20 @@ def what_lies_outside(change: Callable[[Affine], Affine]) -> Patch:
     """Another number taken off of all scores of a head by position."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right = Compiler._outside
+        right = heads.far_off
 
-        def outside(self: Compiler, target: Term) -> Any:
-            form, ready = right(self, target)
-            return (change(form), ready) if form.terms else (form, ready)
+        def far_off(select: Select, registers: Registers) -> Affine | None:
+            form = right(select, registers)
+            return None if form is None else change(form)
 
-        patch.setattr(Compiler, "_outside", outside)
+        patch.setattr(heads, "far_off", far_off)
 
     return slip
 
 
 def what_lies_outside_by_key(patch: pytest.MonkeyPatch) -> None:
     """Times the key's position: then it tells keys apart."""
-    right = compiler.nearest
+    right = heads.nearest
 
     def nearest(*given: Any) -> Head:
         head, outside = right(*given), given[5] if len(given) > 5 else None
@@ -290,7 +299,7 @@ def what_lies_outside_by_key(patch: pytest.MonkeyPatch) -> None:
             second = Component(second.key, second.query + outside)
         return replace(head, components=(first, second, *rest), lookup=None)
 
-    patch.setattr(compiler, "nearest", nearest)
+    patch.setattr(heads, "nearest", nearest)
 
 
 WRONG, UNCERTIFIED, CERTIFIED = "wrong, and not certified", "right, and not certified", "right, and certified"
@@ -313,22 +322,22 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "last for first": (last_for_first, {FIRST: WRONG, LAST: WRONG, OLD: WRONG, OFTEN: CERTIFIED}),
     "one farther back": (one_farther_back, {BEFORE: WRONG, KEPT: WRONG, BOTH: WRONG, FIRST: WRONG, OLD: CERTIFIED}),
     "a step for a hat": (
-        constant("HAT", compiler.STEP),
+        constant("HAT", comparisons.STEP),
         {SAME: WRONG, BALANCED: WRONG, EQUAL: WRONG, TWICE: CERTIFIED},
     ),
-    "a hat for a step": (constant("STEP", compiler.HAT), {LESS: WRONG, MORE: WRONG, EVEN: CERTIFIED}),
-    "a step for what is past": (constant("PAST", compiler.FALLING), {COUNTS: WRONG, LESS: CERTIFIED}),
-    "a plateau for what is past": (constant("PAST", compiler.PLATEAU), {COUNTS: WRONG, EVEN: CERTIFIED}),
-    "a step for what is 0": (constant("PLATEAU", compiler.STEP), {EVEN: WRONG}),
+    "a hat for a step": (constant("STEP", comparisons.HAT), {LESS: WRONG, MORE: WRONG, EVEN: CERTIFIED}),
+    "a step for what is past": (constant("PAST", comparisons.FALLING), {COUNTS: WRONG, LESS: CERTIFIED}),
+    "a plateau for what is past": (constant("PAST", comparisons.PLATEAU), {COUNTS: WRONG, EVEN: CERTIFIED}),
+    "a step for what is 0": (constant("PLATEAU", comparisons.STEP), {EVEN: WRONG}),
     "a step one later": (constant("STEP", ((-1, 1), (-2, -1))), {MORE: WRONG, LESS: CERTIFIED, COUNTS: CERTIFIED}),
-    "a wide hat": (constant("HAT", compiler.PLATEAU), {BALANCED: WRONG, EQUAL: WRONG, SAME: CERTIFIED}),
-    "rising for falling": (constant("FALLING", compiler.RISING), {OFTEN: WRONG, RARE: WRONG, TWICE: CERTIFIED}),
+    "a wide hat": (constant("HAT", comparisons.PLATEAU), {BALANCED: WRONG, EQUAL: WRONG, SAME: CERTIFIED}),
+    "rising for falling": (constant("FALLING", comparisons.RISING), {OFTEN: WRONG, RARE: WRONG, TWICE: CERTIFIED}),
     "falling early": (
         constant("FALLING", ((1, -1), (0, 1))),
         {OFTEN: UNCERTIFIED, RARE: UNCERTIFIED, SIGNED: CERTIFIED},
     ),
-    "a hat for a plateau": (constant("PLATEAU", compiler.HAT), {TWICE: WRONG}),
-    "a plateau without an end": (constant("PLATEAU", compiler.RISING), {TWICE: WRONG}),
+    "a hat for a plateau": (constant("PLATEAU", comparisons.HAT), {TWICE: WRONG}),
+    "a plateau without an end": (constant("PLATEAU", comparisons.RISING), {TWICE: WRONG}),
     "no shift at the start": (no_shift_at_the_start, {START_BEFORE: WRONG, PLACE: UNCERTIFIED, FIRST: CERTIFIED}),
     "no square": (no_square, {FIRST: WRONG, LAST: WRONG, BEFORE: WRONG, AT: WRONG, OLD: CERTIFIED, KEPT: CERTIFIED}),
     "no default beside one position": (a_default_of(0), {SECOND_TOKEN: UNCERTIFIED, AT: CERTIFIED}),
@@ -344,7 +353,7 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "a cycle of one": (another_cycle(steps=1), {SECOND: WRONG, SIXTH: WRONG, ODD: CERTIFIED}),
     "the last condition alone": (the_last_condition_alone, {WHERE_A: WRONG, KEY: CERTIFIED}),
     "never the other bit": (
-        lambda patch: patch.setattr(compiler._Ramps, "negated", property(lambda ramps: ramps)),
+        lambda patch: patch.setattr(Ramps, "negated", property(lambda ramps: ramps)),
         {WHERE_A: WRONG, KEY: WRONG, SIGNED: CERTIFIED},
     ),
     "no margin below 1": (words_by_the_sign(lambda word, edge: round(edge)), {SIGNED: UNCERTIFIED, NOT_MORE: WRONG}),

@@ -13,7 +13,6 @@ from constructions.exports.files import write_bytes, write_text
 from constructions.show import cli
 from precision.format import Discipline
 from verify.algebra.domains import Refused, Refuted
-from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.building import build, can_be_written, model_of, part_of
@@ -30,12 +29,13 @@ from verify.certificates.document import (
     print_unseen,
     shown_wrong,
 )
+from verify.certificates.files import Exported
+from verify.certificates.moved import judge_moved
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.certificates.ranges import Interval, certificates, differences
 from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
-from verify.rounding.model import Model
 from verify.trusted.kernel import Rejected
 
 PROG = "python -m verify.certify"
@@ -177,11 +177,13 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:
     return cli.REFUTED if any(item.wrong for item in survey.margins) else cli.HOLDS
 
 
-def _judged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+def _judged(file: Exported) -> Json:
     """The certificate of an exported model."""
+    subject, model, automaton = file.subject, file.model, file.automaton
     judged = compared(judge(model, automaton), model, subject)
     if judged.verdict == UNKNOWN and (wrong := explained(subject, model, automaton))["verdict"] == REFUSED:
         judged = shown_wrong(judged, Refuted(wrong["where"], wrong["what"]))
+    judged = judge_moved(judged, file)
     return {**about(subject), **described(model, automaton, judged), **print_unseen(model, subject)}
 
 
@@ -220,6 +222,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  {of} = {low if low == high else f'{low} … {high}'}, {how}")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
+    if "coordinates" in document:
+        print(f"  {document['coordinates']}")
     if above:
         print(f"  {name_of(document['above'])}: certified, in {above}")
     if document.get("print_in_weights") is False:

@@ -15,8 +15,9 @@ from constructions.show import cli
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, no_rule, subject_of
+from verify.certificates.files import Exported
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
-from verify.dossiers.dossier import LEAST, Dossier
+from verify.dossiers.dossier import LEAST, Dossier, Json
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
@@ -60,12 +61,16 @@ def main(argv: Sequence[str]) -> int:
     if args.what and args.what.endswith(".safetensors"):
         if args.all_n or args.all_cells or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
-        return _show(of_file(Path(args.what), explained), args.json)
+        return _show(of_file(Path(args.what), _explained), args.json)
     if (subject := asked(args, files=True)) is None:
         return cli.UNKNOWN
     subject = sized_by(args, subject, subject.dossier.least)
     with cli.usage_errors():
         return _show(explanations(subject, _tell, cli.say), args.json, subject.dossier)
+
+
+def _explained(file: Exported) -> Json:
+    return explained(file.subject, file.model, file.automaton)
 
 
 def _tell(interval: Interval) -> None:
@@ -115,6 +120,8 @@ def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = Non
     print(f"{named(document)}{sized(document)}: {holds}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
+    if "coordinates" in document:
+        print(f"  {document['coordinates']}")
     if several:
         count = f"{len(several)} intervals; the answers above are of the last one" if several[1:] else "one interval"
         below = f"up to {ALONE} cells: " if document["n"] is None else "n ≤ 2^64: "

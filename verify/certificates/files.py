@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,20 +13,53 @@ from constructions.exports.files import parse_json
 from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, Matrix, Transformer, take_block
 from constructions.show import cli
-from precision.format import Arithmetic, fixed_point
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
 from verify.algebra.domains import Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
+from verify.certificates.basis import FIELD, Basis, in_any_basis, read_basis
 from verify.certificates.building import build, families_of
+from verify.certificates.layout import Order, find_order, said, same
 from verify.certificates.sidecar import named_by, require_same, subject_of
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model, described
 
 LENGTH = "longest_sequence"
 MOST_HEADER = 100_000_000  # bytes, as safetensors has it
+OWN_ORDER = "the embedding is not the construction's, in any order of coordinates; a sidecar may say one in `registers`"
+BY_SIDECAR = "as the sidecar says"
+BY_WEIGHTS = (
+    "of which the sidecar says nothing; it was found by the weights, which in this order are exactly the construction's"
+)
 
 
-def read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
-    """The model of a `.safetensors` file with its sidecar beside it.
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """How a file has a model in other coordinates, or in another order.
+
+    basis: of its stream; None where coordinates are registers. text: for people. weights: as the file has them. model: the same
+    as exact layers, under the names of the registers; None with a basis. wired: the construction's own, which has the words.
+    """
+
+    basis: Basis | None
+    text: str
+    weights: Transformer
+    model: Model | None
+    wired: Wired
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """An exported model over the construction's registers, in its order. moved: how the file has it; None if it is so there."""
+
+    subject: Subject
+    model: Model
+    automaton: TokenAutomaton
+    moved: Moved | None = None
+
+
+def read(path: Path) -> Exported:
+    """Returns the model of a `.safetensors` file with its sidecar beside it.
 
     Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered, Refuted for
     a sidecar that does not fit the construction that it names.
@@ -42,7 +75,7 @@ def read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
         raise ValueError(what if named else f"{path}: not an exported model: {what}") from error
 
 
-def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
+def _read(path: Path) -> Exported:
     from safetensors.numpy import load
 
     content = _content(path)
@@ -61,7 +94,12 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
     subject, printed = subject_of(path, sidecar, len(model.words))
     wired, document = named_by(subject, printed)
     vocabulary = list(sidecar["vocabulary"])
-    require_same(sidecar, document, wired)
+    file_weights, basis = model, None
+    if FIELD in sidecar:
+        basis, model = _without_basis(sidecar.pop(FIELD), model)
+        document |= in_any_basis(document)
+    order, due = said(sidecar, document)
+    require_same(sidecar, due, wired)
     own, automaton = build(subject)
     if widths - {head_width(wired.model)}:
         raise Refuted("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
@@ -71,9 +109,11 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(wired.registers)}")
     if len(vocabulary) != len(model.words):
         raise Undecided("the vocabulary", f"the file has {len(vocabulary)} words for {len(model.words)} rows")
+    ordered, order, how = _in_own_order(model, order, wired)
+    arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
+    families = families_of(subject)
     try:
-        arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
-        file_model = described(model, arithmetic, own.registers, vocabulary, families_of(subject), own.heads)
+        file_model = described(ordered, arithmetic, own.registers, vocabulary, families, own.heads)
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
     if (
@@ -81,8 +121,45 @@ def _read(path: Path) -> tuple[Subject, Model, TokenAutomaton]:
         or file_model.families != own.families
         or file_model.position != own.position
     ):
-        raise Undecided("the vocabulary", "the embedding is not the construction's")
-    return subject, file_model, automaton
+        raise Undecided("the vocabulary", OWN_ORDER)
+    if basis is None and order.is_own:
+        return Exported(subject, file_model, automaton)
+    told = [] if basis is None else ["the stream is in the basis that the sidecar names"]
+    told += [] if order.is_own else [f"coordinates or heads stand in another order, {how}"]
+    in_file_order = None
+    if basis is None and subject.discipline is Discipline.SEQUENTIAL:
+        names = order.put(own.registers), order.put_heads(own.heads)
+        in_file_order = described(model, arithmetic, names[0], vocabulary, families, names[1])
+    basis = basis and order.under(basis)
+    moved = Moved(basis, f"{'; '.join(told)}; undone exactly", file_weights, in_file_order, wired)
+    return Exported(subject, file_model, automaton, moved)
+
+
+def _without_basis(document: object, model: Transformer) -> tuple[Basis, Transformer]:
+    """Returns the basis that a sidecar names, and the model over registers. Raises Refuted for one that is wrong."""
+    try:
+        basis = read_basis(document, model.width)
+        return basis, basis.undo(model)
+    except ValueError as error:
+        raise Refuted(f"the sidecar, {FIELD!r}", str(error)) from error
+
+
+def _in_own_order(model: Transformer, order: Order, wired: Wired) -> tuple[Transformer, Order, str]:
+    """Returns the model in the construction's order, the order that the file has, and who says so.
+
+    order: that the sidecar says. Raises Refuted if the weights show another.
+    """
+    own = replace(
+        wired.model, blocks=tuple(replace(b, heads=tuple(map(_trimmed, b.heads))) for b in wired.model.blocks)
+    )
+    ordered = model if order.is_own else order.undo(model)
+    if same(ordered, own) or (shown := find_order(model, own)) is None:
+        return ordered, order, BY_SIDECAR
+    if not order.is_own:
+        raise Refuted(
+            "the sidecar", "'registers' or 'blocks' say another order of coordinates or heads than the weights have"
+        )
+    return shown.undo(model), shown, BY_WEIGHTS
 
 
 def _content(path: Path) -> bytes:

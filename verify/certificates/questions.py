@@ -9,14 +9,12 @@ from pathlib import Path
 
 from constructions.show import cli
 from verify.algebra.domains import Refused
-from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.arguments import DEFAULT_N, model_of, say_not_covered, sizes, subject_of
 from verify.certificates.building import every_n
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN, Judged
-from verify.certificates.files import read
+from verify.certificates.files import Exported, read
 from verify.dossiers.dossier import LEAST, Json, Subject
 from verify.dossiers.registry import find_dossier
-from verify.rounding.model import Model
 
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
@@ -66,14 +64,15 @@ def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = F
     return every_n(replace(subject, n=n), theorem=theorem) if args.all_n else replace(subject, n=n, last=last)
 
 
-def of_file(path: Path, judge: Callable[[Subject, Model, TokenAutomaton], Json]) -> Json:
+def of_file(path: Path, judge: Callable[[Exported], Json]) -> Json:
     """What is said of an exported model, or why it cannot be. Raises CommandError for a file that is none."""
     try:
         with cli.usage_errors():
-            subject, model, automaton = read(path)
+            exported = read(path)
     except Refused as error:
         return {"schema": SCHEMA, "construction": path.name, **Judged.at(error).told}
-    return {**judge(subject, model, automaton), "file": path.name}
+    in_file = {} if exported.moved is None else {"coordinates": exported.moved.text}
+    return {**judge(exported), **in_file, "file": path.name}
 
 
 def stored(path: Path, kind: str) -> Json:

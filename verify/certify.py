@@ -15,6 +15,7 @@ from precision.format import Discipline
 from verify.algebra.domains import Refused, Refuted
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
+from verify.certificates.basis import CLAIM
 from verify.certificates.building import build, can_be_written, model_of, part_of
 from verify.certificates.document import (
     CERTIFIED,
@@ -184,7 +185,9 @@ def _judged(file: Exported) -> Json:
     if judged.verdict == UNKNOWN and (wrong := explained(subject, model, automaton))["verdict"] == REFUSED:
         judged = shown_wrong(judged, Refuted(wrong["where"], wrong["what"]))
     judged = judge_moved(judged, file)
-    return {**about(subject), **described(model, automaton, judged), **print_unseen(model, subject)}
+    in_basis = judged.verdict == CERTIFIED and file.moved is not None and file.moved.basis is not None
+    claim = {"rounded_coordinates": CLAIM} if in_basis else {}
+    return {**about(subject), **described(model, automaton, judged), **claim, **print_unseen(model, subject)}
 
 
 def _tell(interval: Interval) -> None:
@@ -224,6 +227,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
     if "coordinates" in document:
         print(f"  {document['coordinates']}")
+    if "rounded_coordinates" in document:
+        print(f"  {document['rounded_coordinates']}")
     if above:
         print(f"  {name_of(document['above'])}: certified, in {above}")
     if document.get("print_in_weights") is False:

@@ -101,11 +101,15 @@ def with_fields(old: T, **changed: object) -> T:
 
 @dataclass(eq=False)
 class Space:
-    """What all abstract states of one model share: the format, and a supply of names. given: how many there are so far."""
+    """What all abstract states of one model share: the format, and a supply of names. given: how many there are so far.
+
+    inexact: the places of operators whose results may lie between two numbers of the format.
+    """
 
     format: Format
     given: int = 0
     known: dict[int, Fraction] = field(default_factory=dict)
+    inexact: set[str] = field(default_factory=set)
 
     @cached_property
     def step(self) -> Fraction:

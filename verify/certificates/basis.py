@@ -9,9 +9,9 @@ rounded once, and the exact sum over y is the exact sum over x. So while y = B·
 models, and so has what each head reads and each unit holds. y = B·x goes on to hold if each coordinate is rounded as B·x is:
 
 - A coordinate that is one register, or its negative, is rounded as the register is: rounding is symmetric.
-- Any other coordinate must be a sum of whole multiples of registers. No operator rounds it if three facts hold. The embedding cuts
-  none of these registers off. All weights that write them are whole, so only numbers of the format are added. And no sum of these
-  is beyond the largest number, by the bounds of the registers in the certificate of the model over x.
+- Any other coordinate must be a sum of whole multiples of registers. No operator rounds it if three facts hold, by the certificate
+  of the model over x. The embedding cuts none of these registers off. Nothing that is written to them is rounded, so only whole
+  multiples of the step are added. And no sum of these is beyond the largest number.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ from numpy.typing import NDArray
 from constructions.exports.weights import tensors
 from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from constructions.places import ATTENTION, FEED_FORWARD, name_place
+from precision.format import Format
 from verify.algebra.domains import Rounded
 from verify.rounding.checker import Report
 from verify.rounding.model import Model
 
 FIELD = "basis"  # of a sidecar
 UNTRIED = "not tried in this basis"
+CLAIM = (
+    "every coordinate is exactly matrix · registers, none is rounded otherwise, and each query, key, value, gate and logit "
+    "has the same bits as over registers"
+)
 LONGEST_ENTRY = 100  # characters
 Rows: TypeAlias = Sequence[Sequence[Fraction]]
 Ends: TypeAlias = tuple[Fraction, Fraction]
@@ -238,14 +243,8 @@ def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Mi
 
     moved: the matrices over y. model: over x, with the report of its certificate.
     """
-    held = model.arithmetic.format
-    for name, array in tensors(moved).items():
-        for weight in map(Fraction, np.unique(array).tolist()):
-            if abs(weight) > held.max_value or (weight / held.quantum).denominator > 1:
-                bits = max(_bits_for(abs(weight)), 2 * (weight.denominator.bit_length() - 1) + 1)
-                return Misfit(
-                    f"the weights, {name}", f"in this basis {weight} is no element of {held.name}", bits, True
-                )
+    if (found := _no_element(moved, model.arithmetic.format)) is not None:
+        return found
     mixed = [i for i, row in enumerate(basis.matrix) if not _is_sign(row)]
     if mixed and any(layer.recurrence is not None for layer in model.layers):
         return Misfit("the basis", "there is no rule for a recurrence whose states are sums of registers", 0)
@@ -255,6 +254,22 @@ def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Mi
         if (found := _rounded(i, row, model, report) or _beyond(i, row, model, ends)) is not None:
             return found
     return None
+
+
+def _no_element(model: Transformer, held: Format) -> Misfit | None:
+    """Returns the first weight that is no number of the format, with the p for all weights."""
+    first, bits = "", 0
+    for name, array in tensors(model).items():
+        for weight in map(Fraction, np.unique(array).tolist()):
+            if abs(weight) > held.max_value or (weight / held.quantum).denominator > 1:
+                first = first or f"{name}: {weight}"
+                bits = max(bits, _bits_for(abs(weight)), 2 * weight.denominator.bit_length() - 1)
+    name, _, what = first.partition(": ")
+    return (
+        Misfit(f"the weights, {name}", f"in this basis {what} is no element of {held.name}", bits, True)
+        if first
+        else None
+    )
 
 
 def _rounded(coordinate: int, row: Iterable[int], model: Model, report: Report) -> Misfit | None:
@@ -269,15 +284,13 @@ def _rounded(coordinate: int, row: Iterable[int], model: Model, report: Report) 
                     f"saturates, and is part of coordinate {coordinate}",
                     _bits_for(ends),
                 )
+    inexact = report.entries[0].states[0].space.inexact
     for number, layer in enumerate(model.layers, start=1):
-        parts = [(ATTENTION, j, entries) for j, entries in layer.out]
-        parts += [(FEED_FORWARD, j, entries) for j, entries, _ in layer.feed_forward.down]
-        for part, j, entries in parts:
-            if j in row and (odd := [w for _, w in entries if Fraction(w).denominator > 1]):
-                what = (
-                    f"is written with the weight {odd[0]}, so it may be rounded, and is part of coordinate {coordinate}"
-                )
-                return Misfit(f"{name_place(number, part)}, register {model.registers[j]}", what, 0)
+        written = [(ATTENTION, j) for j, _ in layer.out] + [(FEED_FORWARD, j) for j, _, _ in layer.feed_forward.down]
+        for part, j in written:
+            where = f"{name_place(number, part)}, register {model.registers[j]}"
+            if j in row and where in inexact:
+                return Misfit(where, f"what is written may be rounded, and is part of coordinate {coordinate}", 0)
     return None
 
 

@@ -77,6 +77,8 @@ def certified_in(basis: Basis, subject: Subject) -> tuple[Judged, Misfit | None]
     judged = judge(model, automaton)
     if judged.report is None or wired is None:
         return judged, None
+    if (width := wired.model.width) != len(basis.matrix):
+        return Judged(UNKNOWN, "the basis", f"at p = {subject.precision_bits} the model has {width} coordinates"), None
     why = misfit(basis, basis.apply(wired.model), model, judged.report)
     if why is None:
         return judged, None

@@ -339,7 +339,7 @@ def test_links_are_not_of_many_n_as_printed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "name a construction (istree, "),
+        ([], "name a construction ("),
         (["nothing"], "there is no construction 'nothing'; there are counting, "),
         (["index", "--model", "cot"], "index has no model 'cot'; it has transformer, rag, hybrid"),
         (["x.safetensors"], "there is no construction 'x.safetensors' (a construction is named, not its file)"),
@@ -351,9 +351,13 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
 
 
 def test_what_is_not_covered_cannot_be_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "--json"]) == 3
+    assert main(["C.13", "--json"]) == 3
     document = json.loads(capsys.readouterr().out)
-    assert (document["verdict"], document["what"]) == ("unknown", "not covered")
+    assert document["verdict"] == "unknown"
+    assert [(link["name"], link["verdict"]) for link in document["links"]] == [
+        ("rounding", "certified"),
+        ("program", "unknown"),
+    ]
 
 
 def test_no_exported_file_is_offered_but_one_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,13 +103,13 @@ def with_fields(old: T, **changed: object) -> T:
 class Space:
     """What all abstract states of one model share: the format, and a supply of names. given: how many there are so far.
 
-    inexact: the places of operators whose results may lie between two numbers of the format.
+    inexact: the operators whose results may lie between two numbers of the format: where, and between which bounds.
     """
 
     format: Format
     given: int = 0
     known: dict[int, Fraction] = field(default_factory=dict)
-    inexact: set[str] = field(default_factory=set)
+    inexact: list[tuple[str, Number, Number]] = field(default_factory=list)
 
     @cached_property
     def step(self) -> Fraction:

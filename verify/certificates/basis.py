@@ -229,13 +229,15 @@ def _whole(rows: Iterable[Sequence[Fraction | float]]) -> tuple[NDArray[Any], in
 class Misfit:
     """Why rounding may differ in a basis. precision_bits: the p from which on it does not for this reason; 0 if there is none.
 
-    is_weight: a weight is no number of the format, which is a fact; everything else is a bound that may be wide.
+    is_weight: a weight is no number of the format, which is a fact; everything else is a bound that may be wide. is_covered: a
+    rule covers the place.
     """
 
     where: str
     what: str
     precision_bits: int
     is_weight: bool = False
+    is_covered: bool = True
 
 
 def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Misfit | None:
@@ -247,7 +249,9 @@ def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Mi
         return found
     mixed = [i for i, row in enumerate(basis.matrix) if not _is_sign(row)]
     if mixed and any(layer.recurrence is not None for layer in model.layers):
-        return Misfit("the basis", "there is no rule for a recurrence whose states are sums of registers", 0)
+        return Misfit(
+            "the basis", "there is no rule for a recurrence whose states are sums of registers", 0, is_covered=False
+        )
     ends = _ends(report) if mixed else {}
     for i in mixed:
         row = {j: x for j, x in enumerate(basis.matrix[i]) if x}
@@ -284,7 +288,8 @@ def _rounded(coordinate: int, row: Iterable[int], model: Model, report: Report) 
                     f"saturates, and is part of coordinate {coordinate}",
                     _bits_for(ends),
                 )
-    inexact = report.entries[0].states[0].space.inexact
+    space = report.entries[0].states[0].space
+    inexact = {where for where, low, high in space.inexact if low != high or Fraction(low * space.steps).denominator > 1}
     for number, layer in enumerate(model.layers, start=1):
         written = [(ATTENTION, j) for j, _ in layer.out] + [(FEED_FORWARD, j) for j, _, _ in layer.feed_forward.down]
         for part, j in written:

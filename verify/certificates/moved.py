@@ -48,11 +48,9 @@ def in_basis(
     """Returns the verdict on weights in a basis. judged: that on the model over registers; wired: has its words."""
     if judged.report is None or (why := misfit(basis, weights, model, judged.report)) is None:
         return judged
-    enough = enough_bits(basis, subject, why)
-    what = why.what + (f"; p = {enough} is enough" if enough else "; no larger p is seen to be enough")
+    judged = _unfit(why, enough_bits(basis, subject, why))
     if why.is_weight:
-        return Judged(REFUSED, why.where, what)
-    judged = Judged(UNKNOWN, why.where, what, is_unmet=True)
+        return judged
     if subject.n <= LARGEST_RUN and (wrong := first_wrong(wired, weights, hard_inputs(subject, wired, HARD, 0))):
         shown = f"in this basis the word {wrong[1] + 1} of its answer is wrong"
         judged = shown_wrong(judged, Refuted(wrong[0].text, f"{wrong[0].text}: {shown}"))
@@ -82,4 +80,12 @@ def certified_in(basis: Basis, subject: Subject) -> tuple[Judged, Misfit | None]
     why = misfit(basis, basis.apply(wired.model), model, judged.report)
     if why is None:
         return judged, None
-    return Judged(REFUSED if why.is_weight else UNKNOWN, why.where, why.what, is_unmet=not why.is_weight), why
+    return _unfit(why, 0), why
+
+
+def _unfit(why: Misfit, enough: int) -> Judged:
+    """Returns the verdict on a model that does not fit a basis. enough: a p at which it does, 0 if none is seen."""
+    if not why.is_covered:
+        return Judged(UNKNOWN, why.where, why.what)
+    what = why.what + (f"; p = {enough} is enough" if enough else "; no larger p is seen to be enough")
+    return Judged(REFUSED if why.is_weight else UNKNOWN, why.where, what, is_unmet=not why.is_weight)

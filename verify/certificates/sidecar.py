@@ -71,7 +71,7 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     return wired, own
 
 
-def require_same(sidecar: Json, own: Json, wired: Wired) -> None:
+def require_same(sidecar: Json, own: Mapping[str, Any], wired: Wired) -> None:
     """Raises Refuted at the first field that is not the construction's own, and at the first example that goes wrong."""
     sidecar, own = _without_lookups(sidecar, own)
     for field in (*own, *sidecar):
@@ -86,7 +86,7 @@ def require_same(sidecar: Json, own: Json, wired: Wired) -> None:
     _require_examples(sidecar[EXAMPLES], wired)
 
 
-def _without_lookups(sidecar: Json, own: Json) -> tuple[Json, Json]:
+def _without_lookups(sidecar: Json, own: Mapping[str, Any]) -> tuple[Json, Mapping[str, Any]]:
     """Takes lookups away if the file is from before heads had any, and the texts that stood beside their scores instead."""
     blocks = sidecar.get("blocks")
     if "lookup" in json.dumps(blocks) or not isinstance(blocks, list):

@@ -84,7 +84,7 @@ class AbstractState(Bounded):
             )
         if self.on_grid(polynomial):
             return self, polynomial
-        self.space.inexact.add(where)
+        self.space.inexact.append((where, low, high))
         if polynomial.is_constant:
             value = self.space.rounded(polynomial.constant)
             error = abs(value - polynomial.constant)

@@ -54,6 +54,8 @@ def load_model(name: str) -> ProgramModel:
             )
         return _chosen(GALLERY / f"{name}.py", "")
     path, colon, chosen = name.partition(".py:")
+    if colon and not chosen:
+        raise ValueError(f"{name} names no program after the colon; give {path}.py or {path}.py:NAME")
     return _chosen(Path(path + ".py" if colon else name), chosen)
 
 
@@ -176,7 +178,7 @@ def _executed(path: Path) -> ModuleType:
     except BaseException as error:  # somebody's code may raise anything, and end the program
         if isinstance(error.__cause__, TimeoutError):
             raise
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         raise ValueError(f"{path}:{lines[-1] if lines else 1}: {kind}{what}") from error

@@ -69,6 +69,23 @@ def test_what_is_wrong_is_said_in_a_line(name: str, tmp_path: Path, capsys: pyte
     assert not [*tmp_path.glob("__pycache__")]
 
 
+def test_the_line_is_told_of_a_file_in_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python spells the file out from the root; what people type is its name."""
+    written(tmp_path, "\n\n1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("f.py", "./f.py", "f.py:large"):
+        assert main(["run", name, "1 3"]) == 2
+        assert "error: f.py:3: ZeroDivisionError: division by zero\n" in capsys.readouterr().err
+
+
+def test_a_colon_without_a_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, GOOD)
+    assert main(["run", f"{path}:", "1 3"]) == 2
+    assert f"{path}: names no program after the colon; give {path} or {path}:NAME" in capsys.readouterr().err
+
+
 def test_a_file_may_have_classes_of_its_own(tmp_path: Path) -> None:
     """A dataclass looks its module up by name."""
     own = "from __future__ import annotations\nfrom dataclasses import dataclass\n"

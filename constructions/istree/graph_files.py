@@ -59,10 +59,23 @@ def read_graph(text: str, kind: str, n: int | None = None, first: int = 1) -> tu
 def hint(text: str) -> str:
     """The `--format` that a text seems to need, as part of an error; "" where nothing tells."""
     start = re.sub(r"\A(?:\s*#.*\n)+", "", text[:4000]).lstrip()
-    for pattern, kind in _SIGNS:
-        if re.match(pattern, start):
-            return f"; it looks like {kind}: give --format {kind}"
-    return ""
+    kinds = (kind for pattern, kind in _SIGNS if re.match(pattern, start))
+    kind = next(kinds, "")
+    if kind in ("", "weighted", "adjacency"):
+        kind = _kind_of_lists(text) or kind
+    return f"; it looks like {kind}: give --format {kind}" if kind else ""
+
+
+def _kind_of_lists(text: str) -> str:
+    """Returns "metis" or "adjacency" for lines of whole numbers of which one has a single number, else ""."""
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "%"))]
+    if not all(word.isdecimal() for line in lines for word in line) or not any(len(line) == 1 for line in lines[1:]):
+        return ""
+    counted = len(lines[0]) > 1 and (len(lines) - 1, sum(map(len, lines[1:]))) == (
+        int(lines[0][0]),
+        2 * int(lines[0][1]),
+    )
+    return "metis" if counted else "adjacency"
 
 
 def may_be_header(graph: Graph) -> bool:
@@ -194,7 +207,7 @@ _SIGNS = (
     (r"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<graphml", "graphml"),
     (r"(?s)(?:Creator.*?\n|Version.*?\n|\s)*graph\s*\[", "gml"),
     (r"\d+\s*\n\s*\d+\s+\d+\s*(?:\n|$)", "header"),
-    (r"(?:\d+\s+\d+\s+[-+.\deE]+\s*(?:\n|$))+", "weighted"),
+    (r"\d+[ \t]+\d+[ \t]+(?:[-+.\deE]+|\{.*\})[ \t]*(?:\n|$)", "weighted"),
     (r"[^\n,;\t]+[,;\t][^\n]+\n", "csv"),
     (r"(?:[\d \t]+\n)*?\d+(?:[ \t]*:|(?:[ \t]+\d+){3})", "adjacency"),
 )

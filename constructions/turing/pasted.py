@@ -111,7 +111,7 @@ def _standard(text: str) -> str:
                     f"{_short(as_given)!r} is not made of rules; a machine is written as in 1RB1LB_1LA1RZ"
                 )
     machines = [word for word in words if "_" in word]
-    if len(machines) > 1:
+    if len(machines) == len(words) > 1:  # a word without _ is a rule of a row whose rules stand apart
         shown = ", ".join(_short(machine) for machine in machines[:MOST_NAMED])
         more = ", …" if len(machines) > MOST_NAMED else ""
         raise MachineError(f"there are {len(machines)} machines in the text, {shown}{more}; give one of them")

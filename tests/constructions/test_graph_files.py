@@ -109,9 +109,13 @@ def test_vertices_from_zero() -> None:
 
 def test_a_hint_names_the_format_of_each_text() -> None:
     for kind, text in TEXTS.items():
-        if kind not in ("header", "metis"):  # two numbers a line, as an edge list has
+        if kind != "header":  # two numbers a line, as an edge list has
             assert hint(text).endswith(f"--format {kind}"), kind
     assert hint("4\n1 2\n2 3\n").endswith("--format header")
+    assert hint("1 2\n2 3\n3\n").endswith("--format adjacency")  # as networkx writes a path
+    assert hint("1 2 3\n2 4 5\n3\n4\n5\n").endswith("--format adjacency")  # and a tree
+    assert hint("1 2 {}\n1 3 {}\n").endswith("--format weighted")  # and a list of edges
+    assert hint("1 2\n1 x\n3\n") == ""
     assert hint("\n".join(networkx.generate_gml(networkx.path_graph(2)))).endswith("--format gml")
     assert hint("\n".join(networkx.generate_graphml(networkx.path_graph(2)))).endswith("--format graphml")
 

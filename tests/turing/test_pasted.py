@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
@@ -81,6 +82,17 @@ def test_one_machine_in_many_hands(text: str) -> None:
     assert actual.machine == parse_standard(BB2)
     assert (actual.symbols, actual.note) == ({}, "")
     assert actual.tape("0110") == "0110"
+
+
+@pytest.mark.parametrize("row", ["_", " _ ", "_ ", "  ", "   ", "\n"])
+@pytest.mark.parametrize("rule", ["", " "])
+@pytest.mark.parametrize(
+    "machine", ["1RB1RZ_1LB0RC_1LC1LA", "1RB1LB_1LA0LC_1RZ1LD_1RD0RA", "1RB2LA1RA1RA_1LB1LA3RB1RZ"]
+)
+def test_rows_and_rules_may_stand_apart(machine: str, rule: str, row: str) -> None:
+    """Of more than two states, rows two spaces apart were taken for several machines."""
+    rows = [rule.join(re.findall("...", given)) for given in machine.split("_")]
+    assert read_machine(row.join(rows)).machine == parse_standard(machine)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ ROOMS = (
     "induction",
     "bits",
     "dossiers",
+    "training",  # measured figures; claims read what is stored
     "claims",
 )
 """Of verify/, the lowest first: each may import those before it, and all other packages."""

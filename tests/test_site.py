@@ -267,7 +267,7 @@ def test_the_list_is_filtered_and_sorted() -> None:
     texts = {claim.one("h3").text: claim.text.lower() for claim in shown().all("details")}
     assert words["shown"] == [id for id, text in texts.items() if "circuit" in text and "gates" in text]
     assert 0 < len(words["shown"]) < len(everything)
-    kinds = ["holds", "from", "false", "slip", "open", "unknown"]
+    kinds = ["holds", "from", "false", "slip", "open", "unknown", "measured"]
 
     def rank(id: str) -> int:
         row = rows()[id]

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 
 PROG = "python -m verify.replay"
 MINUTES = 20.0  # seconds that a claim took in the ledger's run, from which on only a part of its theorems is made anew
-EXIT_CODES = {Verdict.HOLDS: cli.HOLDS, Verdict.REFUTED: cli.REFUTED, Verdict.UNKNOWN: cli.UNKNOWN}
+EXIT_CODES = {
+    Verdict.HOLDS: cli.HOLDS,
+    Verdict.REFUTED: cli.REFUTED,
+    Verdict.UNKNOWN: cli.UNKNOWN,
+    Verdict.MEASURED: cli.UNKNOWN,
+}
 EXAMPLES = """examples:
   python -m verify.replay --list                          the claims, and which of them have a stored witness
   python -m verify.replay C.1/printed                     replay the stored witness

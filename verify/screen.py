@@ -62,8 +62,10 @@ def counts(rows: Sequence[Row], not_judged: int) -> str:
     )
     parts = [f"{verdicts[Verdict.HOLDS]} of {len(rows)} claims hold", f"{verdicts[Verdict.REFUTED]} are refuted"]
     sentence = ", ".join(parts) + (f" ({named})" if named else "") + f", {verdicts[Verdict.UNKNOWN]} unknown"
+    measured = verdicts[Verdict.MEASURED]
     return (
         sentence
+        + (f", {measured} measured" if measured else "")
         + (f", {not_judged} not judged" if not_judged else "")
         + "."
         + ("" if repaired else " No repaired construction is refuted.")

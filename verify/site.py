@@ -34,7 +34,7 @@ NO_ENGINE, FROM = "none", "from"
 ORDERS = {"": "the paper's", "verdict": "by verdict", "evidence": "by evidence", "seconds": "by seconds, longest first"}
 NAMES: dict[str, str] = {FROM: "holds from some n on", **{str(kind): f"refuted ({kind})" for kind in Kind}}
 # Words stand in this order; others as in the paper.
-KNOWN = (Verdict.HOLDS, FROM, Verdict.REFUTED, *Kind, Verdict.UNKNOWN, *EVIDENCE)
+KNOWN = (Verdict.HOLDS, FROM, Verdict.REFUTED, *Kind, Verdict.UNKNOWN, Verdict.MEASURED, *EVIDENCE)
 FILTERS: dict[str, tuple[str, Callable[[Row], Sequence[str]]]] = {
     "verdict": ("Verdict", lambda row: [*_narrower(row), row.verdict]),
     "evidence": ("Evidence", lambda row: sorted({part.kind for part in row.evidence}, key=_place)),

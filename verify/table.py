@@ -226,7 +226,7 @@ class Cell:
         """What the ledger makes of it."""
         if self.of(Verdict.REFUTED):
             return Outcome.REFUTED
-        if self.missing or self.of(Verdict.UNKNOWN):
+        if self.missing or self.of(Verdict.UNKNOWN) or self.of(Verdict.MEASURED):
             return Outcome.NOT_SETTLED
         return Outcome.SMALL if self.basis.outcome is Outcome.IMPOSSIBLE and not self.is_proved else self.basis.outcome
 
@@ -279,10 +279,12 @@ class Cell:
         if self.outcome is Outcome.REFUTED:
             return self.of(Verdict.REFUTED)
         if self.outcome is Outcome.NOT_SETTLED:
-            missing, unknown = self.missing, self.of(Verdict.UNKNOWN)
-            return [
-                line for word, ids in (("missing:", missing), ("unknown:", unknown)) if ids for line in (word, *ids)
-            ]
+            parts = {
+                "missing:": self.missing,
+                "unknown:": self.of(Verdict.UNKNOWN),
+                "measured:": self.of(Verdict.MEASURED),
+            }
+            return [line for word, ids in parts.items() if ids for line in (word, *ids)]
         others = len(self.claims) - 1
         claims = self.basis.required[0] + (f" + {others} more" if others else "")
         if every_claim:

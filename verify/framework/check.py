@@ -6,6 +6,7 @@ import functools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 import pytest
@@ -21,6 +22,7 @@ from verify.framework.claim import (
     Evidence,
     Exhaustive,
     Json,
+    Measured,
     Proved,
     Row,
     Sampled,
@@ -30,6 +32,7 @@ from verify.framework.claim import (
     Verdict,
     Witness,
     compact,
+    is_measured,
     unsaid_of,
     why_not_from,
 )
@@ -442,6 +445,28 @@ class Check:
             raise Undecided(f"no case at all: {range}")
         self._note(f"refused, as it should be: {refused:,} {'case' if refused == 1 else 'cases'} of {range}")
 
+    def measured(
+        self,
+        values: Sequence[float],
+        *,
+        range: str,
+        command: str,
+        settings: str,
+        size: int,
+        text: Callable[[float], str] = "{:.3f}".format,
+    ) -> None:
+        """Records numbers that were measured before, one a run. The claim neither holds nor is refuted by them.
+
+        command: measures them again. settings: the digest of what they depend on besides the code. size: n. text: of a number.
+        """
+        if not self._begin(range) or self.until is not None:
+            return
+        if not values:
+            raise Undecided(f"no number at all: {range}")
+        spread = f"{text(min(values))} … {text(max(values))}"
+        told = (text(median(values)), spread, len(values), command, settings)
+        self._evidence.append(Measured(range, "", *told, sizes=((size, size),)))
+
     def argued(self, argument: str) -> None:
         """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
         if self._begin(argument) and self.until is None:
@@ -468,6 +493,8 @@ class Check:
         """What is known at the end. note: why the test ended early, if it did for another reason than a witness."""
         if self.witness is not None:
             verdict = Verdict.REFUTED
+        elif not note and is_measured(self.evidence):
+            verdict = Verdict.MEASURED
         elif note or not any(evidence.checked for evidence in self.evidence):
             verdict = Verdict.UNKNOWN
             missing = "recorded no evidence" if self.replay is None else f"has no part {self.replay.part!r}"

@@ -24,11 +24,12 @@ OF_ONE_TASK = frozenset({"4.1", "4.7", "5.4", "5.7", "5.8"})
 
 
 class Verdict(enum.StrEnum):
-    """Does the claim stand?"""
+    """Does the claim stand? MEASURED: numbers were measured, which neither show nor refute a sentence."""
 
     HOLDS = "holds"
     REFUTED = "refuted"
     UNKNOWN = "unknown"
+    MEASURED = "measured"
 
 
 class Kind(enum.StrEnum):
@@ -310,7 +311,24 @@ class Assumed(Evidence):
     checked: ClassVar[bool] = False
 
 
-KINDS = (Proved, Certified, Stored, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
+@dataclass(frozen=True)
+class Measured(Evidence):
+    """A number that was measured in several runs, of random weights say. It shows no sentence, and refutes none.
+
+    value: the median. spread: the least and the greatest. runs: how many. command: makes it again. settings: a digest of what it
+    depends on besides the code.
+    """
+
+    kind: ClassVar[str] = "measured"
+    checked: ClassVar[bool] = False
+    value: str
+    spread: str
+    runs: int
+    command: str
+    settings: str
+
+
+KINDS = (Proved, Certified, Stored, Solved, Exhaustive, Sampled, Below, Measured, Argued, Assumed)
 EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in KINDS}
 
 
@@ -360,6 +378,8 @@ class Row:
             raise ValueError(f"{self.claim.id}: a claim is refuted by a witness, and by nothing else")
         if self.verdict is Verdict.HOLDS and not any(evidence.checked for evidence in self.evidence):
             raise ValueError(f"{self.claim.id}: nothing holds without evidence that was checked")
+        if self.verdict is Verdict.MEASURED and not is_measured(self.evidence):
+            raise ValueError(f"{self.claim.id}: is measured by numbers, and by nothing that was checked")
         if self.verdict is Verdict.HOLDS and (doubt := why_not_from(self.evidence)):
             raise ValueError(f"{self.claim.id}: {doubt}")
         if self.verdict is Verdict.HOLDS and (unsaid := unsaid_of(self.claim.statement, self.evidence)):
@@ -463,6 +483,11 @@ def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
 
 
 SMALLEST = 4  # exhaustion that starts there or below is called exhaustive to its last n
+
+
+def is_measured(evidence: Sequence[Evidence]) -> bool:
+    """Returns whether numbers are all that is known: some were measured, and nothing was checked."""
+    return any(isinstance(part, Measured) for part in evidence) and not any(part.checked for part in evidence)
 
 
 def why_not_from(evidence: Sequence[Evidence]) -> str:

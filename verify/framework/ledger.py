@@ -20,6 +20,7 @@ from verify.framework.claim import (
     Below,
     Evidence,
     Json,
+    Measured,
     Proved,
     Reading,
     Row,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SCHEMA = 1
-STYLES = {Verdict.HOLDS: "green", Verdict.REFUTED: "red", Verdict.UNKNOWN: "yellow"}
+STYLES = {Verdict.HOLDS: "green", Verdict.REFUTED: "red", Verdict.UNKNOWN: "yellow", Verdict.MEASURED: "cyan"}
 NOT_JUDGED = "not judged"  # the property of a report
 JOURNAL = b'{"journal"'  # its first characters
 MOST_BYTES = 1 << 28  # of a file
@@ -235,6 +236,9 @@ def covered(evidence: Evidence) -> str:
                 parts.append(
                     f"as stored in {evidence.name}, {evidence.document[:12]}; weights of {evidence.built:,} built anew"
                 )
+    if isinstance(evidence, Measured):
+        parts[-1] += f": {evidence.value}"
+        parts.append(f"{evidence.spread} in {evidence.runs} runs; again: {evidence.command}")
     if isinstance(evidence, Proved):
         parts.append(f"by {evidence.by}")
         if evidence.theorems:
@@ -293,7 +297,9 @@ def table(rows: Sequence[Row]) -> Table:
 def summary(rows: Sequence[Row], not_judged: int = 0) -> str:
     """How many claims got which verdict."""
     counts = Counter(row.verdict for row in rows)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
+    parts = [
+        f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict] or verdict is not Verdict.MEASURED
+    ]
     surprises = sum(not row.as_expected for row in rows)
     return ", ".join(parts) + f"; {surprises} not as expected" + (f"; {not_judged} not judged" if not_judged else "")
 

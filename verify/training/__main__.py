@@ -1,0 +1,149 @@
+"""`python -m verify.training`: trains small models on IsTree, and wired ones further, and writes what was measured.
+
+Source: section 6. Also ours: gradient descent that starts at weights wired by hand (`verify.training.wired`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from constructions.exports.files import replacing
+from constructions.show import cli
+from verify.training import cells, wired
+from verify.training.stored import PARTS, PROG, Job, departures, jobs, of_cell, read, write
+from verify.training.texts import Mode
+
+DESCRIPTION = """Trains Transformers, RNNs and hybrids on IsTree, each cell with several seeds, and prints how often they are
+right. Then trains models wired by hand, from their own weights, and prints at which p they are no longer right."""
+EPILOG = f"""examples:
+  {PROG} --write docs      training.json and training.svg, in about ten minutes of one core; needs the extra plot
+  {PROG} --only RNN/chain  some cells, and nothing is written
+  {PROG} --only recall --json
+
+A run with --write that is cut off goes on where it was, if sizes, steps, rates and seeds have not changed.
+
+exit status: 0 all was measured, 2 usage"""
+TITLES = {Mode.PLAIN: "verdict alone", Mode.CHAIN: "with a chain of thought", Mode.SEARCH: "with searches"}
+
+
+def measured(chosen: Sequence[Job], known: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Job, Any]]:
+    """Yields each job with its row. known: rows that need not be measured again."""
+    total = [0, *itertools.accumulate(job.work for job in chosen)]
+    with cli.progress("train", len(chosen), lambda done: total[done], "rows") as tick:
+        for done, job in enumerate(chosen, start=1):
+            row = next((row for row in known[job.part] if job.is_of(row)), None)
+            yield job, row or job.measure()
+            tick(done)
+
+
+def stored(path: Path) -> dict[str, Any]:
+    """Returns the rows that a file has for the settings of now; none if there is no such file."""
+    try:
+        return read(path)
+    except (OSError, ValueError, KeyError):
+        return {part: [] for part in PARTS}
+
+
+def show(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the lines for people."""
+    for cell in cells.cells():
+        if values := of_cell(document, cell):
+            yield f"{cell.name:<24} {median(values):.3f}  from {min(values):.3f} to {max(values):.3f}, {len(values)} seeds"
+    for name, descent in itertools.product(wired.SUBJECTS, wired.DESCENTS):
+        if any((row["subject"], row["descent"]) == (name, descent.name) for row in document["wired"]):
+            ends = [
+                f"{how}: {', '.join(_place(p) for p in departures(document, name, descent.name, what))}"
+                for what, how in (("right_after", "in float64"), ("right_rounded", "rounded to p bits"))
+            ]
+            yield f"{name}/{descent.name}: leaves at p, for each seed, {'; '.join(ends)}"
+
+
+def _place(p: int | None) -> str:
+    return "never" if p is None else str(p)
+
+
+def draw(document: Mapping[str, Any], path: Path) -> None:
+    """Writes an SVG, the same bytes for the same document: accuracy by n, and for wired models by p."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    colors = dict(zip(cells.MODES, ("#3b6ea5", "#b5483a", "#4a9c6d"), strict=True))
+    with mpl.rc_context({"svg.hashsalt": "training", "svg.fonttype": "none", "font.size": 8}):
+        figure = Figure(figsize=(9, 3.4), layout="constrained")
+        panels = figure.subplots(1, len(Mode) + 1, width_ratios=[1, 1, 1, 1.4])
+        for panel, mode in zip(panels, Mode, strict=False):
+            for place, (architecture, color) in enumerate(colors.items()):
+                if mode not in cells.MODES[architecture]:
+                    continue
+                values = [of_cell(document, cells.Cell(architecture, mode, n)) for n in cells.SIZES]
+                middle = [median(each) for each in values]
+                ends = [
+                    [m - min(v) for m, v in zip(middle, values, strict=True)],
+                    [max(v) - m for m, v in zip(middle, values, strict=True)],
+                ]
+                beside = [n + 0.08 * (place - 1) for n in cells.SIZES]  # or equal points hide each other
+                panel.errorbar(beside, middle, ends, color=color, marker="o", ms=4, lw=1, capsize=3, label=architecture)
+            panel.axhline(0.5, color="#888888", lw=0.8, ls=":")
+            panel.set(title=TITLES[mode], xlabel="vertices", xticks=cells.SIZES, ylim=(0.4, 1.03))
+            panel.grid(visible=True, alpha=0.2)
+        panels[0].set_ylabel("right verdicts")
+        panels[1].legend(fontsize=7, loc="lower left")
+        last, name = panels[-1], next(iter(wired.SUBJECTS))
+        formats = wired.SUBJECTS[name].formats
+        for place, descent in enumerate(wired.DESCENTS):
+            rows = [row for row in document["wired"] if (row["subject"], row["descent"]) == (name, descent.name)]
+            for what, style in (("right_after", ":"), ("right_rounded", "-")):
+                middle = [median(row[what] for row in rows if row["p"] == p) for p in formats]
+                label = descent.name if style == "-" else None
+                last.plot(formats, middle, style, color=f"C{place}", marker="o", ms=3, lw=1, label=label)
+        last.set(title=f"{name}, trained further", xlabel="p", xticks=formats, ylim=(-0.04, 1.04))
+        last.grid(visible=True, alpha=0.2)
+        last.legend(fontsize=7, loc="center right", title="—: rounded to p bits\n···: in float64", title_fontsize=7)
+        with replacing(path) as fresh:
+            figure.savefig(fresh, format="svg", metadata={"Date": None})
+
+
+@cli.command(PROG)
+def main(argv: Sequence[str]) -> int:
+    """The command; returns the exit status."""
+    parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    parser.add_argument("--only", metavar="NAME", help="measure what has this in its name, such as RNN/chain/8 or Adam")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--write", type=Path, metavar="DIR", help="write training.json and training.svg there")
+    args: argparse.Namespace = parser.parse_args(argv)
+    if args.write is not None and args.only is not None:
+        raise cli.CommandError("--write: writes all that is measured, so --only has no use")
+    if args.write is not None and not args.write.is_dir():
+        raise cli.CommandError(f"--write {args.write}: there is no such folder")
+    chosen = [job for job in jobs() if args.only is None or args.only in job.name]
+    if not chosen:
+        names = ", ".join(dict.fromkeys(job.name for job in jobs()))
+        raise cli.CommandError(f"--only {args.only}: there are {names}")
+    path = None if args.write is None else args.write / "training.json"
+    known = {part: [] for part in PARTS} if path is None else stored(path)
+    document: dict[str, Any] = {"schema": 1, **{part: [] for part in PARTS}}
+    torch.set_num_threads(1)  # the order of float sums depends on it
+    for job, row in measured(chosen, known):
+        document[job.part].append(row)
+        if path is not None and row not in known[job.part]:
+            write(path, document)
+    if path is not None:
+        write(path, document)
+        draw(document, path.with_suffix(".svg"))
+    if args.json:
+        cli.write_json(document)
+    else:
+        print("\n".join(show(document)))
+    return cli.HOLDS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

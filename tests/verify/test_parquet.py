@@ -21,7 +21,8 @@ changes: string>>, slip string, verdict string, engine string, seconds double, n
 evidence list<element: struct<kind: string, range: string, precision: string, sizes: list<element: list<element: string>>,
 scope: list<element: string>,
 by: string, theorem: string, theorems: int64, sha256: string, limit: string, cases: decimal128(38, 0), n_max: decimal128(38, 0),
-stopped: bool, weights: string, name: string, document: string, built: int64, n_from: int64, example: string>>,
+stopped: bool, weights: string, name: string, document: string, built: int64, n_from: int64, example: string,
+value: string, spread: string, runs: int64, command: string, settings: string>>,
 witness struct<case: string, shows: string, part: string, n_max: decimal128(38, 0), p_bits: int64, engine: string, seed: int64,
 replay: string>
 """

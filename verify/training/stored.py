@@ -10,6 +10,7 @@ from typing import Any
 
 from constructions.exports.files import write_text
 from verify.training import cells, wired
+from verify.training.texts import Task
 
 STORED = Path(__file__).parents[1] / "training.json"  # a link to the one in docs/, so that it is installed as well
 PROG = "python -m verify.training"
@@ -50,7 +51,7 @@ def jobs() -> Iterator[Job]:
     """Yields all rows, seed by seed, so that a run which is cut off has whole seeds."""
     for seed in cells.SEEDS:
         for cell in cells.cells():
-            length = cells.Task(cell.n, cell.mode).longest + 3 * cell.n
+            length = Task(cell.n, cell.mode).longest + 3 * cell.n
             yield Job("trained", cell.name, {**cell.about, "seed": seed}, cell.steps * length)
         for name, p, descent in wired.runs():
             about = {"subject": name, "p": p, "descent": descent.name, "seed": seed}
@@ -85,4 +86,7 @@ def departures(document: Mapping[str, Any], subject: str, descent: str, what: st
     what: `right_after` or `right_rounded`.
     """
     rows = [row for row in document["wired"] if (row["subject"], row["descent"]) == (subject, descent)]
-    return [wired.leaves_at([row for row in rows if row["seed"] == seed], what) for seed in cells.SEEDS]
+    return [
+        wired.leaves_at([row for row in rows if row["seed"] == seed], what)
+        for seed in sorted({row["seed"] for row in rows})
+    ]

@@ -34,7 +34,7 @@ REASONS = {
         "B/training",
         "appendix B",
         "With at least 1M samples, or else 5M, Adam and a searched learning rate every model converges, within two days on 8 GPUs.",
-    ): "is about the paper's sizes and its hardware; the models measured here see at most 25,600 samples",
+    ): "is about the paper's sizes and its hardware; the models measured here see at most 38,400 samples",
 }
 SAYS = {
     Mode.PLAIN: (

@@ -34,22 +34,37 @@ exit status: 0 all was measured, 2 usage"""
 TITLES = {Mode.PLAIN: "verdict alone", Mode.CHAIN: "with a chain of thought", Mode.SEARCH: "with searches"}
 
 
-def measured(chosen: Sequence[Job], known: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Job, Any]]:
-    """Yields each job with its row. known: rows that need not be measured again."""
-    total = [0, *itertools.accumulate(job.work for job in chosen)]
-    with cli.progress("train", len(chosen), lambda done: total[done], "rows") as tick:
-        for done, job in enumerate(chosen, start=1):
-            row = next((row for row in known[job.part] if job.is_of(row)), None)
-            yield job, row or job.measure()
-            tick(done)
-
-
-def stored(path: Path) -> dict[str, Any]:
-    """Returns the rows that a file has for the settings of now; none if there is no such file."""
+def known(chosen: Sequence[Job], path: Path) -> dict[int, dict[str, Any]]:
+    """Returns the rows that a file has for the settings of now, by the places of their jobs; none if there is no such file."""
     try:
-        return read(path)
+        document = read(path)
+        rows = [(part, row) for part in PARTS for row in document[part]]
     except (OSError, ValueError, KeyError):
-        return {part: [] for part in PARTS}
+        return {}
+    return {place: row for place, job in enumerate(chosen) for part, row in rows if part == job.part and job.is_of(row)}
+
+
+def collected(chosen: Sequence[Job], rows: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    """Returns the document of these rows, in the order of their jobs."""
+    return {
+        "schema": 1,
+        **{part: [rows[i] for i, job in enumerate(chosen) if i in rows and job.part == part] for part in PARTS},
+    }
+
+
+def measured(chosen: Sequence[Job], path: Path | None) -> dict[str, Any]:
+    """Measures each job that the file has no row for, and writes the file after each. Returns the document."""
+    torch.set_num_threads(1)  # the order of float sums depends on it
+    rows = {} if path is None else known(chosen, path)
+    missing = [place for place in range(len(chosen)) if place not in rows]
+    total = [0, *itertools.accumulate(chosen[place].work for place in missing)]
+    with cli.progress("train", len(missing), lambda done: total[done], "rows") as tick:
+        for done, place in enumerate(missing, start=1):
+            rows[place] = chosen[place].measure()
+            if path is not None:
+                write(path, collected(chosen, rows))
+            tick(done)
+    return collected(chosen, rows)
 
 
 def show(document: Mapping[str, Any]) -> Iterator[str]:
@@ -128,13 +143,7 @@ def main(argv: Sequence[str]) -> int:
         names = ", ".join(dict.fromkeys(job.name for job in jobs()))
         raise cli.CommandError(f"--only {args.only}: there are {names}")
     path = None if args.write is None else args.write / "training.json"
-    known = {part: [] for part in PARTS} if path is None else stored(path)
-    document: dict[str, Any] = {"schema": 1, **{part: [] for part in PARTS}}
-    torch.set_num_threads(1)  # the order of float sums depends on it
-    for job, row in measured(chosen, known):
-        document[job.part].append(row)
-        if path is not None and row not in known[job.part]:
-            write(path, document)
+    document = measured(chosen, path)
     if path is not None:
         write(path, document)
         draw(document, path.with_suffix(".svg"))

@@ -28,7 +28,7 @@ MODES: dict[str, tuple[Mode, ...]] = {
 }
 STEPS = {
     Mode.PLAIN: {4: 300, 6: 450, 8: 600},
-    Mode.CHAIN: {4: 150, 6: 400, 8: 800},
+    Mode.CHAIN: {4: 150, 6: 400, 8: 1200},
     Mode.SEARCH: {4: 150, 6: 300, 8: 500},
 }
 RATES = {"Transformer": 3e-3, "RNN": 1e-2, "RNN+attention": 3e-3}

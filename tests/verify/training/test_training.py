@@ -19,7 +19,7 @@ from constructions.exports.weights import tensors
 from verify.framework import ledger
 from verify.framework.claim import Measured, Row, Verdict
 from verify.training import cells, stored, wired
-from verify.training.__main__ import draw, main
+from verify.training.__main__ import draw, main, show
 from verify.training.cells import Cell
 from verify.training.texts import NO, YES, Mode, Task
 
@@ -170,6 +170,15 @@ def test_the_stored_figure_is_of_the_stored_data(tmp_path: Path) -> None:
     )
     assert drawn == kept
     assert len(drawn) > len({(row["architecture"], row["mode"], row["n"]) for row in STORED["trained"]})
+
+
+def test_the_page_says_what_is_stored() -> None:
+    page, lines = (DOCS / "training.md").read_text(encoding="utf-8"), [*show(STORED)]
+    cells_of_page = "\n".join(line for line in lines if "leaves" not in line)
+    wired_of_page = "\n".join(line for line in lines if "leaves" in line)
+    assert f"```text\n{cells_of_page}\n```" in page
+    assert f"```text\n{wired_of_page}\n```" in page
+    assert len(lines) == len([*cells.cells()]) + len(wired.SUBJECTS) * len(wired.DESCENTS)
 
 
 def test_the_command_measures_what_is_asked(

@@ -137,3 +137,22 @@ class Plan:
             rows.append(row)
         rows.append({"last": 1, "place": 1})
         return rows
+
+    def bounds(self) -> list[dict[str, tuple[int, int]]]:
+        """Returns what the table may say of the gate after gate b, of any circuit of this shape; what is fixed is left out.
+
+        The circuit may start with any state. The gates after its state and input bits may be AND, XOR or 1, and read any before.
+        """
+        p, step = self.digits + 1, self.rnn.step
+        read = p * (len(step.states) + len(step.inputs))
+        bit = (0, 1)
+        kinds = dict.fromkeys(("is_and", "is_xor", "is_one"), bit)
+        rows: list[dict[str, tuple[int, int]]] = []
+        for b in range(self.gates):
+            if b < p * len(step.states):
+                rows.append({"initial": bit})
+            elif b < read:
+                rows.append({})
+            else:
+                rows.append({**kinds, "left": (0, b - 1), "right": (0, b - 1)})
+        return [*rows, {}]

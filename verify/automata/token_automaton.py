@@ -138,6 +138,18 @@ class OneWinner:
     statement: str
 
 
+@dataclass(frozen=True)
+class Free:
+    """After a block, from 1, a register may hold any whole numbers: between the bounds of each position, from position 1 on.
+
+    So a certificate speaks of all models that differ in what this block writes there.
+    """
+
+    block: int
+    register: str
+    bounds: tuple[tuple[int, int], ...]
+
+
 Invariant = Consecutive | Delayed | Apart | Limited | OneWinner
 
 
@@ -148,6 +160,7 @@ class TokenAutomaton:
     answers: labels of the states in which the next token matters; behind the last block nothing else is read. sizes: n lies in
     this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are
     told that no rule tells of all states. by_position: each state stands at one position, and heads look where that says.
+    free: what else a register may hold; only a check by positions knows of it.
     """
 
     states: tuple[State, ...]
@@ -157,6 +170,7 @@ class TokenAutomaton:
     loose: frozenset[str] = frozenset()
     shown: Label | None = None
     by_position: bool = False
+    free: tuple[Free, ...] = ()
 
     def positions(self, state: State) -> Integer:
         """Where such a token can stand."""

@@ -20,10 +20,11 @@ from circuits.transition import of_file
 from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
-from verify.automata.token_automaton import Label, State, TokenAutomaton
+from verify.automata.token_automaton import Free, Label, State, TokenAutomaton
 from verify.certificates.document import certificate
 from verify.dossiers.dossier import FEW, Json, Subject
 from verify.dossiers.solved import SolvedDossier
+from verify.inputs.step_circuits import Drawn, draw_rnn
 from verify.rounding.model import Model as ExactModel
 from verify.rounding.model import describe_numbers, planned
 from verify.rounding.rows import exact
@@ -33,18 +34,27 @@ PROMPT, GATE, WORD, BIT = "prompt", "gate", "word", "bit"
 
 @cache
 def load(name: str) -> Rnn:
-    """Returns an RNN at its least p, for the smallest numbers: one of ours by its name, or FILE.py[:NAME]."""
+    """Returns an RNN at its least p, for the smallest numbers: one of ours by its name, FILE.py[:NAME], or one that is drawn.
+
+    A drawn one is called `drawn LATCHES GATES [SEED]`.
+    """
+    if name.startswith("drawn "):
+        return draw_rnn(Drawn(*map(int, name.split()[1:])))
     return simulated()[name].load(None, 1) if name in simulated() else of_file(name, None, None, None)
 
 
 @dataclass(frozen=True)
 class Simulation(SolvedDossier):
-    """rnn: its name. words: how many it writes after the prompt. simulator: of an RNN that has no name here."""
+    """rnn: its name. words: how many it writes after the prompt. simulator: of an RNN that has no name here.
+
+    every_circuit: whether texts speak of each circuit of the shape: as many gates, state bits, inputs and outputs.
+    """
 
     construction: str = "simulate"
     rnn: str = "parity"
     words: int = 1
     simulator: Simulator | None = None
+    every_circuit: bool = False
 
     least = 1
     one_n = "the table of gates is of one length of prompts"
@@ -69,7 +79,9 @@ class Simulation(SolvedDossier):
         return replace(model, families=bits, specials={word: model.specials[word] for word in others})
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return texts_of(self.solver.task(subject.n))
+        plan = self.solver.task(subject.n)
+        automaton = texts_of(plan)
+        return replace(automaton, free=free_of(plan)) if self.every_circuit else automaton
 
     def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterable[Sequence[int]]:
         words = self._read()
@@ -91,10 +103,12 @@ class Simulation(SolvedDossier):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        return {"rnn": self.rnn, "words": self.words}
+        every = {"every_circuit": True} if self.every_circuit else {}
+        return {"rnn": self.rnn, "words": self.words, **every}
 
     def read(self, document: Mapping[str, Any]) -> Self:
-        return type(self)(rnn=str(document.get("rnn", self.rnn)), words=int(document.get("words", self.words)))
+        rnn, words = str(document.get("rnn", self.rnn)), int(document.get("words", self.words))
+        return type(self)(rnn=rnn, words=words, every_circuit=bool(document.get("every_circuit")))
 
 
 def texts_of(plan: Plan) -> TokenAutomaton:
@@ -122,6 +136,19 @@ def texts_of(plan: Plan) -> TokenAutomaton:
                 answers.add(label)
         before = tuple(here)
     return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt), by_position=True)
+
+
+def free_of(plan: Plan) -> tuple[Free, ...]:
+    """Returns what block 2 may write about the next gate, of any circuit of the plan's shape."""
+    of_circuit, of_gates = plan.rows(), plan.bounds()
+    names = dict.fromkeys(name for row in of_gates for name in row)
+    bounds = dict[str, list[tuple[int, int]]]()
+    for position in range(1, plan.length):
+        b = (position - plan.prompt) % plan.turn if position >= plan.prompt else -1
+        for name in names:
+            own = int(of_circuit[b].get(name, 0)) if b >= 0 else 0
+            bounds.setdefault(name, []).append(of_gates[b].get(name, (own, own)) if b >= 0 else (0, 0))
+    return tuple(Free(2, name, tuple(ends)) for name, ends in bounds.items())
 
 
 def certify(

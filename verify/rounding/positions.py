@@ -7,7 +7,8 @@ but for registers that are one known number in each.
 Rules. An operator whose exact result is a whole number of steps, within the range, rounds nothing. One that rounds may do so to
 known numbers alone: then both results are known. A unit whose gate is at most 0 in both machines holds 0 in both. The scores of a
 head must be a quadratic polynomial of the key's position, but for position 1, with known coefficients, so that the largest one
-stands beside the vertex; it must lead by what the softmax needs, in both machines, at the same key. Units whose gates differ in
+stands beside the vertex; it must lead by what the softmax needs, in both machines, at the same key. Or the vertex is a whole number
+between bounds: then the nearest key wins, and what is read may be what any key before has. Units whose gates differ in
 their biases alone are one function of one number, with bends, and its bounds are those at its bends and ends.
 What no rule covers is Undecided.
 """
@@ -23,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from constructions.places import FEED_FORWARD, name_part, name_place
-from constructions.rows import HeadRows, Row, Sublayer, Unit
+from constructions.rows import HeadRows, Layer, Row, Sublayer, Unit
 from precision.format import Discipline, Format
 from verify.algebra.domains import Refused, Undecided
 from verify.algebra.polynomial import constant
-from verify.automata.token_automaton import TokenAutomaton
+from verify.automata.token_automaton import Free, TokenAutomaton
 from verify.rounding.candidates import HeadMargin, needed_margin
 from verify.rounding.checker import Report, require_weights
 from verify.rounding.model import NUMBER, Model
@@ -213,6 +214,13 @@ class Machine:
             raise Undecided("the weights", f"{number} is no multiple of the step")
         return value
 
+    def freed(self, column: Column, free: Free, where: str) -> Column:
+        """Returns the column of a register that may hold any whole numbers between these, as it does here. Raises Undecided."""
+        low, high = (np.array(ends, object) << self.fraction for ends in zip(*free.bounds, strict=True))
+        if column.ideal is not None or (column.low < low).any() or (column.high > high).any():
+            raise Undecided(where, f"register {free.register} is not between the bounds that are given for it")
+        return Column(low, high, 0, min(self.fraction, column.grid))
+
     # Feed-forwards
 
     def fed(self, stream: list[Column], layer: Sublayer, where: str) -> list[Column]:
@@ -310,37 +318,97 @@ class Machine:
 
     def read(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[list[Column], HeadMargin]:
         """Returns what a head reads at each position, and the least lead of a winner. Raises Refused if that is too small."""
+        ends, margin = self.look(stream, head, where)
+        columns = [self.settled(self.dot(row, stream, 0, where), f"{where}, value") for row in head.value]
+        return [_between(column, *ends, where) for column in columns], margin
+
+    def mixed(self, stream: Sequence[Column], values: Sequence[Column], layer: Layer, where: str) -> list[Column]:
+        """Returns the registers after heads that read these values."""
+        after = list(stream)
+        for register, row in layer.out:
+            at = f"{where}, register {register}"
+            change = self.settled(self.dot(row, values, 0, at), at)
+            after[register] = self.settled(total([stream[register], change], self.length, at), at)
+        return after
+
+    def look(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[tuple[Array, Array], HeadMargin]:
+        """Returns between which keys the winner is at each position, and its least lead. Raises Refused if that is too small."""
         forms, first, queries = list[tuple[int, ...]](), list[int](), list[Column]()
         for query_row, key_row in zip(head.query, head.key, strict=True):
             query = self.settled(self.dot(query_row, stream, 0, where), f"{where}, query")
             key = self.settled(self.dot(key_row, stream, 0, where), f"{where}, key")
-            if not query.is_known or not key.is_known or key.ideal is not None:
-                raise Undecided(where, "where it looks depends on more than the position")
+            if not key.is_known or key.ideal is not None:
+                raise Undecided(where, "a key depends on more than its position")
             forms.append(_quadratic(key.low, where))
             first.append(2 * key.low[0])
             queries.append(query)
-        rounded = [query.low for query in queries]
-        winner, best, lead = _winners(rounded, forms, first, where)
-        if any(query.ideal is not None for query in queries):
-            exact, _ = _whole([query.exactly for query in queries])
-            same, _, ideal_lead = _winners(exact, forms, first, where)
-            if (winner != same).any() or (ideal_lead[1:] <= 0).any():
-                raise Refused(where, "another key wins without rounding")
+        if all(query.is_known for query in queries):
+            winner, scores, lead = _winners([query.low for query in queries], forms, first, where)
+            if any(query.ideal is not None for query in queries):
+                same, _, ideal_lead = _winners(_whole([query.exactly for query in queries]), forms, first, where)
+                if (winner != same).any() or (ideal_lead[1:] <= 0).any():
+                    raise Refused(where, "another key wins without rounding")
+            ends = winner, winner
+            best = scores, scores
+        else:
+            ends, best, lead = _whole_targets(queries, forms, first, where)
         # A score is in units of 2^−2q/2; a rounded one is half a step away at most.
         unit, step = Fraction(1, 2 << 2 * self.fraction), Fraction(1, 1 << self.fraction)
         needed, most = needed_margin(self.fraction, self.length), self.format.max_quanta * step
         margin = unit * min(lead[1:].tolist(), default=0) - step
         if self.length > 1 and margin < needed:
             raise Refused(where, f"scores may differ by {float(margin):g} only; {needed} is needed")
-        least, largest = unit * min(best.tolist()), unit * max(best.tolist())
+        least, largest = unit * min(best[0].tolist()), unit * max(best[1].tolist())
         if largest > most or least - needed - step < -most:
             raise Refused(where, f"saturates: the largest score is between {float(least):g} and {float(largest):g}")
-        index = np.array((winner - 1).tolist(), np.int64)
-        values = []
-        for row in head.value:
-            column = self.settled(self.dot(row, stream, 0, where), f"{where}, value")
-            values.append(column.at(index))
-        return values, HeadMargin(max(margin, Fraction(0)), needed, least)
+        columns = [self.settled(self.dot(row, stream, 0, where), f"{where}, value") for row in head.value]
+        return [_between(column, *ends, where) for column in columns], HeadMargin(
+            max(margin, Fraction(0)), needed, least
+        )
+
+
+def _between(column: Column, first: Array, last: Array, where: str) -> Column:
+    """Returns bounds of a column's entries at the keys from one to another, for each position; nearer ones may be counted too."""
+    if first is last:
+        return column.at(np.array((first - 1).tolist(), np.int64))
+    if column.ideal is not None:
+        raise Undecided(where, "a number that rounding changes is read at a key that is not known")
+    low, high = np.minimum.accumulate(column.low), np.maximum.accumulate(column.high)
+    reached = np.array((last - 1).tolist(), np.int64)
+    return replace(column, low=low[reached], high=high[reached])
+
+
+def _whole_targets(
+    queries: Sequence[Column], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
+) -> tuple[tuple[Array, Array], tuple[Array, Array], Array]:
+    """Returns between which keys the winner is, between which its score, and its lead: where a whole number is looked for.
+
+    Scores are −a·(k² − 2·t·k) and more that all keys share, at key 1 as well, with a known. The number t lies between bounds. So
+    the nearest key wins, by a at least, as k² − 2·t·k is (k − t)² but for t². Its score rises with t.
+    """
+    count = len(queries[0].low)
+    if any(one != sum(form) for one, form in zip(first, forms, strict=True)):
+        raise Undecided(where, "key 1 is another one, and where it looks depends on more than the position")
+    if any(
+        query.ideal is not None or (form[0] and not query.is_known) for query, form in zip(queries, forms, strict=True)
+    ):
+        raise Undecided(where, "how steep scores are depends on more than the position")
+    bend, slope, rest = (
+        total([times(query, form[i]) for query, form in zip(queries, forms, strict=True) if form[i]], count, where)
+        for i in range(3)
+    )
+    twice = -2 * bend.low >> bend.scale
+    powers = {x & -x for x in twice.tolist()}
+    if (twice <= 0).any() or powers != {*twice.tolist()} or max(powers).bit_length() > slope.grid + 1:
+        raise Undecided(where, "what it looks for is not seen to be a whole number")
+    targets = [(end >> slope.scale) // twice for end in (slope.low, slope.high)]
+    places = np.arange(1, count + 1).astype(object)
+    low, high = (np.clip(target, 1, places) for target in targets)
+    scores = [
+        (2 * target - key) * key * (twice // 2) + (more >> rest.scale)
+        for target, key, more in zip(targets, (low, high), (rest.low, rest.high), strict=True)
+    ]
+    return (low, high), (scores[0], scores[1]), twice // 2
 
 
 def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:
@@ -366,10 +434,10 @@ def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:
     return Column(low, high, scale)
 
 
-def _whole(columns: Sequence[Array]) -> tuple[list[Array], int]:
-    """Returns binary fractions, all times one power of two that makes them whole; and its exponent."""
+def _whole(columns: Sequence[Array]) -> list[Array]:
+    """Returns binary fractions, all times one power of two that makes them whole."""
     bits = max(_twos(Fraction(x))[0] for column in columns for x in column.tolist())
-    return [np.array([int(x * (1 << bits)) for x in column.tolist()], object) for column in columns], bits
+    return [np.array([int(x * (1 << bits)) for x in column.tolist()], object) for column in columns]
 
 
 def _quadratic(keys: Array, where: str) -> tuple[int, ...]:
@@ -506,12 +574,12 @@ def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
             read, margin = machine.read(stream, head, model.head(number, h))
             report.met_margins.append(((number, h), margin))
             values += read
-        after = list(stream)
-        for register, row in layer.out:
-            where = f"{at}, register {model.registers[register]}"
-            change = machine.settled(machine.dot(row, values, 0, where), where)
-            after[register] = machine.settled(total([stream[register], change], machine.length, where), where)
+        after = machine.mixed(stream, values, layer, at)
         stream = machine.fed(after, layer.feed_forward, name_place(number + 1, FEED_FORWARD))
+        for one in automaton.free:
+            if one.block == number + 1:
+                i = model.registers.index(one.register)
+                stream[i] = machine.freed(stream[i], one, at)
         report.streams.append(stream)
     rows: dict[str, Row] = dict(model.specials)
     for family, numbers in model.families.items():

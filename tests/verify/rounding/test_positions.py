@@ -14,7 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from circuits import simulation
-from circuits.simulator import Simulator
+from circuits.circuit import Gate, Kind
+from circuits.models import Rnn
+from circuits.simulator import Simulator, expected_tokens
+from circuits.step import Step
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wire import Gadget
 from precision.format import Discipline, fixed_point
@@ -24,6 +27,7 @@ from verify.algebra.domains import Refused, Undecided
 from verify.dossiers.dossier import Subject
 from verify.dossiers.simulation import Simulation
 from verify.rounding.checker import check
+from verify.rounding.model import Model
 from verify.rounding.positions import Column, Machine, PositionReport, _curve, _winners, check_positions, known, total
 
 NAMES = ("latch", "counter", "automaton", "hash", "relu", "gru", "wide hash", "linear recurrence")
@@ -129,6 +133,104 @@ def test_sequential_is_not_covered() -> None:
     one = replace(subject("latch"), discipline=Discipline.SEQUENTIAL)
     with pytest.raises(Undecided, match="fused"):
         judged(one)
+
+
+# Every circuit of a shape
+
+
+def drawn(name: str, seed: int) -> Rnn:
+    """Returns the RNN with other gates: after the state and input bits each is an AND, an XOR or 1, and reads any before it."""
+    rnn, rng = brought(name), random.Random(seed)
+    step, p = rnn.step, rnn.step.precision_bits
+    first = p * (len(step.states) + len(step.inputs))
+    gates = list(step.circuit.gates)
+    for place in range(first, len(gates)):
+        kind = rng.choice((Kind.AND, Kind.XOR, Kind.XOR, Kind.ONE))
+        reads = (rng.randrange(place), rng.randrange(place)) if kind is not Kind.ONE else (0, 0)
+        gates[place] = Gate(kind, *reads)
+    initial = tuple(rng.randrange(2) for _ in step.circuit.initial)
+    circuit = replace(step.circuit, gates=tuple(gates), initial=initial)
+    return replace(rnn, step=Step(circuit, p, step.states, step.inputs, step.outputs))
+
+
+def of_every(name: str, n: int = 1) -> Subject:
+    one = subject(name, n)
+    return replace(one, dossier=replace(one.dossier, every_circuit=True))
+
+
+@pytest.mark.parametrize(("name", "n"), [("latch", 1), ("counter", 3), ("linear recurrence", 1)])
+def test_every_circuit_of_a_shape_is_certified(name: str, n: int) -> None:
+    report = judged(of_every(name, n))
+    assert all(margin.margin >= margin.needed for margin in report.margins.values())
+
+
+def by_name(model: Model) -> list[dict[str, Any]]:
+    """Returns the words, then of each block its heads and what it writes to each register; registers by their names."""
+
+    def row(entries: Any) -> Any:
+        return frozenset((model.registers[i], str(w)) for i, w in entries)
+
+    words = {word: row(entries) for word, entries in model.specials.items()}
+    numbers = {name: row(family.rows.items()) for name, family in model.families.items()}
+    result: list[dict[str, Any]] = [{**words, **numbers, "position": row(model.position)}]
+    for layer in model.layers:
+        heads = {
+            f"head {h}": [[*map(row, x)] for x in (one.query, one.key, one.value)] for h, one in enumerate(layer.heads)
+        }
+        out = {f"out {model.registers[i]}": entries for i, entries in layer.out}
+        units = [(row(u.gate), u.gate_bias, row(u.up), u.up_bias) for u in layer.feed_forward.units]
+        down = {model.registers[i]: {units[j]: w for j, w in row} for i, row, _ in layer.feed_forward.down}
+        result.append({**heads, **out, **down})
+    return result
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_a_shape_hold_other_circuits(seed: int) -> None:
+    """Their weights differ in what block 2 writes from its table; a run's registers lie between the bounds."""
+    one = of_every("counter")
+    report, rnn = judged(one), drawn("counter", seed)
+    solver = Simulator(rnn)
+    assert not solver.task(1).fixed
+    other = Subject(Simulation(rnn="other", simulator=solver), 1)
+    model, own = other.dossier.exact_model(other), one.dossier.exact_model(one)
+    free = {item.register for item in one.dossier.texts(one).free}
+    for mine, its in zip(by_name(model), by_name(own), strict=True):
+        assert {name for name in mine.keys() | its.keys() if mine.get(name) != its.get(name)} <= free
+    judged(other)
+    wired = other.dossier.wired(other)
+    tokens = [1, *expected_tokens(solver.steps([1]))]
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    for position, token in enumerate(tokens[:-1], start=1):
+        step = engine.append(token)
+        assert step.next_token == tokens[position]
+        for stream, registers in zip(report.streams, step.registers[2::2], strict=True):
+            for name, value in zip(model.registers, registers, strict=True):
+                column = stream[own.registers.index(name)]
+                assert column.low[position - 1] <= value <= column.high[position - 1]
+
+
+def test_a_shape_says_how_far_back_operands_stand() -> None:
+    one = of_every("counter")
+    model, automaton = one.dossier.exact_model(one), one.dossier.texts(one)
+    left = next(item for item in automaton.free if item.register == "left")
+    narrow = replace(left, bounds=tuple((low, min(high, 3)) for low, high in left.bounds))
+    with pytest.raises(Undecided, match="register left is not between"):
+        check_positions(model, replace(automaton, free=(narrow,)))
+
+
+def test_where_any_key_may_be_read_the_target_is_whole() -> None:
+    """Half a position farther back, two keys would be as near."""
+    one = of_every("counter")
+    model, automaton = one.dossier.exact_model(one), one.dossier.texts(one)
+    block = model.layers[2]
+    head = block.heads[0]
+    half = tuple(
+        tuple((i, w if i != model.registers.index("left") else w * Fraction(1, 128)) for i, w in row)
+        for row in head.query
+    )
+    layers = (*model.layers[:2], replace(block, heads=(replace(head, query=half), *block.heads[1:])), model.layers[3])
+    with pytest.raises(Undecided, match="whole number"):
+        check_positions(replace(model, layers=layers), automaton)
 
 
 # Operators

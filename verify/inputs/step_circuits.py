@@ -1,0 +1,33 @@
+"""Step circuits that nobody made for a task: AND and XOR gates drawn at random between latches, inputs and outputs."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from circuits.builder import Builder
+from circuits.models import Rnn
+from circuits.transition import of_circuit
+
+
+class Drawn(NamedTuple):
+    """How many latches a step circuit has, and how many gates are drawn; folding leaves fewer, words and numbers add some."""
+
+    latches: int
+    gates: int
+    seed: int = 0
+
+
+def draw_rnn(drawn: Drawn) -> Rnn:
+    """Returns the RNN of a circuit with two inputs and two outputs."""
+    rng, builder = random.Random(f"{drawn}"), Builder()
+    bits = [builder.state(f"s{i}", rng.randrange(2)) for i in range(drawn.latches)]
+    bits += [builder.input(f"w{i}") for i in range(2)]
+    for _ in range(drawn.gates):
+        left, right = rng.sample(bits[-4 * drawn.latches - 8 :], 2)
+        bits.append(left ^ right if rng.random() < 0.6 else left & ~right)
+    after, says = bits[-drawn.latches :], bits[-2:]
+    circuit = builder.circuit({f"o{i}": bit for i, bit in enumerate(says)}, after)
+    texts = [f"{w:02b}" for w in range(4)]
+    words = {"inputs": {f"in{w}": w for w in texts}, "outputs": {w: f"out{w}" for w in texts}}
+    return of_circuit(circuit, words, f"{drawn.latches} latches, {drawn.gates} gates drawn")

@@ -163,7 +163,7 @@ def test_rounding(check: Check) -> None:
     "4.8/every-circuit",
     source=SOURCE,
     statement="Of the shapes of 14 RNNs, of 53 to 4,804 gates: one certificate holds for every circuit with as many gates, state"
-    " bits, inputs and outputs. Rounding is sound whichever gates are AND, XOR or 1, and whatever they read: fused, at the least p.",
+    " bits, inputs and outputs. Rounding is sound whichever gates are AND, XOR or 1, whatever they read: fused, at the least p.",
 )
 def test_every_circuit(check: Check) -> None:
     """Weights of two circuits of a shape differ in the table of block 2 alone, which the certificate leaves open between bounds."""

@@ -361,10 +361,7 @@ class Machine:
         least, largest = unit * min(best[0].tolist()), unit * max(best[1].tolist())
         if largest > most or least - needed - step < -most:
             raise Refused(where, f"saturates: the largest score is between {float(least):g} and {float(largest):g}")
-        columns = [self.settled(self.dot(row, stream, 0, where), f"{where}, value") for row in head.value]
-        return [_between(column, *ends, where) for column in columns], HeadMargin(
-            max(margin, Fraction(0)), needed, least
-        )
+        return ends, HeadMargin(max(margin, Fraction(0)), needed, least)
 
 
 def _between(column: Column, first: Array, last: Array, where: str) -> Column:

@@ -39,14 +39,13 @@ from verify.framework.options import (
 from verify.framework.order import LEDGER, WITNESSES, is_checkout, longest_first, seconds_of, witnesses_of
 
 if TYPE_CHECKING:
-    from verify.framework.check import Check
-    from verify.stored.intervals import Built
+    from verify.framework.check import Check, Shared
 
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 ANEW = pytest.StashKey[Literal["", "quick", "whole"]]()
 RESUMED = pytest.StashKey[list[Row]]()
-BUILT: pytest.StashKey[Built] = pytest.StashKey()
+SHARED: pytest.StashKey[Shared] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -245,7 +244,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def check(request: pytest.FixtureRequest) -> Check:
     """Searches for a claim's test, and records what they covered."""
-    from verify.framework.check import Check
+    from verify.framework.check import Check, Shared
 
     claim = claim_of(request.node)
     if claim is None:
@@ -257,8 +256,8 @@ def check(request: pytest.FixtureRequest) -> Check:
         options = dataclasses.replace(options, seed=secrets.randbelow(2**31))
         until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
     anew: Literal["", "quick", "whole"] = config.stash.get(ANEW, "")
-    replay, built = config.stash.get(REPLAY, None), config.stash.setdefault(BUILT, {})
-    checked = Check(claim, options, engine, replay=replay, anew=anew, until=until, built=built)
+    replay, shared = config.stash.get(REPLAY, None), config.stash.setdefault(SHARED, Shared())
+    checked = Check(claim, options, engine, replay=replay, anew=anew, until=until, shared=shared)
     session = config.pluginmanager.get_plugin("verify-session")
     return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 

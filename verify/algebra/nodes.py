@@ -42,14 +42,19 @@ class Node:
     def _look(self, polynomial: Interned, relation: str) -> Shown | None:
         if not self._is_false_somewhere(polynomial, relation) and self.box.shows(polynomial, relation):
             return polynomial, relation, None, NOTHING
-        for i, answer in enumerate(self.box.answers):
-            parts, own = by_power(answer, "n"), by_power(polynomial, "n")
+        own = by_power(polynomial, "n") if self.box.answers else []
+        for i, (answer, parts) in enumerate(zip(self.box.answers, self._by_power, strict=True)):
             if 2 < len(parts) == len(own) and len(parts[-1]) == 1:  # another one tells no more than the ends of the box
                 factor = times(own[-1], inverse(parts[-1]))
                 rest = plus(polynomial, times(factor, answer), -1)
                 if self.box.shows(factor, ">=") and self.box.shows(rest, relation):
                     return polynomial, relation, i, interned(factor)
         return None
+
+    @cached_property
+    def _by_power(self) -> list[list[Polynomial]]:
+        """The answers, by powers of n."""
+        return [by_power(answer, "n") for answer in self.box.answers]
 
     def _is_false_somewhere(self, polynomial: Polynomial, relation: str) -> bool:
         """At one n of the box: most of what is not shown is not so there, which is seen in no time."""

@@ -77,7 +77,7 @@ class Polynomial:
             other = constant(other)
         terms = dict(self.terms)
         for monomial, c in other.terms.items():
-            terms[monomial] = terms.get(monomial, NONE) + c
+            terms[monomial] = terms[monomial] + c if monomial in terms else c  # 0 + a Fraction takes long
         return _of(terms)
 
     def __neg__(self) -> Polynomial:
@@ -97,8 +97,8 @@ class Polynomial:
         terms: dict[Monomial, Fraction] = {}
         for a, c in self.terms.items():
             for b, d in other.terms.items():
-                monomial = tuple(sorted(a + b)) if a and b else a + b
-                terms[monomial] = terms.get(monomial, NONE) + c * d
+                monomial, product = tuple(sorted(a + b)) if a and b else a + b, c * d
+                terms[monomial] = terms[monomial] + product if monomial in terms else product
         return _of(terms)
 
     __rmul__ = __mul__
@@ -109,14 +109,15 @@ class Polynomial:
             return self
         terms: dict[Monomial, Fraction] = {}
         for monomial, c in self.terms.items():
-            rest = tuple([atom for atom in monomial if atom not in values])
-            term = Polynomial({rest: c})
-            if len(rest) < len(monomial):
-                for atom in monomial:
-                    if atom in values:
-                        term = term * values[atom]
+            put = [values[atom] for atom in monomial if atom in values]
+            if not put:
+                terms[monomial] = terms[monomial] + c if monomial in terms else c
+                continue
+            term = Polynomial({tuple([atom for atom in monomial if atom not in values]): c})
+            for polynomial in put:
+                term = term * polynomial
             for product, d in term.terms.items():
-                terms[product] = terms.get(product, NONE) + d
+                terms[product] = terms[product] + d if product in terms else d
         return _of(terms)
 
     def renamed(self, names: Mapping[str, str]) -> Polynomial:

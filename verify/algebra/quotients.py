@@ -144,10 +144,17 @@ def power_of_two(exponent: Interned) -> Quotient:
 
 
 def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
-    """Its value."""
-    return Fraction(
-        sum(c * math.prod(Fraction(values[name]) ** power for name, power in m) for m, c in polynomial.items())
-    )
+    """Returns its value."""
+    total: int | Fraction = 0
+    for monomial, c in polynomial.items():
+        under: int | Fraction = 1
+        for name, power in monomial:  # whole numbers stay ints: those calculate ten times as fast
+            if power > 0:
+                c *= values[name] ** power
+            else:
+                under *= values[name] ** -power
+        total += c if under == 1 else Fraction(c) / under
+    return Fraction(total)
 
 
 def text(polynomial: Polynomial) -> str:

@@ -56,6 +56,17 @@ LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for 
 T = TypeVar("T")
 
 
+@dataclass
+class Shared:
+    """What one process does once for all claims that rest on it.
+
+    built: intervals of stored documents whose weights were built. followed: digests of theories whose lemmas were shown.
+    """
+
+    built: Built = field(default_factory=dict)
+    followed: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class Check:
     """Given to the test of one claim. Whatever it does not record here, it has not shown. A test sets nothing of it by hand.
@@ -65,7 +76,7 @@ class Check:
     takes seconds.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
     tick: told how many cases a running search has seen. proofs: those that were accepted, by part.
-    built: intervals of stored documents whose weights this run has built.
+    shared: with the other claims of a run.
     """
 
     claim: Claim
@@ -77,7 +88,7 @@ class Check:
     tick: Callable[[int], None] = lambda cases: None
     notes: list[str] = field(default_factory=list)
     proofs: dict[str, list[Json]] = field(default_factory=dict)
-    built: Built = field(default_factory=dict)
+    shared: Shared = field(default_factory=Shared)
     _evidence: list[Evidence] = field(default_factory=list)
     _witnesses: list[Witness] = field(default_factory=list)
     _parts: set[str] = field(default_factory=set)
@@ -190,7 +201,7 @@ class Check:
         if self.until is not None:
             return
         self.within(*subject.dossier.scope)
-        document = Kept(subject, about, self.seed, self.built)
+        document = Kept(subject, about, self.seed, self.shared.built)
         text = f"{range}; {document.name}{', accepted by the small checker' * document.accepted}"
         if self._begin(text):
             seen = Seen(document.build, None, self.tick, None)
@@ -298,21 +309,24 @@ class Check:
         lemmas: only these and those that they rest on.
         """
         lemma_names = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+        digest = theory.digest(lemma_names)
+        is_known = digest in self.shared.followed
 
         def consistent() -> Iterator[str]:
             from verify.induction.along import shown
 
-            if doubt := shown(theory, sorted(lemma_names)).doubt:
+            if not is_known and (doubt := shown(theory, sorted(lemma_names)).doubt):
                 raise Undecided(f"what lemmas use may contradict itself: {doubt}")
             yield from (name for name in theory.lemmas if name in lemma_names)
 
         def refuted(lemma: str) -> Counterexample | None:
-            if doubt := theory.doubt(lemma):
+            if not is_known and (doubt := theory.doubt(lemma)):
                 raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
         text = f"{range}; the axioms, and what each lemma uses, have a model over all integers, by z3"
         self._walk(Solved, consistent(), refuted, text, None, "")
+        self.shared.followed.add(digest)
 
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""

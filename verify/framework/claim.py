@@ -543,11 +543,12 @@ def claim(id: str = "", *, source: str, statement: str, **more: Any) -> Callable
 
 
 def judges(judged: Claim) -> Callable[[F], F]:
-    """The function judges this claim. It takes `check`, and `engine` if it runs weights."""
+    """The function judges this claim. It takes `check`, and `engine` if it runs weights. The test is named by the claim."""
     import pytest
 
     def mark(function: F) -> F:
-        marked: F = pytest.mark.claim(judged)(require_test(function, f"claim {judged.id}"))
+        named = pytest.mark.parametrize((), [pytest.param(marks=pytest.mark.claim(judged), id=judged.id)])
+        marked: F = named(require_test(function, f"claim {judged.id}"))
         return marked
 
     return mark

@@ -1,7 +1,7 @@
 """In which order claims are judged where several processes share a run: those that took longest last time begin.
 
 One claim takes a thousand times as long as another. If the long ones are handed out first, and one by one, the processes end
-together. Claims about the same weights stay in one process (`group_of`), which builds these weights once (stored/intervals.py).
+together. Claims that share work stay in one process (`group_of`), which does it once (`check.Shared`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Key = tuple[str, str]
 HERE = Path(__file__).resolve().parents[1]
 LEDGER = HERE / "ledger.json"  # a link to the one in docs/, so that it is installed as well
 WITNESSES = HERE / STORED
-SAME_WEIGHTS = re.compile("(rounding|program)$")
+SHARED = re.compile("(?P<weights>rounding|program)$|(?P<lemmas>search|length|run|invariant-[a-z]+)$")
+"""The ends of claims that share something: weights of stored intervals, or lemmas on a run."""
 
 
 def seconds_of(path: Path) -> dict[Key, float]:
@@ -34,8 +35,8 @@ def seconds_of(path: Path) -> dict[Key, float]:
 
 
 def group_of(claim: str) -> str:
-    """Returns what claims about the same weights have in common: `4.7/lean-` of `4.7/lean-rounding` and `4.7/lean-program`."""
-    return SAME_WEIGHTS.sub("", claim)
+    """Returns what claims have in common that share work: `4.7/lean-weights` of `4.7/lean-rounding` and `4.7/lean-program`."""
+    return SHARED.sub(lambda end: str(end.lastgroup), claim)
 
 
 def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mapping[Key, float]) -> list[T]:

@@ -1,4 +1,4 @@
-"""Hands claims to the processes of pytest-xdist, in the order of collection; claims about the same weights stay together."""
+"""Hands claims to the processes of pytest-xdist, in the order of collection; claims that share work stay together."""
 
 from __future__ import annotations
 

@@ -7,10 +7,11 @@ What is concluded rests on these invariants and on cases that it names, not on a
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -79,6 +80,11 @@ class Fact:
     uses: tuple[str, ...] | None
     context: int
 
+    @cached_property
+    def text(self) -> str:
+        """The formula in SMT-LIB."""
+        return written(self.formula)
+
 
 @dataclass
 class Theory:
@@ -98,6 +104,7 @@ class Theory:
     starts: list[str] = field(default_factory=list)
     covered: set[str] = field(default_factory=set)
     runs: tuple[Any, ...] = ()
+    texts: list[str] = field(default_factory=list)  # of the first declarations, as they are written
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -142,6 +149,12 @@ class Theory:
                     raise ValueError(f"no part of a theory: {written(command)}")
 
     @property
+    def declared(self) -> list[str]:
+        """The declarations in SMT-LIB."""
+        self.texts += map(written, self.declarations[len(self.texts) :])
+        return self.texts
+
+    @property
     def lemmas(self) -> list[str]:
         """The names of those that are to be shown."""
         return [name for name, fact in self.facts.items() if fact.uses is not None]
@@ -165,12 +178,20 @@ class Theory:
                 pending += self.facts[name].uses or (n for n in (f"{name}/start", f"{name}/step") if n in self.facts)
         return [name for name in self.facts if name in closure]
 
+    def digest(self, lemmas: Iterable[str]) -> str:
+        """Returns a digest of all facts and runs, and of which lemmas are to be shown."""
+        facts = [
+            (name, fact.formula, fact.uses, sorted(fact.supposes), fact.context) for name, fact in self.facts.items()
+        ]
+        said = repr((self.declarations, facts, self.defined, self.invariants, self.runs, sorted(lemmas)))
+        return hashlib.sha256(said.encode()).hexdigest()
+
     def question(self, name: str) -> str:
         """An SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
         fact = self.facts[name]
-        lines = [written(declaration) for declaration in self.declarations[: fact.context]]
-        lines += [f"(assert {written(self.facts[used].formula)}) ; {used}" for used in fact.uses or ()]
-        return "\n".join([*lines, f"(assert (not {written(fact.formula)})) ; {name}", "(check-sat)", ""])
+        lines = [*self.declared[: fact.context]]
+        lines += [f"(assert {self.facts[used].text}) ; {used}" for used in fact.uses or ()]
+        return "\n".join([*lines, f"(assert (not {fact.text})) ; {name}", "(check-sat)", ""])
 
     def doubt(self, name: str, effort: int = EFFORT) -> str:
         """Why it is not seen that the lemma follows; nothing if it is seen. From facts that contradict each other nothing does."""
@@ -178,12 +199,8 @@ class Theory:
         if answer != "unsat":
             return f"z3 says {answer}"
         fact = self.facts[name]
-        lines = [written(declaration) for declaration in self.declarations[: fact.context]]
-        lines += [
-            f"(assert {written(used.formula)})"
-            for used in map(self.facts.__getitem__, fact.uses or ())
-            if not used.supposes
-        ]
+        lines = [*self.declared[: fact.context]]
+        lines += [f"(assert {used.text})" for used in map(self.facts.__getitem__, fact.uses or ()) if not used.supposes]
         contradict = _answer("\n".join(lines), EFFORT // 100, models=False) == "unsat"
         return "what it uses contradicts itself" if contradict else ""
 

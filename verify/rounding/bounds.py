@@ -75,12 +75,14 @@ class Bounded:
         if ideal:
             polynomial = self.ideal(polynomial)
         low = high = polynomial.constant
+        is_sum = () in polynomial.terms  # 0 + a Fraction takes long
         for monomial, c in polynomial.terms.items():
             if monomial:
                 a, b = self._monomial(monomial, ideal)
                 if c != 1:
                     a, b = (c * a, c * b) if c > 0 else (c * b, c * a)
-                low, high = low + a, high + b
+                low, high = (low + a, high + b) if is_sum else (a, b)
+                is_sum = True
         return self._refined(polynomial, low, high, ideal) if refined else (low, high)
 
     def _refined(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:

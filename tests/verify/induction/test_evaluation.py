@@ -11,8 +11,8 @@ from constructions.istree.graphs import LAYOUTS
 from tests.verify.subjects import of_machine
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.framework.check import Check
-from verify.framework.claim import Claim
+from verify.framework.check import Check, Shared
+from verify.framework.claim import Claim, Searched
 from verify.framework.options import Options
 from verify.framework.seen import Undecided
 from verify.induction import __main__ as command
@@ -181,3 +181,34 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert (
         capsys.readouterr().out.splitlines()[-1].startswith("what they use may contradict itself: one is false: edges")
     )
+
+
+def test_claims_of_one_run_share_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "(axiom start (= (number 1) 0)) (lemma a (start) (<= (number 1) 0)) (lemma b (start) (>= (number 1) 0))"
+    made, asked, shared = small(text, *HERE), list[str](), Shared()
+    own = Theory.doubt
+    monkeypatch.setattr(Theory, "doubt", lambda self, name: (asked.append(name), own(self, name))[1])
+
+    def follow(theory: Theory, shared: Shared, *lemmas: str) -> list[str]:
+        asked.clear()
+        check = Check(Claim("X.1", "here", "It holds."), Options(), shared=shared)
+        check.follows(theory, lemmas=lemmas, range="all")
+        assert [part.cases for part in check.evidence if isinstance(part, Searched)] == [len(lemmas) or 2]
+        return [*asked]
+
+    assert follow(made, shared, "a") == ["a"]
+    assert follow(made, shared, "a") == []
+    assert follow(made, shared) == ["a", "b"]
+    assert follow(made, Shared()) == ["a", "b"]
+    other = small(text.replace(">= (number 1) 0", ">= (number 1) 1"), *HERE)
+    for _ in range(2):  # what is not shown is not remembered
+        with pytest.raises(Undecided, match="b is not seen to follow"):
+            follow(other, shared)
+
+
+def test_a_theory_of_other_runs_is_another_one() -> None:
+    text = "(axiom start (= (number 1) 0)) (lemma a (start) (<= (number 1) 0))"
+    one, two = small(text, *HERE), small(text, *HERE[:1])
+    assert one.digest(["a"]) == small(text, *HERE).digest(["a"]) != two.digest(["a"])
+    assert one.digest(["a"]) != one.digest([])
+    assert one.digest(["a"]) != small(text.replace("<=", "="), *HERE).digest(["a"])

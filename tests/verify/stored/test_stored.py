@@ -28,7 +28,7 @@ from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
-from verify.framework.check import Check
+from verify.framework.check import Check, Shared
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
@@ -68,7 +68,7 @@ def store_as_it_is(subject: Subject, about: stored.About) -> None:
 def row(subject: Subject, about: stored.About = "rounding", seed: int = 0, known: stored.Built | None = None) -> Row:
     """What a claim would say of the document, as `make verify` does. known: what the run has built before."""
     options = Options(n_max=10**4, seed=seed)
-    check, note = Check(Claim("X.1", "here", "It holds."), options, built={} if known is None else known), ""
+    check, note = Check(Claim("X.1", "here", "It holds."), options, shared=Shared({} if known is None else known)), ""
     try:
         check.stored(subject, about, range="every input")
     except Undecided as undecided:

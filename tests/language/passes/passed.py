@@ -36,8 +36,26 @@ from constructions.language.weights import FIRST, ONE_REGISTER
 from constructions.wiring.affine import Affine
 from tests.language.compiled import every_text
 from tests.language.programs import Written
+from tests.language.test_slips import ALL
 
-MOST_TEXTS = 6
+MOST_TEXTS = 8
+
+AB, NUMBERS, FROM_0 = 'some(words("a", "b"))', "some(numbers())", "some(numbers(0))"
+PROGRAMS = [
+    *ALL,
+    Written('choose(select(number, 0).count() > 2, "yes", "no")', FROM_0),
+    Written('choose(select(number, 0).count() > 2, "yes", "no")', FROM_0, "hybrid"),
+    Written('choose((0 - number).back(1) * number.back(2) > -3, "yes", "no")', NUMBERS),
+    Written('choose(word("b").back(1).back(1), "yes", "no")', AB, "rnn"),
+    Written('choose(word("b").back(1).back(1), "yes", "no")', AB),
+    Written('choose(select(number + 1, 2).last(position) == 3, "yes", "no")', NUMBERS),
+    Written('choose(select(word("a")).nearest(position, 3) == 2, "yes", "no")', AB),
+    Written('choose(select(position, number).first(number) > 1, "yes", "no")', NUMBERS),
+    Written('choose((select(position, number).count() > 0) & (number > 1), "yes", "no")', NUMBERS),
+    Written('choose(select(number, number).count() < 2 * (position > 2), "yes", number)', NUMBERS),
+    Written('choose(positive(number - 2) * number == 3, "yes", number.back(1))', FROM_0, "hybrid"),
+    Written('choose((running_sum(number - 1) > 1) & (running_sum(number) != 3), "yes", number)', NUMBERS),
+]
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from constructions.language.passes.expand import expand, without_doubles
 from constructions.language.passes.operations import Compare, Factors, Multiply, Ramps, Same
 from constructions.language.terms import Above, Equal, IsWord, NumberOf, Position, as_term
 from constructions.language.values import number
-from tests.language.passes.passed import Passed, passed, passed_if_compiled, value_of
+from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled, value_of
 from tests.language.programs import Written, programs
-from tests.language.test_slips import ALL
 
 SPLIT = Written(
     'choose((word("?") * number.back(1) * number.back(1) + number * position) > 3, "yes", "no")', 'some(numbers()), "?"'
@@ -41,9 +40,11 @@ def check(one: Passed) -> None:
                 assert sum(max(Fraction(0), gate) * up for gate, up in units) == due, operation
             elif isinstance(operation, Compare):
                 assert bit_of(operation.ramps, text, k) == due, operation
+        for bit, ramps in ((bit, ramps) for rule in one.rules for bit, ramps in rule.late.items()):
+            assert bit_of(ramps, text, k) == value_of(bit, text, k), bit
 
 
-@pytest.mark.parametrize("written", [*ALL, SPLIT, THREE], ids=lambda written: written.says[:60])
+@pytest.mark.parametrize("written", [*PROGRAMS, SPLIT, THREE], ids=lambda written: written.says[:60])
 def test_a_value_is_what_it_becomes(written: Written) -> None:
     check(passed(written))
 

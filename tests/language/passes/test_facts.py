@@ -9,17 +9,14 @@ from constructions.language.passes.facts import asked_position, at_start
 from constructions.language.program import NotCompiled
 from constructions.language.terms import Count, Term, as_term
 from constructions.language.values import number, position, running_sum, select, word
-from tests.language.passes.passed import Passed, passed, passed_if_compiled, value_of
+from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled, value_of
 from tests.language.programs import Written, programs
 
 COUNT = select(number, number).count()
 LATER = Written('choose(select(number, number).count() > 2, "yes", "no")', "some(numbers())")
 
 
-@settings(max_examples=20)
-@given(programs())
-def test_bits_are_bits_and_sums_are_sums(written: Written) -> None:
-    one = passed_if_compiled(written)
+def check(one: Passed) -> None:
     for value, _ in (*one.operations, *one.equals):
         if any(type(atom).__module__.endswith("operations") for atom in value.atoms):
             continue
@@ -35,6 +32,17 @@ def test_bits_are_bits_and_sums_are_sums(written: Written) -> None:
                 assert at_start(value) == due
 
 
+@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
+def test_bits_are_bits_and_sums_are_sums(written: Written) -> None:
+    check(passed(written))
+
+
+@settings(max_examples=20)
+@given(programs())
+def test_bits_of_a_random_program_are_bits_and_its_sums_sums(written: Written) -> None:
+    check(passed_if_compiled(written))
+
+
 def test_a_count_is_whole_where_a_recurrence_has_it() -> None:
     rare = select(word("a")).count().term
     for architecture, whole in (("transformer", False), ("rnn", True), ("hybrid", True)):
@@ -43,6 +51,13 @@ def test_a_count_is_whole_where_a_recurrence_has_it() -> None:
         assert facts.sums_in(rare)
         assert facts.summand(rare + running_sum(word("b")).term - 1) is not None
         assert facts.summand(rare * as_term(2) * rare) is None
+
+
+def test_a_sum_of_bits_is_a_bit_if_at_most_one_is_1() -> None:
+    facts = Passed(Written('"yes"', 'some(words("a", "b"))').program).facts
+    assert facts.is_flag((word("a") + word("b")).term)
+    assert not facts.is_bit(((position > 1) + (position > 2)).term)
+    assert not facts.is_bit((word("a") * 2).term)
 
 
 def test_a_count_of_one_position_is_no_count() -> None:

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 
 from constructions.language.passes.operations import Multiply, Step
 from constructions.language.values import number
-from tests.language.passes.passed import Passed, form_value, passed, passed_if_compiled, value_of
+from tests.language.passes.passed import PROGRAMS, Passed, form_value, passed, passed_if_compiled, value_of
 from tests.language.programs import Written, programs
-from tests.language.test_slips import ALL
 
 
 def check(one: Passed) -> None:
@@ -31,7 +30,7 @@ def check(one: Passed) -> None:
 
 def test_no_register_has_two_values() -> None:
     """But squares of one register; and what a program calls its values, they are called."""
-    for written in ALL:
+    for written in PROGRAMS:
         registers = passed(written).registers
         names = [
             str(form)
@@ -52,7 +51,7 @@ def test_a_value_is_called_as_in_the_program() -> None:
     assert one.registers.meanings["two"] == bit
 
 
-@pytest.mark.parametrize("written", ALL, ids=lambda written: written.says[:60])
+@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
 def test_registers_hold_what_they_should(written: Written) -> None:
     check(passed(written))
 

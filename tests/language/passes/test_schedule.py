@@ -11,10 +11,9 @@ from constructions.language.passes.operations import Attend, Cycle, Operation, S
 from constructions.language.passes.registers import embedded_forms
 from constructions.language.program import Pin
 from constructions.language.terms import Monomial, Term
-from tests.language.passes.passed import Passed, passed, passed_if_compiled
+from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled
 from tests.language.programs import Written, programs
 from tests.language.test_compiler import FOLLOWED, pinned
-from tests.language.test_slips import ALL
 
 
 def stages(one: Passed) -> dict[Monomial, int]:
@@ -62,7 +61,7 @@ def check(one: Passed) -> None:
     )
 
 
-@pytest.mark.parametrize("written", ALL, ids=lambda written: written.says[:60])
+@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
 def test_each_value_stands_as_early_as_it_can(written: Written) -> None:
     check(passed(written))
 

@@ -102,7 +102,7 @@ def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     return spelled_out(fused, discipline, largest, length)
 
 
-GLOSSARY = {"answer": "the number behind the first place where the query stands, 0 if there is none"}
+GLOSSARY = {"answer": "the number after the first place where the query stands, 0 if there is none"}
 TRANSFORMER = Retriever(
     task=TASK,
     statement="A Transformer of three blocks and c heads returns the token behind the first place where c − 1 tokens stand.",

@@ -41,7 +41,7 @@ TASK = replace(
     ),
 )
 PRECISION = "p ≤ 6·bits(n) + 19 for n ≤ 10^6: n³ and a lead of O(log n) must fit (p − 1)/2 digits"
-ANSWER = {"answer": "the number behind the first occurrence of the key, 0 if there is none"}
+ANSWER = {"answer": "the number after the first occurrence of the key, 0 if there is none"}
 TRANSFORMER = replace(
     ngram.TRANSFORMER,
     task=TASK,

@@ -1,4 +1,4 @@
-"""Which number stands behind the first occurrence of a key in the sequence? The key stands behind `?`.
+"""Which number stands after the first occurrence of a key in the sequence? The key stands after `?`.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): associative recall, of Theorem 4.6.
 """

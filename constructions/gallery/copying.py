@@ -1,7 +1,7 @@
 """Say the numbers again, one by one, by the two that were said last: copying by n-grams, here n = 2.
 
 Source: Jelassi, Brandfonbrener, Kakade, Malach, "Repeat after me" (arXiv 2402.01032): a Transformer copies every text in which no
-n tokens stand twice one behind the other. Where some do, a copy may go on behind the wrong ones: such prompts are refused.
+n tokens stand twice one after the other. Where some do, a copy may go on after the wrong ones: such prompts are refused.
 """
 
 from itertools import pairwise
@@ -15,7 +15,7 @@ def oracle(tokens: list[str]) -> str:
 
 def wrong(tokens: list[str]) -> str:
     pairs = [*pairwise(["<s>", *tokens[:-1]])]
-    return "" if len({*pairs}) == len(pairs) else "two numbers stand twice one behind the other"
+    return "" if len({*pairs}) == len(pairs) else "two numbers stand twice one after the other"
 
 
 # `?` stands for the token before the first one, and nothing before that.

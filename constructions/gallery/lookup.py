@@ -1,4 +1,4 @@
-"""Which number stands at a position of the sequence? The position is asked for behind `?`.
+"""Which number stands at a position of the sequence? The position is asked for after `?`.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): Index, of Theorem 4.6.
 """

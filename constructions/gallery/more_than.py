@@ -1,4 +1,4 @@
-"""Does a number stand in the sequence more often than a threshold says? Both stand behind `?`.
+"""Does a number stand in the sequence more often than a threshold says? Both stand after `?`.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): Counting, of Theorem 4.6.
 """

@@ -1,4 +1,4 @@
-"""Which number stands behind the first occurrence of a key in the sequence? The model writes a search for it.
+"""Which number stands after the first occurrence of a key in the sequence? The model writes a search for it.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): associative recall, of Theorem 5.2. What is behind
 `<EndSearch>` comes from outside of the model: what is found by the regular expression that it has written.
@@ -9,7 +9,7 @@ from itertools import pairwise
 from constructions.language import choose, either, many, number, numbers, program, word
 from constructions.language.values import Value
 
-# The first place that is not behind `?`, and the number there.
+# The first place that is not after `?`, and the number there.
 BEGIN, FROM, TO, END = "<StartSearch>", "^[^?]*?", r"(\d+)", "<EndSearch>"
 
 
@@ -18,7 +18,7 @@ def oracle(tokens: list[str]) -> str:
     return next((second for first, second in pairwise(sequence) if first == key), "FAILED")
 
 
-# The key is written two positions behind where it stands.
+# The key is written two positions after where it stands.
 SEARCH: tuple[Value | str, ...] = (BEGIN, FROM, number.back(2), TO)
 said = choose(word(TO), END, "stop")
 for step, what in enumerate(SEARCH):

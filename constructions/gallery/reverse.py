@@ -10,7 +10,7 @@ def oracle(tokens: list[str]) -> str:
     return " ".join(reversed(tokens[:-1]))
 
 
-mark = select(word("?")).first(position)  # where `?` stands: behind it, t tokens are said
+mark = select(word("?")).first(position)  # where `?` stands: after it, t tokens are said
 following = number.at(2 * mark - position - 1)
 reverse = program(
     choose(following == 0, "END", following),

@@ -1,7 +1,7 @@
 """Sort the numbers: a counting sort as a chain of thought.
 
 Source: Weiss, Goldberg, Yahav, "Thinking like Transformers" (arXiv 2106.06981): sort, of different numbers, by how many are less.
-Here the numbers 1, 2, … are said in turn, and behind each a `+` for each time that it stands in the text.
+Here the numbers 1, 2, … are said in turn, and after each a `+` for each time that it stands in the text.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 def answer(words: list[str]) -> list[str]:
-    """Each number as often as `+` stands behind it."""
+    """Each number as often as `+` stands after it."""
     said, value = [], ""
     for text in words:
         value = value if text == "+" else text

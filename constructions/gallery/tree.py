@@ -1,8 +1,8 @@
 """Do these edges make a tree? A depth-first search from vertex 1, as a chain of thought.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): IsTree, of Theorem 4.7. The wiring is ours: from the
-neighbour that it comes from, the search goes to the next one in the text, and behind the last one to the first. So it comes back to
-the father last. An edge is written `u v ;`. It leaves a record of u at the `;` and one of v at the token behind.
+neighbour that it comes from, the search goes to the next one in the text, and after the last one to the first. So it comes back to
+the father last. An edge is written `u v ;`. It leaves a record of u at the `;` and one of v at the next token.
 """
 
 from random import Random

@@ -1,4 +1,4 @@
-"""Which number stands behind the first place of the sequence where two numbers stand? They stand behind `?` again.
+"""Which number stands after the first place of the sequence where two numbers stand? They stand after `?` again.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): c-gram retrieval, of Theorem 4.6, here c = 3.
 """
@@ -14,7 +14,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 def behind(length: int) -> Output:
-    """What stands behind the first place where the last numbers stand, so many of them; `?` is 0, so none in front of it match."""
+    """What stands after the first place where the last numbers stand, so many of them; `?` is 0, so none in front of it match."""
     place = select(number.back(1), number)
     for i in range(1, length):
         place = place & select(number.back(i + 1), number.back(i))

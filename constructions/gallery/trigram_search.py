@@ -1,13 +1,13 @@
-"""Which number stands behind the first place of the sequence where two numbers stand? The model writes a search for it.
+"""Which number stands after the first place of the sequence where two numbers stand? The model writes a search for it.
 
 Source: Wen, Dang, Lyu, "RNNs are not Transformers (Yet)" (arXiv 2402.18510): c-gram retrieval, of Theorem 5.2, here c = 3. What is
-behind `<EndSearch>` comes from outside of the model: what is found by the regular expression that it has written.
+after `<EndSearch>` comes from outside of the model: what is found by the regular expression that it has written.
 """
 
 from constructions.language import choose, either, many, number, numbers, program, word
 from constructions.language.values import Value
 
-# The first place that is not behind `?`, and the number there.
+# The first place that is not after `?`, and the number there.
 BEGIN, FROM, TO, END = "<StartSearch>", "^[^?]*?", r"(\d+)", "<EndSearch>"
 
 
@@ -17,7 +17,7 @@ def oracle(tokens: list[str]) -> str:
     return next((third for *pair, third in triples if pair == [first, second]), "FAILED")
 
 
-# Both numbers are written three positions behind where they stand.
+# Both numbers are written three positions after where they stand.
 SEARCH: tuple[Value | str, ...] = (BEGIN, FROM, number.back(3), number.back(3), TO)
 said = choose(word(TO), END, "stop")
 for step, what in enumerate(SEARCH):

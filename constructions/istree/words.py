@@ -37,7 +37,7 @@ GLOSSARY: Mapping[str, str] = {
     "one": "1 everywhere",
     "first": "1 at position 1, else 0",
     "after_prompt": "1 in the chain of thought, else 0",
-    "after_root": "1 in the chain of thought behind its first vertex, else 0",
+    "after_root": "1 in the chain of thought after its first vertex, else 0",
     "prompt_end": "the position of the token that ends the prompt, 1 within the prompt",
     "count": "1/(1 + how often this vertex has occurred so far)",
     "self": "incidence record: the vertex whose edge this is",

@@ -68,7 +68,7 @@ class Task:
         sequence = tuple(_number(word, 1) for word in words[:split])
         query = tuple(_number(word, 0 if self.zero and i else 1) for i, word in enumerate(words[split + 1 :]))
         if len(query) < self.least or (self.most is not None and len(query) > self.most):
-            raise ValueError(f"the query behind `?` is {self.asks}, not {len(query)} tokens, as in {self.example!r}")
+            raise ValueError(f"the query after `?` is {self.asks}, not {len(query)} tokens, as in {self.example!r}")
         if len(query) > LONGEST_QUERY:
             raise ValueError(
                 f"the query has {len(query)} tokens, more than {LONGEST_QUERY}, the most that is wired here"

@@ -71,7 +71,7 @@ def dump_lines(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
             first += len(gadget.units)
     yield ""
     yield "# output"
-    yield "  logit of a token = its embedding row · the registers behind the last block; the largest logit is the next token"
+    yield "  logit of a token = its embedding row · the registers after the last block; the largest logit is the next token"
 
 
 def _header(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _header(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
         yield f"  That is the repaired model. This one, as printed, has {len(weights.blocks)} blocks."
     yield f"  variant       {wired.variant}{printed}"
     yield f"  n             {wired.n}"
-    yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them behind the point"
+    yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them after the point"
     yield f"  rounding      {wired.arithmetic.rounding.value}, {wired.arithmetic.discipline.value}"
     if wired.arithmetic.discipline.value == "fused":
         yield f"  least p       {model.least_precision(wired.n)} for this n, {_sound(wired)}; {model.construction.precision}"

@@ -228,7 +228,7 @@ const scenes = {
       });
       const step = (place - number) / turn, ended = number === gates.length;
       this.reads.textContent = "RNN step " + (step + 1) + " reads " + data.tokens[step < data.promptLength ? step : begin - 1]
-        + (ended ? " and writes " + now.produced : "; its word comes behind the last gate");
+        + (ended ? " and writes " + now.produced : "; its word comes after the last gate");
       const [kind, left, right] = gates[number] || ["word"];
       const wired = kind === "AND" || kind === "XOR";
       this.active.setAttribute("d", wired ? "M" + this.at[left] + "L" + this.at[number] + "L" + this.at[right] : "");

@@ -191,7 +191,7 @@ def _deviation(run: Run) -> str:
     wrong = np.flatnonzero(produced[:both] != expected[:both])
     if len(wrong):
         word, right = (run.request.wired.vocabulary[tokens[wrong[0]]] for tokens in (produced, expected))
-        return f"word {wrong[0] + 1} behind the prompt is {word}; the machine's run has {right}"
+        return f"word {wrong[0] + 1} after the prompt is {word}; the machine's run has {right}"
     if len(produced) != len(expected):
-        return f"the model wrote {len(produced)} words behind the prompt; the machine's run has {len(expected)}"
+        return f"the model wrote {len(produced)} words after the prompt; the machine's run has {len(expected)}"
     return ""

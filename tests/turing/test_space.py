@@ -191,5 +191,5 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
     monkeypatch.setattr("constructions.turing.__main__.MODELS", models)
     assert main(command) == 1
     said = capsys.readouterr()
-    assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err
+    assert "word 8 after the prompt is @1; the machine's run has @2" in said.err
     assert said.out.splitlines()[0] == whole_run

@@ -227,12 +227,15 @@ def _is_now(name: str) -> bool:
 
 
 def _compared(lookup: Lookup | None) -> Iterator[tuple[Affine, Affine, bool]]:
-    """Yields keys, queries, and whether the nearest key is enough; a preference for one end of the text compares nothing."""
+    """Yields keys, queries, and whether the nearest key is enough; a preference for one end of the text compares nothing.
+
+    Of all positions the one that is asked for is there, so it is compared; of those that match, the nearest one may be far.
+    """
     if lookup is not None:
         yield from ((key, query, False) for key, query in lookup.equal)
         wish = lookup.prefer.wish if lookup.prefer is not None else None
         if lookup.prefer is not None and wish is not None and set(wish.terms) - {"one"}:
-            yield lookup.prefer.key, wish, not is_place(lookup.prefer.key)
+            yield lookup.prefer.key, wish, bool(lookup.equal) or not is_place(lookup.prefer.key)
 
 
 def _compare(

@@ -227,6 +227,14 @@ def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.Captur
     assert max(map(len, text.splitlines())) <= 150
 
 
+def test_a_record_at_another_place_than_the_wish_is_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    """A wish between two places is never met: that was told as if the head had missed it."""
+    text = " ".join(run(capsys, "--model", "hybrid", "--edges", "1-2,3-1", "--trace").split())
+    assert "position = 7, nearest to" in text
+    assert ", not target" not in text
+    assert "position = 6 = position − 1" in " ".join(run(capsys, "--edges", "1-2,3-1", "--trace").split())
+
+
 def test_the_trace_shows_the_average_that_refutes_layer_7(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--edges", LAYER_7_WITNESS, "--printed", "layer-7", "--trace", code=1)
     assert re.search(r"7  head 2 \(edge 1 after, b here\) +7 \(1\), 16 \(1\); weight", text)

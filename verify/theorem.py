@@ -219,6 +219,12 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument
+    add(
+        "--precision",
+        type=cli.precision,
+        metavar="P",
+        help="bits of R_p, odd (default: the least p of the construction)",
+    )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add_question(parser, str(LEAST))
     args = parser.parse_args(argv)
@@ -263,7 +269,11 @@ def _subject(args: Namespace) -> Subject | None:
     subject = asked(args)
     if subject is None:
         return None
-    return sized_by(args, replace(subject, discipline=Discipline(args.discipline)), LEAST, theorem=True)
+    subject = replace(subject, precision_bits=args.precision, discipline=Discipline(args.discipline))
+    subject = sized_by(args, subject, LEAST, theorem=True)
+    if subject.precision_bits and subject.last == ENDLESS:
+        raise cli.CommandError("--precision is one p, and every n needs more and more bits: give --n")
+    return subject
 
 
 def _stored(path: Path) -> Json:

@@ -324,11 +324,32 @@ def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, caps
         (["recall", "--n", "5-9", "--printed", "C.3"], "many n are for what is repaired or lean"),
         (["recall", "--n", "5-9", "--all-n"], "--all-n has no last n"),
         (["recall", "--n", "9-5"], "9 is above 5"),
+        (["recall", "--all-n", "--precision", "61"], "--precision is one p, and every n needs more and more bits"),
+        (["turing", "--model", "cot", "--all-cells", "--precision", "61"], "--precision is one p"),
     ],
 )
 def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("p", "code", "says"),
+    [
+        (61, 0, "rounding: certified; in R_p, p = 61"),
+        (21, 1, "rounding: refused; the weights of block 3: weight -8192 is not an element of R_21"),
+    ],
+)
+def test_a_precision_of_ones_own(
+    p: int, code: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is that of the weights, of the program too, and of a document that is asked for again."""
+    assert main(["recall", "--n", "6", "--precision", f"{p}"]) == code
+    assert says in capsys.readouterr().out
+    assert main(["recall", "--n", "6", "--precision", f"{p}", "--json"]) == code
+    (tmp_path / "t.json").write_text(capsys.readouterr().out)
+    assert main(["--replay", str(tmp_path / "t.json")]) == code
+    assert says in capsys.readouterr().out
 
 
 def test_links_are_not_of_many_n_as_printed() -> None:

@@ -57,9 +57,9 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     Raises CommandError for no name, and for one that no construction has, or for a model that this one has not.
     """
     if not name:
-        raise cli.CommandError(
-            f"name a construction ({', '.join(dict.fromkeys(name for name, _ in find_dossiers()))}){' or a file' if files else ''}"
-        )
+        heads_last = sorted(find_dossiers().items(), key=lambda item: not item[1].has_door)
+        names = ", ".join(dict.fromkeys(name for (name, _), _ in heads_last))
+        raise cli.CommandError(f"name a construction ({names}){' or a file' if files else ''}")
     with cli.usage_errors():
         if (program := find_program(name, args.model)) is not None:
             return program.model

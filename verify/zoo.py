@@ -34,7 +34,6 @@ from constructions.wiring.register import register
 from constructions.wiring.wired import Wired
 from verify.certificates.basis import CLAIM, Basis, hadamard, read_basis, sidecar_in, signed_permutation
 from verify.certificates.document import CERTIFIED
-from verify.certificates.hard_inputs import hard_inputs
 from verify.certificates.moved import certified_in, enough_bits
 from verify.dossiers.dossier import HardInput, Subject
 from verify.dossiers.registry import find_dossier, find_program
@@ -48,7 +47,6 @@ SPLITS = {"train": 48, "test": 16}
 MOST_HARD = 16
 LONGEST = 400  # tokens of a prompt with its answer
 IDENTITY, PERMUTED, HADAMARD = "identity", "permuted", "hadamard"
-FLOAT_TRIALS = 100  # hard inputs of a model in another basis, as float64 computes it
 DEFAULT_N = 8
 DESCRIPTION = """Writes models with known mechanisms as one data set: for each its weights, folders for Hugging Face and
 TransformerLens, prompts with right answers and the values that the model computes on the way, and a card that says what each head
@@ -239,7 +237,7 @@ def _exports_in(
 
     solver = subject.dossier.solver
     examples = list(solver.examples(wired))
-    inputs = hard_inputs(subject, wired, FLOAT_TRIALS, 0)
+    inputs = subject.dossier.extreme_inputs(subject, wired)
     hard = [Request(wired, one.prompt, set(), len(one.answer), one.answer) for one in inputs if one.answer]
     limit = solver.most_produced(wired) or max((request.limit for request in examples), default=1)
     told: dict[str, str] = {}

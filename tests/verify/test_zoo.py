@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from verify.certify import main as certify
 from verify.zoo import main
 
 NAMES = ("recall", "induction")
@@ -151,3 +152,67 @@ def test_what_is_wrong_is_said_before_anything_is_written(
     assert main([str(tmp_path), *options]) == 2
     assert message in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("basis", ["permuted", "hadamard", "FILE.json"])
+def test_another_basis(basis: str, zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same prompts, answers, values and attention as over registers; the stream in float64 is matrix · values."""
+    if basis == "FILE.json":
+        width = 12
+        matrix = [[int(i == j) + 2 * int(j == i + 1) for j in range(width)] for i in range(width)]
+        inverse = [[(-2) ** (j - i) if j >= i else 0 for j in range(width)] for i in range(width)]
+        basis = str(tmp_path / "basis.json")
+        Path(basis).write_text(json.dumps({"matrix": matrix, "inverse": inverse}))
+    assert main([str(tmp_path / "one"), "--names", "induction", "--n", "6", "--basis", basis]) == 0
+    index = json.loads((tmp_path / "one" / "index.json").read_text())
+    if basis == "permuted":  # the same bytes again
+        assert main([str(tmp_path / "two"), "--names", "induction", "--n", "6", "--basis", basis]) == 0
+        assert json.loads((tmp_path / "two" / "index.json").read_text()) == index
+    assert index["basis"] == basis
+    folder = tmp_path / "one" / "induction"
+    sidecar = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    rows = np.array(sidecar["basis"]["matrix"], float)
+    weights, names = load_file(folder / "model.safetensors"), list(sidecar["registers"])
+    assert not np.array_equal(weights["embed.words"], load_file(zoo / "induction" / "model.safetensors")["embed.words"])
+    mine, its = (records(one, "train", "test", "hard") for one in (folder, zoo / "induction"))
+    assert mine == its
+    for entry in mine[:20]:
+        logits, _, _ = forward(weights, entry["token_ids"][:-1])
+        assert logits[-1].argmax() == entry["token_ids"][-1]
+    inverse = np.linalg.inv(rows)
+    tokens = mine[0]["token_ids"][:-1]
+    _, _, before = forward(weights, tokens)
+    position = (before[1] @ inverse.T)[:, names.index("position")]
+    assert np.allclose(position, np.arange(1, len(tokens) + 1))
+    for kind in ("huggingface", "transformerlens"):
+        assert json.loads((folder / kind / "sidecar.json").read_text(encoding="utf-8"))["basis"] == sidecar["basis"]
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert re.search(r"^\| basis \| certified \| .*rounded, the stream is exactly matrix · registers", card, re.M)
+    assert certify([str(folder / "model.safetensors")]) == 0
+
+
+def test_a_basis_that_needs_more_bits(tmp_path: Path) -> None:
+    assert main([str(tmp_path), "--names", "lookup", "--n", "6", "--basis", "hadamard"]) == 0
+    (entry,) = json.loads((tmp_path / "index.json").read_text())["models"]
+    p = entry["precision_bits"]
+    assert f"| basis | certified | at p = {p}, rounded, " in (tmp_path / "lookup" / "card.md").read_text(
+        encoding="utf-8"
+    )
+    assert certify([str(tmp_path / "lookup" / "model.safetensors")]) == 0
+
+
+def test_a_basis_that_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "basis.json"
+    for text, says in (
+        ('{"matrix": [[1]], "inverse": [[1]]}', "the matrix has 1 rows, and the model has 12 coordinates"),
+        ('{"matrix": [[1]], "inverse": [[2]]}', "matrix · inverse has 2 in row 0, column 0, and 1 is due"),
+        ("[]", "a basis has a matrix and its inverse"),
+        ("{", "basis.json"),
+    ):
+        file.write_text(text)
+        assert main([str(tmp_path / "zoo"), "--names", "induction", "--n", "6", "--basis", str(file)]) == 2
+        said = capsys.readouterr().err
+        assert says in said
+        assert len(said.splitlines()) == 1
+    assert main([str(tmp_path / "zoo"), "--basis", "rotated"]) == 2
+    assert "--basis: 'rotated' is none of identity, permuted, hadamard and no FILE.json" in capsys.readouterr().err

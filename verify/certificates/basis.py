@@ -38,8 +38,8 @@ from verify.rounding.model import Model
 FIELD = "basis"  # of a sidecar
 UNTRIED = "not tried in this basis"
 CLAIM = (
-    "every coordinate is exactly matrix · registers, none is rounded otherwise, and each query, key, value, gate and logit "
-    "has the same bits as over registers"
+    "rounded, the stream is exactly matrix · registers, so each query, key, value, gate and logit has the bits that it has over "
+    "registers"
 )
 LONGEST_ENTRY = 100  # characters
 Rows: TypeAlias = Sequence[Sequence[Fraction]]
@@ -289,7 +289,9 @@ def _rounded(coordinate: int, row: Iterable[int], model: Model, report: Report) 
                     _bits_for(ends),
                 )
     space = report.entries[0].states[0].space
-    inexact = {where for where, low, high in space.inexact if low != high or Fraction(low * space.steps).denominator > 1}
+    inexact = {
+        where for where, low, high in space.inexact if low != high or Fraction(low * space.steps).denominator > 1
+    }
     for number, layer in enumerate(model.layers, start=1):
         written = [(ATTENTION, j) for j, _ in layer.out] + [(FEED_FORWARD, j) for j, _, _ in layer.feed_forward.down]
         for part, j in written:

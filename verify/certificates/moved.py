@@ -12,8 +12,8 @@ from verify.certificates.basis import Basis, Misfit, misfit
 from verify.certificates.building import build_beside
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, judge, shown_wrong
 from verify.certificates.files import Exported
-from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.runs import HARD, LARGEST_RUN
+from verify.certificates.hard_inputs import first_wrong
+from verify.certificates.runs import LARGEST_RUN
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 
@@ -51,7 +51,8 @@ def in_basis(
     judged = _unfit(why, enough_bits(basis, subject, why))
     if why.is_weight:
         return judged
-    if subject.n <= LARGEST_RUN and (wrong := first_wrong(wired, weights, hard_inputs(subject, wired, HARD, 0))):
+    inputs = [*subject.dossier.extreme_inputs(subject, wired)] if subject.n <= LARGEST_RUN else []
+    if wrong := first_wrong(wired, weights, inputs):
         shown = f"in this basis the word {wrong[1] + 1} of its answer is wrong"
         judged = shown_wrong(judged, Refuted(wrong[0].text, f"{wrong[0].text}: {shown}"))
     return judged

@@ -241,7 +241,7 @@ def test_a_rotated_copy_is_certified(name: str, kind: str, tmp_path: Path, capsy
     assert main([str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["verdict"] == "certified"
-    assert "exactly matrix · registers" in said["rounded_coordinates"]
+    assert "the stream is exactly matrix · registers" in said["rounded_coordinates"]
     assert explain([str(path)]) == 0
     assert "in the basis that the sidecar names; undone exactly" in capsys.readouterr().out
     permute(

@@ -108,7 +108,9 @@ def of_python(
         return _tabulate(builder, says, variables, words.bits), _tabulate(builder, after, variables, width)
 
     initial = [int(codes[0]) >> i & 1 for i in range(width)]
-    return _assemble(given.name, words, initial, make, precision_bits, discipline)
+    rnn = _assemble(given.name, words, initial, make, precision_bits, discipline)
+    _require_table(rnn, inside.ravel(), says, after, words.bits, width)
+    return rnn
 
 
 def of_circuit(
@@ -140,6 +142,29 @@ def of_circuit(
         return _tabulate(builder, says, outputs, words.bits), following
 
     return _assemble(name, words, circuit.initial, make, precision_bits, discipline)
+
+
+def _require_table(rnn: Rnn, places: Table, says: Table, after: Table, word_bits: int, width: int) -> None:
+    """Raises ArithmeticError unless the circuit's outputs and next state are the table's at these places, each state and word."""
+    p, step, lanes = rnn.step.precision_bits, rnn.step, len(places)
+
+    def lane(bits: Table) -> int:
+        return int.from_bytes(np.packbits(bits.astype(np.uint8), bitorder="little").tobytes(), "little")
+
+    def column(table: Table, bit: int) -> int:
+        return lane(table >> bit & 1)
+
+    one = (1 << lanes) - 1
+    inputs = [one * (i == p // 2 - 1) for i in range(p)] * word_bits  # the digit that counts 1; then the sign
+    inputs[p - 1 :: p] = [column(places, bit) for bit in range(word_bits)]
+    states = [column(places, word_bits + bit) for bit in range(width)]
+    outputs, following = step.circuit.run(inputs, [*states, *[0] * (len(step.circuit.states) - width)], lanes)
+    said, became = says[places], after[places]
+    signs = outputs[p - 1 :: p]
+    if signs != [column(said, bit) for bit in range(word_bits)] or following[:width] != [
+        column(became, bit) for bit in range(width)
+    ]:
+        raise ArithmeticError(f"{rnn.name}: its circuit is not its table")
 
 
 def _document(path: Path) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from circuits.circuit import Circuit
 from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulated
 from circuits.plan import Plan
 from circuits.runs import run_rnn
@@ -17,15 +18,27 @@ from constructions.engines import Asked, find_engine, indexed
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
+from verify.algebra.domains import Refuted
 from verify.dossiers.dossier import Subject
+from verify.dossiers.gates import check_gates
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
+from verify.oracles.step_circuits import steps
 
 BEGINNING = {"reference": 24, "dense": 240}  # tokens that an engine decodes in seconds
 LONGEST = 5  # of parity's prompts, every one of them
 SOURCE = "Theorem 4.8"
+
+
+@dataclass(frozen=True)
+class Length:
+    """An RNN, and prompts of so many words."""
+
+    rnn: str
+    n: int
 
 
 @dataclass(frozen=True)
@@ -173,6 +186,54 @@ def test_every_circuit(check: Check) -> None:
         "Circuits of a shape have the same weights but for the table of block 2. Its units are second differences of the table's"
         " rows, at most four times as large. So under `fused` their sum is the row itself, a whole number between the bounds."
     )
+
+
+WRITTEN = {
+    rnn: lengths for rnn, lengths in LENGTHS.items() if rnn not in (TURING, "ngram", *(f"drawn {x}" for x in DRAWN[4:]))
+}
+
+
+@claim(
+    "4.8/program",
+    source=SOURCE,
+    statement="Of six RNNs of ours and four circuits that are drawn, of 53 to 591 gates: on every prompt of n words, each token"
+    " that the Transformer writes is the circuit's, if all tokens before it are.",
+)
+def test_program(check: Check) -> None:
+    """At each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
+
+    def written(task: Length) -> Counterexample | None:
+        subject = Subject(Simulation(rnn=task.rnn), task.n)
+        solver = subject.dossier.solver
+        try:
+            check_gates(solver.task(task.n), subject.dossier.exact_model(subject), subject.dossier.texts(subject))
+        except Refuted as wrong:
+            return Counterexample(where=wrong.where, what=wrong.what)
+        return None
+
+    cases = [Length(rnn, n) for rnn, lengths in WRITTEN.items() for n in lengths if n <= 8]
+    text = "each position and gate: four values of the operands, each word for a bit of an input, the ends of each output's line"
+    check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
+    check.argued(
+        "By induction over positions, all tokens of a run are the circuit's: the first follows from the prompt, each other one from"
+        " those before it. Its word is the one whose row has the largest product with the output, as the RNN decodes."
+    )
+
+
+@claim(
+    "4.8/own-circuit",
+    source=SOURCE,
+    statement="Of four step circuits that are drawn, of 1 to 40 latches: the circuit that the Transformer runs is the one that was"
+    " brought, with its words, for each word that it reads and every state.",
+)
+def test_own_circuit(check: Check) -> None:
+    def pair(drawn: Drawn) -> tuple[Circuit, Circuit]:
+        circuit, words = draw_circuit(drawn)
+        return steps(circuit, words, draw_rnn(drawn))
+
+    cases = [Drawn(*map(int, text.split())) for text in DRAWN[:4]]
+    text = "equal to another form, in which words are compared one by one"
+    check.equivalent(cases, pair, range=text, limit="four drawn circuits", precision="least p")
 
 
 @claim(

@@ -6,8 +6,11 @@ import random
 from typing import NamedTuple
 
 from circuits.builder import Builder
+from circuits.circuit import Circuit
 from circuits.models import Rnn
 from circuits.transition import of_circuit
+
+Words = dict[str, dict[str, str]]
 
 
 class Drawn(NamedTuple):
@@ -18,8 +21,8 @@ class Drawn(NamedTuple):
     seed: int = 0
 
 
-def draw_rnn(drawn: Drawn) -> Rnn:
-    """Returns the RNN of a circuit with two inputs and two outputs."""
+def draw_circuit(drawn: Drawn) -> tuple[Circuit, Words]:
+    """Returns a step circuit with two inputs and two outputs, and its words."""
     rng, builder = random.Random(f"{drawn}"), Builder()
     bits = [builder.state(f"s{i}", rng.randrange(2)) for i in range(drawn.latches)]
     bits += [builder.input(f"w{i}") for i in range(2)]
@@ -27,7 +30,11 @@ def draw_rnn(drawn: Drawn) -> Rnn:
         left, right = rng.sample(bits[-4 * drawn.latches - 8 :], 2)
         bits.append(left ^ right if rng.random() < 0.6 else left & ~right)
     after, says = bits[-drawn.latches :], bits[-2:]
-    circuit = builder.circuit({f"o{i}": bit for i, bit in enumerate(says)}, after)
     texts = [f"{w:02b}" for w in range(4)]
     words = {"inputs": {f"in{w}": w for w in texts}, "outputs": {w: f"out{w}" for w in texts}}
-    return of_circuit(circuit, words, f"{drawn.latches} latches, {drawn.gates} gates drawn")
+    return builder.circuit({f"o{i}": bit for i, bit in enumerate(says)}, after), words
+
+
+def draw_rnn(drawn: Drawn) -> Rnn:
+    """Returns the RNN of a step circuit that is drawn."""
+    return of_circuit(*draw_circuit(drawn), f"{drawn.latches} latches, {drawn.gates} gates drawn")

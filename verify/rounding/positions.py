@@ -481,13 +481,31 @@ def _winners(
     return winner, best, best - second
 
 
+def rows_of_words(model: Model) -> dict[tuple[str, str, int], dict[int, int]]:
+    """Returns the rows of the vocabulary in steps, zeros left out: by family, text and number. Raises Undecided."""
+    quantum = -model.arithmetic.format.quantum_exponent
+    entries: dict[tuple[str, str, int], list[tuple[int, Any]]] = {}
+    for family, numbers in model.families.items():
+        for v in range(numbers.low, numbers.high + 1):
+            entries[family, "", v] = [(i, p.substitute({NUMBER: constant(v)})) for i, p in numbers.rows.items()]
+    for word, row in model.specials.items():
+        entries["", word, 0] = [(i, as_polynomial(w)) for i, w in row]
+    rows = dict[tuple[str, str, int], dict[int, int]]()
+    for key, row in entries.items():
+        quanta = {i: Fraction(w.constant) * (1 << quantum) for i, w in row}
+        if any(not w.is_constant for _, w in row) or any(x.denominator != 1 for x in quanta.values()):
+            raise Undecided("the embedding", f"{key} is no element of the format")
+        rows[key] = {i: int(x) for i, x in quanta.items() if x}
+    return rows
+
+
 def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Column]:
     """Returns the registers at the embedding, of any word that may stand at each position."""
     length = max(int(state.high) for state in automaton.states)  # type: ignore[arg-type]
     quantum, width = -fmt.quantum_exponent, len(model.registers)
     low: list[list[int | None]] = [[None] * length for _ in range(width)]
     high: list[list[int]] = [[0] * length for _ in range(width)]
-    rows: dict[tuple[str, str, int], dict[int, int]] = {}
+    rows = rows_of_words(model)
     for state in automaton.states:
         if state.contents or state.low != state.high or not isinstance(state.low, int):
             raise Undecided("the input", f"{state.label} has no position of its own")
@@ -498,19 +516,6 @@ def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Colum
                 raise Undecided("the input", f"{state.label} has numbers that depend on n")
             words = [(state.family, "", v) for v in range(first, last + 1)]
         for word in words:
-            if word not in rows:
-                family, text, v = word
-                entries = (
-                    [(i, as_polynomial(w)) for i, w in model.specials[text]]
-                    if text
-                    else [(i, w.substitute({NUMBER: constant(v)})) for i, w in model.families[family].rows.items()]
-                )
-                quanta = {i: w.constant * (1 << quantum) for i, w in entries}
-                if any(not w.is_constant for _, w in entries) or any(
-                    x.denominator != 1 for x in map(Fraction, quanta.values())
-                ):
-                    raise Undecided("the embedding", f"{word} is no element of the format")
-                rows[word] = {i: int(x) for i, x in quanta.items()}
             place = state.low - 1
             for i in range(width):
                 value = rows[word].get(i, 0)
@@ -578,13 +583,10 @@ def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
                 i = model.registers.index(one.register)
                 stream[i] = machine.freed(stream[i], one, at)
         report.streams.append(stream)
-    rows: dict[str, Row] = dict(model.specials)
-    for family, numbers in model.families.items():
-        for v in range(numbers.low, numbers.high + 1):
-            entries = [(i, p.substitute({NUMBER: constant(v)}).constant) for i, p in numbers.rows.items()]
-            rows[f"{family} {v}"] = tuple((i, w) for i, w in entries if w)
-    for word, row in rows.items():
-        logit = machine.settled(machine.dot(row, stream, 0, "the output head"), f"the output head, {word}")
+    for (family, word, v), entries in rows_of_words(model).items():
+        row = tuple((i, Fraction(w, 1 << machine.fraction)) for i, w in entries.items())
+        name = word or f"{family} {v}"
+        logit = machine.settled(machine.dot(row, stream, 0, "the output head"), f"the output head, {name}")
         if logit.ideal is not None:
-            raise Undecided("the output head", f"the logit of {word} is another number in the ideal machine")
+            raise Undecided("the output head", f"the logit of {name} is another number in the ideal machine")
     return report

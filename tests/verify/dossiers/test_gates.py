@@ -1,0 +1,130 @@
+"""The weights of Theorem 4.8 write the circuit's tokens: proved position by position; each other gate, wire or lead is refused."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from circuits import simulation
+from circuits.circuit import Gate, Kind
+from circuits.models import Rnn
+from circuits.simulation import INPUT_BITS
+from circuits.simulator import Simulator
+from circuits.step import Step
+from tests.circuits.brought import bring
+from verify.algebra.domains import Refused, Refuted
+from verify.dossiers.dossier import Subject
+from verify.dossiers.gates import check_gates
+from verify.dossiers.simulation import Simulation, load
+
+
+@cache
+def brought(name: str) -> Rnn:
+    return load(name) if name in ("parity", "shift", "sum") else bring(name)
+
+
+def looked(rnn: Rnn, n: int = 1, weights_of: Rnn | None = None, **how: Any) -> int:
+    """How many values are looked at, of the circuit of one RNN and the weights that are made of another one."""
+    subject = Subject(Simulation(rnn=rnn.name, simulator=Simulator(weights_of or rnn)), n, **how)
+    return check_gates(Simulator(rnn).task(n), subject.dossier.exact_model(subject), subject.dossier.texts(subject))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"), [("parity", 3), ("shift", 1), ("sum", 2), ("counter", 2), ("relu", 1), ("wide hash", 2)]
+)
+def test_each_token_is_the_circuits(name: str, n: int) -> None:
+    """Each gate is looked at for every step: AND and XOR for four pairs of values, a bit of an input for each word."""
+    rnn = brought(name)
+    circuit, words = rnn.step.circuit, len(rnn.vocabulary)
+    steps = Simulator(rnn).task(n).steps
+    gates = 4 * (circuit.operations + circuit.count(Kind.ONE)) + words * circuit.count(Kind.INPUT)
+    assert looked(rnn, n) > steps * gates
+
+
+def with_gates(rnn: Rnn, gates: dict[int, Gate], initial: tuple[int, ...] = ()) -> Rnn:
+    step = rnn.step
+    changed = tuple(gates.get(place, gate) for place, gate in enumerate(step.circuit.gates))
+    circuit = replace(step.circuit, gates=changed, initial=initial or step.circuit.initial)
+    return replace(rnn, step=Step(circuit, step.precision_bits, step.states, step.inputs, step.outputs))
+
+
+def test_another_gate_wire_or_start_is_refused() -> None:
+    """Each gate of the counter turned, and each of its wires moved; weights of the mutant, held against the circuit."""
+    rnn, rng, mutants = brought("counter"), random.Random(4), list[Rnn]()
+    for place, gate in enumerate(rnn.step.circuit.gates):
+        if gate.computes:
+            mutants.append(
+                with_gates(rnn, {place: gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)})
+            )
+            left, right = (rng.choice([i for i in range(place) if i != read]) for read in (gate.left, gate.right))
+            mutants += [
+                with_gates(rnn, {place: gate._replace(left=left)}),
+                with_gates(rnn, {place: gate._replace(right=right)}),
+            ]
+    start = rnn.step.circuit.initial
+    mutants += [with_gates(rnn, {}, (*start[:i], 1 - start[i], *start[i + 1 :])) for i in range(len(start))]
+    for mutant in mutants:
+        with pytest.raises(Refused):
+            looked(rnn, weights_of=mutant)
+    assert len(mutants) > 50
+
+
+def test_words_are_the_rnns() -> None:
+    rnn = brought("counter")
+    rows = rnn.words.copy()
+    rows[[0, 1]] = rows[[1, 0]]
+    with pytest.raises(Refuted, match="has other numbers than the RNN's word"):
+        looked(rnn, weights_of=replace(rnn, words=rows, unembed=rows))
+
+
+def test_what_is_printed_is_refused() -> None:
+    with pytest.raises(Refuted, match="a bit of the word"):
+        looked(brought("parity"), printed=(INPUT_BITS.id,))
+
+
+@pytest.mark.parametrize("margin", [4, 8])
+def test_a_coarser_comparison_is_refused(margin: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    threshold = simulation.threshold
+
+    def coarse(*args: Any, **how: Any) -> Any:
+        return threshold(*args, **{**how, "margin": margin * how.get("margin", 1)})
+
+    monkeypatch.setattr(simulation, "threshold", coarse)
+    with pytest.raises(Refused):
+        looked(brought("counter"))
+
+
+def test_a_lead_of_a_quarter_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Narrow(simulation.Setting):
+        @property
+        def gap(self) -> int:
+            return super().gap // 4
+
+    monkeypatch.setattr(simulation, "Setting", Narrow)
+    with pytest.raises(Refused, match="is needed"):
+        looked(brought("counter"))
+
+
+@pytest.mark.parametrize(
+    "register", ["left", "right", "place", "weight", "is_and", "is_xor", "is_state", "is_input", "initial", "last"]
+)
+def test_a_table_that_is_wrong_at_one_gate_is_refused(register: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rnn, rows_of = brought("linear recurrence" if register == "initial" else "counter"), simulation.Plan.rows
+
+    def wrong(plan: Any) -> Any:
+        rows = rows_of(plan)
+        places = [
+            b
+            for b, row in enumerate(rows)
+            if row.get(register) and (register not in ("place", "is_input") or row.get("weight") == 1)
+        ]
+        row = rows[place := places[len(places) // 2]]
+        return [*rows[:place], {**row, register: row[register] + 1 if register == "place" else 0}, *rows[place + 1 :]]
+
+    monkeypatch.setattr(simulation.Plan, "rows", wrong)
+    with pytest.raises(Refused):
+        looked(rnn, 1 if register == "initial" else 2)

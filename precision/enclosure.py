@@ -30,7 +30,7 @@ LOG2_E_BELOW_BITS = 16
 
 
 def doublings(quanta: int, fmt: Format) -> int:
-    """An integer k with 2^k <= e^x, for x = `quanta` >= 0 quanta of `fmt`; 2^k < e^x if x > 0.
+    """Returns an integer k with 2^k <= e^x, for x = `quanta` >= 0 quanta of `fmt`; 2^k < e^x if x > 0.
 
     It is below log2(e^x) by less than 1 + x / 10^5.
     """
@@ -40,7 +40,7 @@ def doublings(quanta: int, fmt: Format) -> int:
 
 
 def exponential_ball(quanta: int, fmt: Format, precision_bits: int) -> arb:
-    """A ball around e^x, for x = `quanta` quanta of `fmt`; its relative width is about 2^-precision_bits.
+    """Returns a ball around e^x, for x = `quanta` quanta of `fmt`; its relative width is about 2^-precision_bits.
 
     If e^x is below 2^-(precision_bits + 64) quanta the ball is just [0, 2^-k] for some k beyond that.
     """
@@ -56,7 +56,7 @@ def exponential_ball(quanta: int, fmt: Format, precision_bits: int) -> arb:
 
 
 def round_ball(ball: arb, fmt: Format, rounding: Rounding, random: Fraction | None = None) -> Rounded | None:
-    """What every positive, non-critical number in `ball` rounds to; None if they do not all round alike."""
+    """Rounds a ball: to what every positive, non-critical number in it rounds to; None if they do not all round alike."""
     if not ball.is_finite():
         return None
     # From midpoint and radius, exactly: upper() and lower() would round to the ambient precision.
@@ -75,12 +75,12 @@ def round_ball(ball: arb, fmt: Format, rounding: Rounding, random: Fraction | No
 
 
 def vanishes(halvings: int, fmt: Format, random: Fraction | None = None) -> bool:
-    """Whether a number below 2^-halvings is certainly below the smallest critical point, see `round_vanishing`."""
+    """True if a number below 2^-halvings is certainly below the smallest critical point, see `round_vanishing`."""
     return halvings >= 1 - fmt.quantum_exponent + _denominator(random).bit_length()
 
 
 def round_vanishing(fmt: Format, rounding: Rounding, random: Fraction | None = None) -> Rounded:
-    """What a positive number below half a quantum, divided by the denominator of `random`, rounds to.
+    """Rounds a positive number below half a quantum, divided by the denominator of `random`.
 
     Zero, except that STOCHASTIC with random = 0 takes every positive number upwards.
     Derivation: the smallest critical point is half a quantum, or random * quantum >= quantum / denominator, or 0.
@@ -89,7 +89,7 @@ def round_vanishing(fmt: Format, rounding: Rounding, random: Fraction | None = N
 
 
 def reciprocal_margin(m: int, fmt: Format, random: Fraction | None = None) -> Fraction:
-    """A margin δ such that no critical point c has 0 < |1/m - c| < δ; for fmt.quantum <= 1. At most 1 / (2m).
+    """Returns a margin δ such that no critical point c has 0 < |1/m - c| < δ; for fmt.quantum <= 1. At most 1 / (2m).
 
     Derivation: with 2^k <= 1/m < 2^(k+1), neighbours within [1/(2m), 2/m] are at least 2^max(k - s, quantum_exponent)
     apart, s the significand bits; so every critical point there is a · 2^g / r for an integer a, with
@@ -108,7 +108,7 @@ def _reciprocal_margin_denominator(m: int, fmt: Format, random: Fraction | None)
 def round_beside_reciprocal(
     m: int, side: int, fmt: Format, rounding: Rounding, random: Fraction | None = None
 ) -> Rounded:
-    """What numbers just below (side = -1) or just above (side = +1) 1/m round to, closer than `reciprocal_margin`."""
+    """Rounds numbers just below (side = -1) or just above (side = +1) 1/m, closer than `reciprocal_margin`."""
     # 1/m ± half of the margin. Fractions would look for common factors, which takes longer than all the rest.
     denominator = 2 * _reciprocal_margin_denominator(m, fmt, random)
     numerator = denominator // m + side

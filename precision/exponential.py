@@ -40,7 +40,7 @@ def exp_quanta(
     random: Fraction | None = None,
     tally: Counter[str] | None = None,
 ) -> Rounded:
-    """The element of `fmt` that e^x rounds to, x being given in quanta of `fmt` (any integer, element or not).
+    """Rounds e^x to an element of `fmt`, x being given in quanta of `fmt` (any integer, element or not).
 
     random: for STOCHASTIC, as in `round_ratio`.
     tally: if given, its entry "exact", "certificate" (read off the size of x), "float64" or "arb" is incremented: the
@@ -70,7 +70,7 @@ def _decide(x: int, fmt: Format, rounding: Rounding, random: Fraction | None) ->
 
 
 def _from_size(x: int, fmt: Format, rounding: Rounding, random: Fraction | None) -> Rounded | None:
-    """The rounding of e^x where the size of x != 0 tells it."""
+    """Returns the rounding of e^x if the size of x != 0 tells it."""
     if x < 0:
         if vanishes(doublings(-x, fmt), fmt, random):
             return round_vanishing(fmt, rounding, random)
@@ -86,7 +86,7 @@ def _from_size(x: int, fmt: Format, rounding: Rounding, random: Fraction | None)
 
 
 def _from_library(x: int, fmt: Format, rounding: Rounding, random: Fraction | None) -> Rounded | None:
-    """The rounding of e^x where the C library's accuracy suffices to tell it."""
+    """Returns the rounding of e^x if the C library's accuracy suffices to tell it."""
     trailing_zeros = (x & -x).bit_length() - 1
     if abs(x).bit_length() - trailing_zeros > 53 or fmt.quantum_exponent < -1074:
         return None  # x is not a float64

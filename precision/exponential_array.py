@@ -34,7 +34,7 @@ def exp_array(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     tally: Counter[str] | None = None,
 ) -> RoundedArray:
-    """The elements of `fmt` that e^x rounds to, for an array x (any shape) of multiples of the quantum of `fmt`.
+    """Rounds e^x to elements of `fmt`, for an array x (any shape) of multiples of the quantum of `fmt`.
 
     fmt: a Format, or what `as_format` makes one of.
     tally: if given, counts the entries by the step that decided, as `exp_quanta` does: "float64" here, or one of its
@@ -77,7 +77,7 @@ def exp_array(
 
 
 def to_quanta(value: float, fmt: Format) -> int:
-    """The float `value` as an integer number of quanta of `fmt`; ValueError, naming it, if it is not one."""
+    """Returns a float as an integer number of quanta of `fmt`; raises ValueError, naming it, if it is not one."""
     quanta = Fraction(value) / fmt.quantum
     if quanta.denominator != 1:
         raise ValueError(f"{value!r} is not a multiple of the quantum of {fmt.name}")

@@ -65,21 +65,21 @@ class Format:
 
     @cached_property
     def quantum(self) -> Fraction:
-        """The smallest positive element."""
+        """Returns the smallest positive element."""
         return Fraction(2) ** self.quantum_exponent
 
     @cached_property
     def max_value(self) -> Fraction:
-        """The largest element."""
+        """Returns the largest element."""
         return self.max_quanta * self.quantum
 
     @property
     def is_fixed_point(self) -> bool:
-        """Whether all elements are equally spaced, as in R_p."""
+        """True if all elements are equally spaced, as in R_p."""
         return self.max_quanta.bit_length() <= self.significand_bits
 
     def magnitudes(self) -> Iterator[int]:
-        """The elements that are not negative, in quanta, ascending.
+        """Returns the elements that are not negative, in quanta, ascending.
 
         The place of one, counted from 0, is its code in the layout of IEEE 754, the sign bit apart.
         """
@@ -92,7 +92,7 @@ class Format:
 
 
 def fixed_point(precision_bits: int) -> Format:
-    """R_p of appendix A.2: sign and p − 1 binary digits, (p − 1)/2 of them behind the point; p odd, at least 5.
+    """Returns R_p of appendix A.2: sign and p − 1 binary digits, (p − 1)/2 of them after the point; p odd, at least 5.
 
     Raises ValueError, naming p, otherwise.
     """
@@ -103,7 +103,7 @@ def fixed_point(precision_bits: int) -> Format:
 
 
 def floating_point(name: str, exponent_bits: int, significand_bits: int, max_value: Fraction | None = None) -> Format:
-    """An IEEE-like format; significand_bits counts the leading digit, subnormal numbers are included.
+    """Returns an IEEE-like format; significand_bits counts the leading digit, subnormal numbers are included.
 
     max_value: the largest finite element where it is not the IEEE one (the top exponent kept for infinities).
     """
@@ -130,7 +130,7 @@ FLOAT_FORMATS = (FP64, FP32, TF32, BF16, FP16, FP8_E4M3, FP8_E5M2, FP6_E2M3, FP6
 
 
 def parse_format(name: str) -> Format:
-    """The format called `name`: "R_p" with p an odd number, or one of the names in FLOAT_FORMATS."""
+    """Returns the format called `name`: "R_p" with p an odd number, or one of the names in FLOAT_FORMATS."""
     for candidate in FLOAT_FORMATS:
         if candidate.name == name:
             return candidate

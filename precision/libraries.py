@@ -33,11 +33,11 @@ _WHOLE = 2**53
 
 
 def as_format(given: FormatLike) -> Format:
-    """The format that holds the same finite numbers as `given`, which is a name or an object of this or another library.
+    """Returns the format with the same finite numbers as `given`, which is a name or an object of this or another library.
 
     given: a Format; a name for `parse_format`; a dtype of numpy, ml_dtypes or torch, such as ml_dtypes.float8_e4m3fn; a
         format of gfloat, such as gfloat.formats.format_info_ocp_e4m3.
-    What a format says besides is left behind: its infinities, NaNs and codes, and the zero of negative sign.
+    What a format says besides is left out: its infinities, NaNs and codes, and the zero of negative sign.
     Raises ValueError, naming what was given, if it is none of these, or if its numbers are no format of this package:
     they are the same on both sides of zero, and have zero and the subnormal numbers among them.
     """
@@ -90,14 +90,14 @@ def _of_torch(dtype: torch.dtype) -> Format:
 
 
 def _of_numbers(name: str, numbers: FloatArray) -> Format:
-    """The format whose elements are the finite ones of `numbers`."""
+    """Returns the format whose elements are the finite ones of `numbers`."""
     held = np.unique(numbers[np.isfinite(numbers)])
     positive = held[held > 0]
     if positive.size and np.array_equal(held, [*-positive[::-1], 0.0, *positive]):
-        # The smallest of them are all multiples of the quantum up to the first power of two behind which the step doubles.
+        # The smallest of them are all multiples of the quantum up to the first power of two after which the step doubles.
         quanta = positive / positive[0]
         whole = np.flatnonzero(np.append(quanta, 0.0) != np.arange(1, quanta.size + 2))[0]
-        fmt = _known(name, max(int(whole).bit_length() - 1, 1), Fraction(positive[0]), Fraction(positive[-1]))
+        fmt = _own_format(name, max(int(whole).bit_length() - 1, 1), Fraction(positive[0]), Fraction(positive[-1]))
         if [0.0, *positive] == [math.ldexp(magnitude, fmt.quantum_exponent) for magnitude in fmt.magnitudes()]:
             return fmt
     raise ValueError(f"the numbers of {name} are no format here: it would have zero, subnormal and negative numbers")
@@ -107,11 +107,11 @@ def _of_gfloat(info: gfloat.FormatInfo) -> Format:
     if not info.has_subnormals or not info.is_signed or info.is_twos_complement:
         raise ValueError(f"gfloat's {info.name} is no format here: it would have zero, subnormal and negative numbers")
     quantum = Fraction(2) ** (2 - info.bias - info.precision)
-    return _known(str(info.name), info.precision, quantum, Fraction(info.max))
+    return _own_format(str(info.name), info.precision, quantum, Fraction(info.max))
 
 
-def _known(name: str, digits: int, quantum: Fraction, largest: Fraction) -> Format:
-    """Ours if there is one with these elements, by its own name."""
+def _own_format(name: str, digits: int, quantum: Fraction, largest: Fraction) -> Format:
+    """Returns our format with these elements, by its own name, if there is one."""
     exponent = quantum.numerator.bit_length() - quantum.denominator.bit_length()
     fmt = Format(name, digits, exponent, int(largest / quantum))
     same = (
@@ -121,7 +121,7 @@ def _known(name: str, digits: int, quantum: Fraction, largest: Fraction) -> Form
 
 
 def float64_values(x: npt.ArrayLike) -> FloatArray:
-    """The numbers of `x` as float64, each exactly.
+    """Returns the numbers of `x` as float64, each exactly.
 
     Raises ValueError, naming the first that float64 does not hold: it would be rounded here, and again by what follows.
     """
@@ -158,13 +158,13 @@ def _exactly(given: npt.NDArray[Any]) -> FloatArray:
 
 
 def takes_tensors(function: _Function) -> _Function:
-    """The same function of arrays, which takes torch tensors as well and then gives tensors, on the device of the first.
+    """Returns the same function of arrays, which also takes torch tensors and then gives tensors, on the device of the first.
 
     Numbers go through the main memory and the same code, hence the same bits. No gradient flows through.
     """
 
     @wraps(function)
-    def taking(*arguments: Any, **named: Any) -> Any:
+    def convert(*arguments: Any, **named: Any) -> Any:
         torch = sys.modules.get("torch")
         tensors = [] if torch is None else [x for x in (*arguments, *named.values()) if isinstance(x, torch.Tensor)]
         if torch is None or not tensors:
@@ -184,4 +184,4 @@ def takes_tensors(function: _Function) -> _Function:
         result = function(*map(array, arguments), **{name: array(x) for name, x in named.items()})
         return type(result)(*map(tensor, result)) if isinstance(result, tuple) else tensor(result)
 
-    return cast(_Function, taking)
+    return cast(_Function, convert)

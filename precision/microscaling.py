@@ -50,7 +50,7 @@ def mx_encode(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: npt.ArrayLike | None = None,
 ) -> MXBlocks:
-    """The numbers `x` in blocks: 32 along the last axis share a scale, and each is rounded once to an element of `fmt`.
+    """Rounds numbers in blocks: 32 along the last axis share a scale, and each is rounded once to an element of `fmt`.
 
     fmt: the element format, one of MX_FORMATS or what `as_format` makes one of.
     random: for STOCHASTIC, as in `round_array`.
@@ -80,7 +80,7 @@ def mx_encode(
 
 @takes_tensors
 def mx_decode(scales: npt.ArrayLike, elements: npt.ArrayLike, fmt: FormatLike) -> FloatArray:
-    """The numbers of MX blocks, exactly: scale times element.
+    """Returns the numbers of MX blocks, exactly: scale times element.
 
     scales: (…, blocks) and elements: (…, blocks · 32), codes as in `MXBlocks`; fmt: the element format.
     A scale that is a NaN makes its block NaN. Elements that are infinite (fp8_e5m2) or NaN (fp8_e5m2, fp8_e4m3) stay so. Zero is
@@ -123,19 +123,19 @@ def _codes(given: npt.ArrayLike, bits: int, what: str) -> npt.NDArray[np.integer
 
 @cache
 def _magnitudes(fmt: Format) -> FloatArray:
-    """The elements that are not negative, at their codes."""
+    """Returns the elements that are not negative, at their codes."""
     return np.ldexp(np.array(list(fmt.magnitudes()), dtype=np.float64), fmt.quantum_exponent)
 
 
 @cache
 def _sign_bit(fmt: Format) -> int:
-    """The code above all of those without a sign."""
+    """Returns the code above all of those without a sign."""
     return 1 << (_magnitudes(fmt).size - 1).bit_length()
 
 
 @cache
 def _numbers(fmt: Format) -> FloatArray:
-    """What each code stands for. Beyond the largest element, a significand of zero is an infinity, any other a NaN."""
+    """Returns what each code stands for. Beyond the largest element, a significand of zero is an infinity, any other a NaN."""
     magnitudes = _magnitudes(fmt)
     beyond = np.arange(magnitudes.size, _sign_bit(fmt))
     special = np.where(beyond % (1 << (fmt.significand_bits - 1)) == 0, np.inf, np.nan)

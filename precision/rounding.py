@@ -39,7 +39,7 @@ def round_ratio(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: Fraction | None = None,
 ) -> Rounded:
-    """The element of `fmt` that the value numerator / denominator, in quanta of `fmt`, rounds to.
+    """Rounds numerator / denominator, in quanta of `fmt`, to an element of `fmt`.
 
     NEAREST_EVEN takes the neighbour with the even last digit on a tie, NEAREST_AWAY the one of larger magnitude;
     STOCHASTIC takes the neighbour of larger magnitude iff `random`, in [0, 1), is below the fraction of the way to it.
@@ -60,7 +60,7 @@ def round_shifted(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: Fraction | None = None,
 ) -> Rounded:
-    """The element of `fmt` that value / 2^shift quanta rounds to; as `round_ratio`, without its division.
+    """Rounds value / 2^shift quanta to an element of `fmt`; as `round_ratio`, without its division.
 
     Raises ValueError if shift < 0, or if STOCHASTIC has no `random` in [0, 1).
     """
@@ -80,7 +80,7 @@ def round_dyadic(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: Fraction | None = None,
 ) -> Rounded:
-    """The element of `fmt` that the number mantissa * 2^exponent (a value, not a count of quanta) rounds to."""
+    """Rounds mantissa * 2^exponent (a value, not a count of quanta) to an element of `fmt`."""
     shift = fmt.quantum_exponent - exponent
     if shift >= 0:
         return round_shifted(mantissa, shift, fmt, rounding, random)
@@ -93,7 +93,7 @@ def round_fraction(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: Fraction | None = None,
 ) -> Rounded:
-    """The element of `fmt` that the number `value` (not a count of quanta) rounds to; see `round_ratio`."""
+    """Rounds a number (a value, not a count of quanta) to an element of `fmt`; see `round_ratio`."""
     numerator, denominator = value.numerator, value.denominator
     if fmt.quantum_exponent < 0:
         numerator <<= -fmt.quantum_exponent

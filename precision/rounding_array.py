@@ -45,7 +45,7 @@ def round_array(
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: npt.ArrayLike | None = None,
 ) -> RoundedArray:
-    """The elements of `fmt` that the values `x` (any shape) round to.
+    """Rounds values (any shape) to elements of `fmt`.
 
     fmt: a Format, or what `as_format` makes one of.
     random: for STOCHASTIC, numbers in [0, 1) that broadcast to the shape of x; see `random_from_bits`.
@@ -65,7 +65,7 @@ def round_scaled(
     rounding: Rounding,
     random: npt.ArrayLike | None,
 ) -> RoundedArray:
-    """The elements of `fmt`, each times 2^scale_exponent, that finite values round to.
+    """Rounds finite values to elements of `fmt`, each times 2^scale_exponent.
 
     scale_exponent: broadcasts to the shape of values; float64 must hold the scaled elements.
     """
@@ -91,7 +91,7 @@ def round_scaled(
         # A step above 1 can bring a small fraction below the normal numbers of float64, where it is rounded. The next number
         # of float64 is above the same `random`.
         cut_off = np.ldexp(steps, step_exponent) < magnitude
-        up = _checked_random(random) < np.where(cut_off, np.nextafter(fraction, 1.0), fraction)
+        up = _require_random(random) < np.where(cut_off, np.nextafter(fraction, 1.0), fraction)
 
     largest = np.ldexp(float(fmt.max_value), scale_exponent)
     with np.errstate(over="ignore"):  # 2^1024, one step above the largest float64, is a value that saturates
@@ -104,7 +104,7 @@ def round_scaled(
 
 @takes_tensors
 def random_from_bits(bits: npt.ArrayLike, width: int) -> FloatArray:
-    """The numbers bits / 2^width in [0, 1), as `random` of a stochastic rounding: the result depends on value and bits alone.
+    """Returns bits / 2^width in [0, 1), as `random` of a stochastic rounding: the result depends on value and bits alone.
 
     bits: integers from 0 to 2^width − 1. width: how many bits there are to a number, 1 to 53; float64 then holds the quotient.
     For one value the scalar functions take Fraction(bits, 2**width), and round alike.
@@ -131,7 +131,7 @@ def random_from_bits(bits: npt.ArrayLike, width: int) -> FloatArray:
 
 @takes_tensors
 def round_values(x: npt.ArrayLike, fmt: FormatLike, out: FloatArray | None = None) -> FloatArray:
-    """The same values as `round_array` with NEAREST_EVEN, without the flags and several times faster.
+    """Rounds as `round_array` with NEAREST_EVEN, without the flags and several times faster.
 
     out: a C-contiguous float64 array of the shape of x to write to, no tensor; x itself will do.
     Raises ValueError as `round_array` does, or if `out` does not fit; `out` may then be partly written.
@@ -156,7 +156,7 @@ def round_values(x: npt.ArrayLike, fmt: FormatLike, out: FloatArray | None = Non
 
 
 def _kernel(fmt: Format) -> Callable[[FloatArray, Format, FloatArray], None]:
-    """The fastest way to round finite values to nearest even in `fmt`."""
+    """Returns the fastest way to round finite values to nearest even in `fmt`."""
     if fmt.significand_bits == 53 and fmt.quantum_exponent == -1074 and fmt.max_value >= float_info.max:
         return _keep
     if fmt.is_fixed_point and fmt.quantum_exponent >= -1022:
@@ -211,7 +211,7 @@ def require_finite(values: FloatArray) -> None:
         raise ValueError(f"cannot round {values[~finite].flat[0]}: values must be finite")
 
 
-def _checked_random(random: npt.ArrayLike | None) -> FloatArray:
+def _require_random(random: npt.ArrayLike | None) -> FloatArray:
     if random is None:
         raise ValueError("stochastic rounding needs random numbers in [0, 1), got none")
     numbers = float64_values(random)

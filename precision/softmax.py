@@ -60,7 +60,7 @@ class Softmax(NamedTuple):
 
 
 def softmax(scores: Sequence[int], arithmetic: Arithmetic, draws: Iterator[Fraction] | None = None) -> Softmax:
-    """The weights of one column: `scores` are those of the keys that are attended to, in quanta of arithmetic.format.
+    """Returns the weights of one column: `scores` are those of the keys that are attended to, in quanta of arithmetic.format.
 
     draws: for STOCHASTIC, numbers in [0, 1), one for each rounding. FUSED takes one per entry, in index order.
         SEQUENTIAL takes two per entry in index order (difference, exponential), then one per addition, then one per
@@ -134,7 +134,7 @@ def _fused(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: Iterat
 def _certified_winner(
     winners: int, leak_halvings: int, fmt: Format, rounding: Rounding, random: Fraction | None = None
 ) -> Rounded | None:
-    """The rounding of 1/(winners + ε) for every 0 < ε < 2^-leak_halvings, if that bound suffices to tell it."""
+    """Rounds 1/(winners + ε) for every 0 < ε < 2^-leak_halvings, if that bound suffices to tell it."""
     margin = reciprocal_margin(winners, fmt, random)
     # 2^-leak_halvings / winners² <= margin in integers; the shift is capped where its size no longer matters.
     shift = min(leak_halvings, margin.denominator.bit_length())
@@ -146,14 +146,14 @@ def _certified_winner(
 def _certified_loser(
     halvings: int, winners: int, fmt: Format, rounding: Rounding, random: Fraction | None = None
 ) -> Rounded | None:
-    """The rounding of a weight below 2^-halvings / winners, if it is certainly too small to matter."""
+    """Rounds a weight below 2^-halvings / winners, if it is certainly too small to matter."""
     if not vanishes(halvings + winners.bit_length() - 1, fmt, random):
         return None
     return round_vanishing(fmt, rounding, random)
 
 
 def _enclose(counts: Counter[int], wanted: set[int], fmt: Format, precision_bits: int) -> dict[int, arb]:
-    """Balls around e^-gap / Σ count · e^-gap' for the wanted gaps."""
+    """Returns balls around e^-gap / Σ count · e^-gap' for the wanted gaps."""
     from flint import arb, ctx
 
     powers = {gap: exponential_ball(-gap, fmt, precision_bits) for gap in counts}

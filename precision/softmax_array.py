@@ -123,7 +123,7 @@ def _columns(score_array: FloatArray, attended: BoolArray, arithmetic: Arithmeti
 
 
 def _fused_slab(scores: FloatArray, mask: BoolArray, fmt: Format, rounding: Rounding) -> tuple[FloatArray, BoolArray]:
-    """Rounded weights (key, query), and the queries (query,) whose column is not decided.
+    """Returns rounded weights (key, query), and the queries (query,) whose column is not decided.
 
     What is decided here is no tie: around a midpoint the ends of the interval round apart.
     """
@@ -149,7 +149,7 @@ def _round(x: FloatArray, fmt: Format, rounding: Rounding) -> FloatArray:
 
 
 def _operations_round_once(fmt: Format, rounding: Rounding) -> bool:
-    """Whether rounding one float64 operation (-, +, ÷) on elements rounds the exact result, for SEQUENTIAL's operands.
+    """True if rounding one float64 operation (-, +, ÷) on elements rounds the exact result, for SEQUENTIAL's operands.
 
     Derivation: fixed point of s digits: differences and sums are exact. A quotient of elements a <= b below 1, hence at most
     2^s quanta each, that is not a multiple of half a quantum stays away from those multiples by quantum / (2 · 2^s), which
@@ -164,7 +164,7 @@ def _operations_round_once(fmt: Format, rounding: Rounding) -> bool:
 def _sequential_slab(
     scores: FloatArray, mask: BoolArray, fmt: Format, rounding: Rounding
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Weights (key, query) with every operation rounded, in the order of the keys; saturated and tie (query,)."""
+    """Returns weights (key, query) with every operation rounded, in the order of the keys; saturated and tie (query,)."""
     top = np.max(np.where(mask, scores, -np.inf), axis=0)  # (query,)
     difference = round_array(np.where(mask, scores, top) - top, fmt, rounding)  # (key, query)
     power = exp_array(difference.value, fmt, rounding)  # a masked key's is exp(0), without flags

@@ -1,4 +1,4 @@
-"""A softmax column whose winners lead clearly: who is behind weighs nothing, and the winners share 1 alike.
+"""A softmax column whose winners lead clearly: the others weigh nothing, and the winners share 1 alike.
 
 Source: the argument that ends every proof of appendix C.2.
 Notation: m keys have the highest score, up to l others trail it by γ or more; q are the fraction bits, so the quantum is 2^−q ≤ 1.
@@ -9,8 +9,8 @@ half a quantum, rounds to 0. Derivation of γ: l < 2^b with b its bits, and log2
 
 The winners share. Under `fused`, a winner weighs 1/(m + ε) with a leakage 0 < ε < 2^−(q+2), which is below 1/m by less than
 ε/m² < 2^−(q+2)/m. No critical point is as close as 2^−(q+1)/m to 1/m, unless it is 1/m itself (`reciprocal_margin`). So the
-weight rounds as any number just below 1/m does, and as 1/m if nobody is behind. Under `sequential`, e^−γ rounds to 0 by itself, and
-adding 0 is exact; a winner weighs 1 divided by 1 + 1 + …, each sum rounded.
+weight rounds as any number just below 1/m does, and as 1/m if there are no others. Under `sequential`, e^−γ rounds to 0 by
+itself, and adding 0 is exact; a winner weighs 1 divided by 1 + 1 + …, each sum rounded.
 
 Not for STOCHASTIC, where a weight that is not 0 need not round to 0.
 """
@@ -27,7 +27,7 @@ LOG2_E = Fraction(LOG2_E_BELOW, 1 << LOG2_E_BELOW_BITS)  # from below
 
 
 def vanishing_lead(keys: int, fraction_bits: int) -> Fraction:
-    """A lead γ behind which so many keys vanish together: keys·e^−γ < 2^−(fraction_bits + 2).
+    """Returns a lead γ after which so many keys vanish together: keys·e^−γ < 2^−(fraction_bits + 2).
 
     keys: 0 where each weight is rounded by itself and nothing adds up, as under `sequential`; then it is one key that vanishes.
     """
@@ -35,17 +35,17 @@ def vanishing_lead(keys: int, fraction_bits: int) -> Fraction:
 
 
 def winners_share(winners: int, arithmetic: Arithmetic, *, losers: bool) -> int:
-    """The weight of each of so many tied winners, in quanta. losers: whether there are other keys, all of which vanish."""
+    """Returns the weight of each of so many tied winners, in quanta. losers: whether there are other keys, all of which vanish."""
     fmt, rounding, one = arithmetic.format, arithmetic.rounding, 1 << -arithmetic.format.quantum_exponent
     if arithmetic.discipline is Discipline.SEQUENTIAL:
-        return round_ratio(one * one, _counted(winners, fmt, rounding), fmt, rounding).quanta
+        return round_ratio(one * one, _count_up(winners, fmt, rounding), fmt, rounding).quanta
     if losers:
         return round_beside_reciprocal(winners, -1, fmt, rounding).quanta
     return round_ratio(one, winners, fmt, rounding).quanta
 
 
-def _counted(number: int, fmt: Format, rounding: Rounding) -> int:
-    """What 1 + 1 + … comes to, in quanta, each sum rounded: exact until it needs more digits than there are, or saturates."""
+def _count_up(number: int, fmt: Format, rounding: Rounding) -> int:
+    """Returns 1 + 1 + … in quanta, each sum rounded: exact until it needs more digits than there are, or saturates."""
     one = 1 << -fmt.quantum_exponent
     exact = min(number, 1 << fmt.significand_bits, fmt.max_quanta // one)
     total = exact * one

@@ -1,7 +1,7 @@
 """Between which numbers a term lies, over all texts of a program for n; n may be a symbol.
 
 The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other. But of a few integers that
-are 0 or 1, each choice is looked at, of which one token is a word or a number; and a position that is read does not lie behind the
+are 0 or 1, each choice is looked at, of which one token is a word or a number; and a position that is read does not lie after the
 one that reads it.
 """
 
@@ -60,24 +60,24 @@ class Bounds:
     known: dict[Atom, Interval] = field(default_factory=dict)
 
     def term(self, term: Term) -> Interval:
-        """The least and the largest value."""
+        """Returns the least and the largest value."""
         if bits := self._bits(term):
-            ends = [self._apart(_where(term, bits, on)) for on in _choices(bits)]
+            ends = [self._sum_of_monomials(_with_choice(term, bits, on)) for on in _choices(bits)]
             return _least([low for low, _ in ends]), _most([high for _, high in ends])
-        return self._apart(term)
+        return self._sum_of_monomials(term)
 
     def _bits(self, term: Term) -> Sequence[Atom]:
-        """The atoms that are 0 or 1; none where there are many."""
+        """Returns the atoms that are 0 or 1; none if there are many."""
         bits = [atom for atom in sorted(term.atoms, key=lambda atom: atom.order) if _is_bit(self.atom(atom))]
         return bits if len(bits) <= MOST_BITS else ()
 
-    def _apart(self, term: Term) -> Interval:
-        """The sum of the bounds of each monomial."""
+    def _sum_of_monomials(self, term: Term) -> Interval:
+        """Returns the sum of the bounds of each monomial."""
         low: Bound = 0
         high: Bound = 0
-        items, behind = _taken_apart(term)
-        if behind:  # a position that is read lies at most as far behind as the text is long
-            low, high = min(0, behind) * (self.length - 1), max(0, behind) * (self.length - 1)
+        items, apart = _without_distance(term)
+        if apart:  # a position that is read lies at most as far before this one as the text is long
+            low, high = min(0, apart) * (self.length - 1), max(0, apart) * (self.length - 1)
         for monomial, c in items:
             ends: Interval = (c, c)
             for atom in monomial:
@@ -86,7 +86,7 @@ class Bounds:
         return low, high
 
     def largest(self, term: Term) -> Bound:
-        """The largest absolute value."""
+        """Returns the largest absolute value."""
         low, high = self.term(term)
         return max(-low, high)
 
@@ -105,7 +105,7 @@ class Bounds:
             case Position():
                 return 1, self.length
             case Count(where):
-                ends = [self.last[word] - 2 for pair in where.pairs if (word := _stands_before(*pair)) in self.last]
+                ends = [self.last[word] - 2 for pair in where.pairs if (word := _word_never_met(*pair)) in self.last]
                 return 0, _least([self.length, *ends])
             case Named(_, of):
                 return self.term(of)
@@ -134,8 +134,8 @@ class Bounds:
         raise TypeError(f"no bounds are known of {atom}")
 
 
-def _stands_before(key: Term, query: Term) -> str:
-    """The word that has not stood at the positions that match, nor stands there; "" for others."""
+def _word_never_met(key: Term, query: Term) -> str:
+    """Returns the word that stood at none of the positions that match; "" if there is no such word."""
     match [*key.atoms]:
         case [Above(of) as seen] if key == as_term(seen) and query == ZERO:
             match [*of.atoms]:
@@ -145,12 +145,12 @@ def _stands_before(key: Term, query: Term) -> str:
 
 
 def _is_bit(ends: Interval) -> bool:
-    """Whether these are 0 and 1, and no numbers that depend on n."""
+    """True if these bounds are 0 and 1, not numbers that depend on n."""
     return all(type(end) in (int, Fraction) for end in ends) and ends == (0, 1)
 
 
 def _choices(bits: Sequence[Atom]) -> Iterator[frozenset[Atom]]:
-    """Which of these are 1. A position has one token: a word or a number."""
+    """Yields the atoms that are 1, in each way. A position has one token: a word or a number."""
     own = {atom for atom in bits if isinstance(atom, IsWord | IsNumber)}
     for values in itertools.product((False, True), repeat=len(bits)):
         on = frozenset(itertools.compress(bits, values))
@@ -158,8 +158,8 @@ def _choices(bits: Sequence[Atom]) -> Iterator[frozenset[Atom]]:
             yield on
 
 
-def _where(term: Term, bits: Sequence[Atom], on: frozenset[Atom]) -> Term:
-    """The term where these bits are 1 and the others are 0; what is no number of its own token has none."""
+def _with_choice(term: Term, bits: Sequence[Atom], on: frozenset[Atom]) -> Term:
+    """Returns the term with these bits 1 and the others 0; a token that is no number has the number 0."""
     off = {*bits} - on
     if any(isinstance(atom, IsWord) for atom in on) or any(isinstance(atom, IsNumber) for atom in off):
         off |= {atom for atom in term.atoms if isinstance(atom, NumberOf)}
@@ -168,7 +168,7 @@ def _where(term: Term, bits: Sequence[Atom], on: frozenset[Atom]) -> Term:
 
 
 def _least(values: Sequence[Bound]) -> Bound:
-    """The least; one after the other, as they may depend on n."""
+    """Returns the least of them; one after the other, as they may depend on n."""
     least = values[0]
     for value in values[1:]:
         least = value if value is not least and value < least else least
@@ -179,8 +179,8 @@ def _most(values: Sequence[Bound]) -> Bound:
     return -_least([-value for value in values])
 
 
-def _taken_apart(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fraction]:
-    """A sum without c·(the position − one that is read), and c: the latter lies from 1 to the former."""
+def _without_distance(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fraction]:
+    """Returns a sum without c·(the position − one that is read), and c: what is read lies from 1 to the position."""
     coefficients = dict(term.items)
     own, total = (Position(),), Fraction(0)
     for monomial, c in term.items:
@@ -207,7 +207,7 @@ def largest_of(values: Sequence[Bound]) -> Bound:
 
 
 def product(a: Interval, b: Interval) -> Interval:
-    """The least and the largest product."""
+    """Returns the least and the largest product."""
     if a[0] >= 0 and b[0] >= 0:
         return a[0] * b[0], a[1] * b[1]
     ends = [x * y for x in a for y in b]

@@ -7,7 +7,7 @@ and compared with the program.
 from __future__ import annotations
 
 from constructions.language.bounds import Bound
-from constructions.language.digits import are_below, rounded_up
+from constructions.language.digits import are_below, round_up
 from constructions.language.passes.answer import rules_of, signed_of
 from constructions.language.passes.facts import known_facts
 from constructions.language.passes.gates import gadgets_of
@@ -62,7 +62,7 @@ class Compiler(Weights):
 
         Raises NotCompiled for a pinned p that is too small.
         """
-        if not self.leading and rounded_up(self.n) is not self.n:
+        if not self.leading and round_up(self.n) is not self.n:
             return Compiler(self.program, self.n, leading=True).least_precision(discipline)
         least: int = 2 * self._requirements(discipline).fraction_bits(self.n, self._setting) + 1
         if self.program.precision is None:

@@ -58,9 +58,9 @@ KINDS: Mapping[str, Any] = {"Term": Term, "str": str, "int": (int, Fraction), "F
 _NUMERATOR, _DENOMINATOR = (Fraction.__dict__[f"_{part}"].__get__ for part in ("numerator", "denominator"))
 
 
-def exact(value: Any) -> Any:
+def exact_copy(value: Any) -> Any:
     """Returns the value as plain objects. Raises ValueError for an object of a class that is neither plain nor this project's."""
-    return _Copies().of(value)
+    return _Copies().copy(value)
 
 
 def text_of(value: Any) -> str:
@@ -72,7 +72,7 @@ def text_of(value: Any) -> str:
 
 def answer(given: Output) -> Answer:
     """Returns an answer as plain objects. Raises ValueError for one that the language of programs does not have."""
-    return _written(exact(given).answer)
+    return _require_answer(exact_copy(given).answer)
 
 
 class _Copies:
@@ -81,12 +81,12 @@ class _Copies:
     def __init__(self) -> None:
         self.made: dict[int, tuple[Any, Any]] = {}
 
-    def of(self, value: Any) -> Any:
+    def copy(self, value: Any) -> Any:
         if id(value) not in self.made:
-            self.made[id(value)] = (value, self._copied(value))  # the value is kept, or another one might have its id
+            self.made[id(value)] = (value, self._make(value))  # the value is kept, or another one might have its id
         return self.made[id(value)][1]
 
-    def _copied(self, value: Any) -> Any:
+    def _make(self, value: Any) -> Any:
         kind = type(value)
         if value is None or kind in (bool, float) or (issubclass(kind, int | Fraction) and is_ours(kind)):
             return value  # the last are numbers that depend on n
@@ -97,38 +97,38 @@ class _Copies:
         if issubclass(kind, Fraction):
             return Fraction(int.__index__(_NUMERATOR(value)), int.__index__(_DENOMINATOR(value)))
         if issubclass(kind, tuple):
-            return tuple(map(self.of, tuple.__iter__(value)))
+            return tuple(map(self.copy, tuple.__iter__(value)))
         if issubclass(kind, list):
-            return [*map(self.of, list.__iter__(value))]
+            return [*map(self.copy, list.__iter__(value))]
         if issubclass(kind, Mapping):
-            return {self.of(key): self.of(content) for key, content in dict(value).items()}
+            return {self.copy(key): self.copy(content) for key, content in dict(value).items()}
         if is_dataclass(kind) and is_ours(kind):
-            return self._rebuilt(kind, value)
+            return self._rebuild(kind, value)
         raise ValueError(f"an object of the class {type.__getattribute__(kind, '__name__')} is no plain value")
 
-    def _rebuilt(self, kind: type[Any], value: Any) -> Any:
+    def _rebuild(self, kind: type[Any], value: Any) -> Any:
         if kind is Value:  # how it was combined is asked for where it is written, and not later
-            return Value(self.of(object.__getattribute__(value, "term")))
-        given = {one.name: self.of(object.__getattribute__(value, one.name)) for one in fields(kind) if one.init}
+            return Value(self.copy(object.__getattribute__(value, "term")))
+        given = {one.name: self.copy(object.__getattribute__(value, one.name)) for one in fields(kind) if one.init}
         return term(given["items"]) if kind is Term else kind(**given)
 
 
 def is_ours(kind: type[Any]) -> bool:
-    """Whether a class is one that a module of this project defines under its name."""
+    """True if a class is one that a module of this project defines under its name."""
     module, name = (type.__getattribute__(kind, part) for part in ("__module__", "__name__"))
     if type(module) is not str or module.partition(".")[0] not in OURS:
         return False
     return bool(vars(sys.modules.get(module, sys)).get(name) is kind)
 
 
-def _written(given: Any) -> Answer:
+def _require_answer(given: Any) -> Answer:
     match given:
         case If(Term() as bit, then, otherwise):
-            _require_written(bit)
-            _written(then)
-            _written(otherwise)
+            _require_atoms(bit)
+            _require_answer(then)
+            _require_answer(otherwise)
         case SayNumber(Term() as number, family) if not family:
-            _require_written(number)
+            _require_atoms(number)
         case Say(word):
             say(word)
         case _:
@@ -137,7 +137,7 @@ def _written(given: Any) -> Answer:
     return result
 
 
-def _require_written(given: Term) -> None:
+def _require_atoms(given: Term) -> None:
     """Raises ValueError for an atom that no function of the language makes."""
     pending: list[Any] = [given]
     met: set[int] = set()

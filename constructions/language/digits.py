@@ -14,8 +14,8 @@ from typing import Any
 LEADING = 16
 
 
-def rounded_up(n: Any) -> Any:
-    """The least number of `LEADING` digits, and zeros, that n is not above. A symbol stays as it is: it is asked in `are_below`."""
+def round_up(n: Any) -> Any:
+    """Returns the least number of `LEADING` digits, then zeros, that is at least n. A symbol stays: `are_below` rounds it."""
     if type(n) is not int or n.bit_length() <= LEADING:
         return n
     zeros = n.bit_length() - LEADING
@@ -23,7 +23,7 @@ def rounded_up(n: Any) -> Any:
 
 
 def are_below(n: Any, values: Sequence[Any], exponent: Any) -> bool:
-    """Whether each is at most 2^exponent − 1, n rounded up."""
+    """True if each is at most 2^exponent − 1, n rounded up."""
     most = 2**exponent - 1
     if any(value > most for value in values if type(value) in (int, Fraction)):
         return False
@@ -31,7 +31,7 @@ def are_below(n: Any, values: Sequence[Any], exponent: Any) -> bool:
 
 
 def least_exponent(n: Any, values: Sequence[Any]) -> Any:
-    """An exponent below which not all of them fit; of numbers the least one with which they do."""
+    """Returns an exponent below which not all of them fit; of plain numbers the least with which they do."""
     least: Any = max((math.ceil(value) for value in values if type(value) in (int, Fraction)), default=0).bit_length()
     if type(n) is int:
         return least

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 
 from constructions.language import values
-from constructions.language.copies import Once, answer, exact, text_of
-from constructions.language.functions import limited, told
+from constructions.language.copies import Once, answer, exact_copy, text_of
+from constructions.language.functions import limit_time, report_failures
 from constructions.language.handwired import HandWired, plain_blocks
 from constructions.language.model import ProgramModel
 from constructions.language.program import Program, in_architecture
@@ -27,23 +27,23 @@ KNOWN = frozenset(id(value) for value in vars(values).values() if isinstance(val
 
 
 def names_of_gallery() -> tuple[str, ...]:
-    """The files of the gallery."""
+    """Returns the files of the gallery."""
     return tuple(sorted(path.stem for path in GALLERY.glob("*.py") if not path.stem.startswith("_")))
 
 
 def is_file(name: str) -> bool:
-    """Whether a name means a file: FILE.py, or FILE.py:NAME."""
+    """True if a name means a file: FILE.py, or FILE.py:NAME."""
     path, _, _ = name.partition(".py:")
     return name.endswith(".py") or path != name
 
 
 def load_program(name: str) -> Program:
-    """The program of a file, or of the gallery, compiled or wired by hand; as `load_model`."""
+    """Returns the program of `load_model`."""
     return load_model(name).program
 
 
 def load_model(name: str) -> ProgramModel:
-    """The model of a program in a file, or in the gallery: compiled, or as the file wires it.
+    """Returns the model of a program in a file, or in the gallery: compiled, or as the file wires it.
 
     Raises ValueError, with one line that names the file, and the line where it can.
     """
@@ -52,14 +52,14 @@ def load_model(name: str) -> ProgramModel:
             raise ValueError(
                 f"there is no program {name[:40]!r}: give FILE.py or FILE.py:NAME, or one of {', '.join(names_of_gallery())}"
             )
-        return _chosen(GALLERY / f"{name}.py", "")
+        return _choose(GALLERY / f"{name}.py", "")
     path, colon, chosen = name.partition(".py:")
     if colon and not chosen:
         raise ValueError(f"{name} names no program after the colon; give {path}.py or {path}.py:NAME")
-    return _chosen(Path(path + ".py" if colon else name), chosen)
+    return _choose(Path(path + ".py" if colon else name), chosen)
 
 
-def _chosen(path: Path, name: str) -> ProgramModel:
+def _choose(path: Path, name: str) -> ProgramModel:
     programs = _models(path)
     if not programs:
         raise ValueError(f"{path}: there is no program in it; make one by `program(…)` and give it a name")
@@ -71,11 +71,11 @@ def _chosen(path: Path, name: str) -> ProgramModel:
 
 
 def _models(path: Path) -> dict[str, ProgramModel]:
-    """The models of a file, by name. One is called as its variable is; the only one of a file as the file.
+    """Returns the models of a file, by name. One is called as its variable is; the only one of a file as the file.
 
     A program that a model wired by hand is for is no model by itself.
     """
-    module = _executed(path)
+    module = _execute(path)
     values_of_file = {text_of(key): value for key, value in vars(module).items()}
     wired = {key: value for key, value in values_of_file.items() if issubclass(type(value), HandWired)}
     described = [model.program for model in wired.values()]
@@ -95,20 +95,20 @@ def _models(path: Path) -> dict[str, ProgramModel]:
     alone = len(unique) == 1
     copies: dict[str, ProgramModel] = {}
     for key, model in unique.items():
-        with told(f"{path}: the program {key}"):
+        with report_failures(f"{path}: the program {key}"):
             name = text_of(model.program.name) or (path.stem if alone else key)
-            program = _copied(model.program, name, _first_line(module), names)
+            program = _copy(model.program, name, _first_line(module), names)
             program = replace(program, lines={**lines, "": lines.get(key, 0)})
-            copies[key] = _wired(model, program) if isinstance(model, HandWired) else ProgramModel(program)
+            copies[key] = _copy_wiring(model, program) if isinstance(model, HandWired) else ProgramModel(program)
     return copies
 
 
-def _copied(given: Program, name: str, statement: str, names: Mapping[Term, str]) -> Program:
-    """Makes the program from exact copies of all that the file gives; functions of n are asked once for each n."""
+def _copy(given: Program, name: str, statement: str, names: Mapping[Term, str]) -> Program:
+    """Makes the program from exact_copy copies of all that the file gives; functions of n are asked once for each n."""
     made = make_program(
         Output(answer(given.says)) if isinstance(given.says, Output) else Once(given.says, _output),
-        prompt=exact(given.texts.prompt),
-        thought=exact(given.texts.thought),
+        prompt=exact_copy(given.texts.prompt),
+        thought=exact_copy(given.texts.thought),
         stop=text_of(given.stop),
         oracle=given.oracle,
         answer=given.answer,
@@ -117,35 +117,35 @@ def _copied(given: Program, name: str, statement: str, names: Mapping[Term, str]
         architecture=in_architecture(given, text_of(given.architecture)).architecture,
         statement=text_of(given.statement) or statement,
         source=text_of(given.source),
-        examples=exact(given.examples),
+        examples=exact_copy(given.examples),
         name=name,
-        pins=exact(given.pins),
-        precision=None if given.precision is None else Once(given.precision, exact),
+        pins=exact_copy(given.pins),
+        precision=None if given.precision is None else Once(given.precision, exact_copy),
     )
     return replace(made, names=names)
 
 
 def _output(said: object) -> Output:
-    return Output(answer(as_output(exact(said))))
+    return Output(answer(as_output(exact_copy(said))))
 
 
-def _wired(given: HandWired, program: Program) -> HandWired:
-    """The model that the file wires by hand, for this program; from exact copies, as above."""
-    blocks, bits = Once(given.blocks, plain_blocks), Once(given.least_bits, exact)
-    return HandWired(program, blocks, bits, exact(given.meanings))
+def _copy_wiring(given: HandWired, program: Program) -> HandWired:
+    """Returns the model that a file wires by hand, for this program; from exact copies, as above."""
+    blocks, bits = Once(given.blocks, plain_blocks), Once(given.least_bits, exact_copy)
+    return HandWired(program, blocks, bits, exact_copy(given.meanings))
 
 
 def _names(module: ModuleType) -> dict[Term, str]:
-    """What the file calls its values, but for those of the language."""
+    """Returns what the file calls its values, but for those of the language."""
     names: dict[Term, str] = {}
     for key, value in [(text_of(key), value) for key, value in vars(module).items()]:
         if issubclass(type(value), Value) and id(value) not in KNOWN and key.isidentifier() and not key.startswith("_"):
-            names.setdefault(exact(value.term), key)
+            names.setdefault(exact_copy(value.term), key)
     return names
 
 
 def _lines(path: Path) -> dict[str, int]:
-    """The line in which a file gives each of its names, the last one of several."""
+    """Returns the line in which a file gives each of its names, the last one of several."""
     tree = ast.parse(path.read_bytes())
     return {
         node.id: node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and type(node.ctx) is ast.Store
@@ -156,8 +156,8 @@ def _first_line(module: ModuleType) -> str:
     return text_of(module.__doc__ or "").strip().partition("\n")[0]
 
 
-def _executed(path: Path) -> ModuleType:
-    """The file as a module. Raises ValueError for one that cannot be read, or that fails, with the line."""
+def _execute(path: Path) -> ModuleType:
+    """Returns the file as a module. Raises ValueError for one that cannot be read, or that fails, with the line."""
     if not path.is_file():
         raise ValueError(f"{path}: there is no such file" if not path.exists() else f"{path}: this is no file")
     spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
@@ -169,7 +169,7 @@ def _executed(path: Path) -> ModuleType:
     sys.modules[module.__name__] = module  # where a dataclass looks for it
     linecache.checkcache(str(path))
     try:
-        with limited(f"{path}: executing this file"):
+        with limit_time(f"{path}: executing this file"):
             spec.loader.exec_module(module)
     except SyntaxError as error:
         raise ValueError(f"{path}:{error.lineno}: {error.msg}") from error

@@ -22,13 +22,13 @@ OURS = ("constructions", "precision", "verify")  # packages whose own refusals a
 
 
 @contextmanager
-def told(what: str, *, ours_pass: bool = False) -> Iterator[None]:
+def report_failures(what: str, *, ours_pass: bool = False) -> Iterator[None]:
     """Raises FunctionError, with one line, where somebody's function fails, ends the program or takes too long.
 
     ours_pass: exceptions that this project's packages define pass, as a builder's do that is given n as a symbol.
     """
     try:
-        with limited(what):
+        with limit_time(what):
             yield
     except KeyboardInterrupt:
         raise
@@ -42,7 +42,7 @@ def told(what: str, *, ours_pass: bool = False) -> Iterator[None]:
         raise FunctionError(" ".join(message.split())) from error
 
 
-def shown_of(value: object) -> str:
+def text_in_message(value: object) -> str:
     """Returns a value as text for a message, whatever its class does."""
     try:
         return str.__str__(repr(value))[:100]
@@ -58,7 +58,7 @@ def _text(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Where in the function's file: the innermost line of the file whose function was called first."""
+    """Returns where in the function's file it failed: the innermost line of the file whose function was called first."""
     here = Path(__file__).parent
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != here]
     lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
@@ -66,7 +66,7 @@ def _place(error: BaseException) -> str:
 
 
 @contextmanager
-def limited(what: str) -> Iterator[None]:
+def limit_time(what: str) -> Iterator[None]:
     """Raises ValueError if the code within takes longer than `SECONDS`. In a thread, where no signal comes, nothing ends it."""
     with redirect_stdout(sys.stderr):  # data alone goes to stdout
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

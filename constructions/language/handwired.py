@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar
 
-from constructions.language.copies import exact
-from constructions.language.functions import FunctionError, shown_of, told
+from constructions.language.copies import exact_copy
+from constructions.language.functions import FunctionError, report_failures, text_in_message
 from constructions.language.model import SIZE_OF_EXAMPLES, ProgramModel
 from constructions.language.program import Program
 from constructions.language.values import START
@@ -87,9 +87,9 @@ class _ByHand(Weights):
         self.model = model
 
     def blocks(self, setting: Setting) -> tuple[BlockPlan, ...]:
-        """What the person wrote, for this setting."""
+        """Returns what the person wrote, for this setting."""
         what = f"blocks of {self.program.name}"
-        with told(what, ours_pass=True):
+        with report_failures(what, ours_pass=True):
             return plain_blocks(self.model.blocks(setting))
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
@@ -101,10 +101,10 @@ class _ByHand(Weights):
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
         what = f"least_bits of {self.program.name}"
-        with told(what, ours_pass=True):
-            bits = exact(self.model.least_bits(self.n, self.length, discipline))
+        with report_failures(what, ours_pass=True):
+            bits = exact_copy(self.model.least_bits(self.n, self.length, discipline))
         if not is_exact(bits) or type(bits) is Fraction:
-            raise FunctionError(f"{what} returns a whole number, not {shown_of(bits)}")
+            raise FunctionError(f"{what} returns a whole number, not {text_in_message(bits)}")
         least: int = bits
         return least
 
@@ -114,14 +114,14 @@ def plain_blocks(given: Iterable[object]) -> tuple[BlockPlan, ...]:
     blocks = [*islice(given, MOST_BLOCKS + 1)]
     if len(blocks) > MOST_BLOCKS:
         raise ValueError(f"there are more than {MOST_BLOCKS}")
-    copies: tuple[BlockPlan, ...] = tuple(map(exact, blocks))
+    copies: tuple[BlockPlan, ...] = tuple(map(exact_copy, blocks))
     for number, block in enumerate(copies, start=1):
         require_block(block, number)
     return copies
 
 
 def is_exact(number: object) -> bool:
-    """Whether it is an integer or a fraction, as a number that depends on n is: no float, whose last digits nobody means."""
+    """True if it is an integer or a fraction, as numbers that depend on n are; a float's last digits nobody means."""
     return isinstance(number, int | Fraction) and not isinstance(number, bool)
 
 
@@ -151,7 +151,7 @@ def require_block(block: object, number: int) -> None:
 
 
 def architecture_of(blocks: Sequence[BlockPlan]) -> str:
-    """transformer: no recurrence; rnn: no attention; hybrid: attention in the last block alone (definition 5.5).
+    """Returns transformer (no recurrence), rnn (no attention) or hybrid (attention in the last block alone, definition 5.5).
 
     Raises ValueError for another mixture.
     """

@@ -58,7 +58,7 @@ class Input:
     known: dict[tuple[Term, int], Number] = field(default_factory=dict)
 
     def value(self, term: Term, k: int) -> Number:
-        """The term's value at position k, from 1; an int where it is one: those calculate several times as fast."""
+        """Returns the term's value at position k, from 1; an int if it is one: ints calculate several times as fast."""
         if (term, k) not in self.known:
             total: Number = 0
             for monomial, c in term.items:
@@ -104,12 +104,12 @@ class Input:
         raise TypeError(f"no atom: {atom}")
 
     def said(self, answer: Answer, k: int) -> str:
-        """The word that is said at position k."""
+        """Returns the word that is said at position k."""
         word, number = self.spoken(answer, k)
         return str(number) if word in self.numbers else word
 
     def spoken(self, answer: Answer, k: int) -> tuple[str, Number]:
-        """The same as a token."""
+        """Returns what is said at position k as a token: a word and 0, or a family of numbers and the number."""
         match answer:
             case If(bit, then, otherwise):
                 return self.spoken(then if self.value(bit, k) else otherwise, k)
@@ -121,7 +121,7 @@ class Input:
                 return ANYTHING, 0
 
     def chosen(self, where: Selection, k: int) -> list[int]:
-        """The positions that k reads; several for scores alone, none behind the first ones."""
+        """Returns the positions that k reads: several if scores tie, none if k goes back too far."""
         match where:
             case Back(steps):
                 return [k - steps] if k > steps else []
@@ -150,7 +150,7 @@ class Input:
                 return [j for j, score in enumerate(scores, start=1) if score == max(scores)]
 
     def _matches(self, matching: Matching, k: int) -> list[int]:
-        """The positions, from 2 on, whose keys are what k asks for."""
+        """Returns the positions, from 2 on, whose keys are what k asks for."""
         matches = list(range(2, k + 1))
         for key, query in matching.pairs:
             matches = [j for j in matches if self.value(key, j) == self.value(query, k)]

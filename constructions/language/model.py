@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from constructions.engines import no_response
 from constructions.language.compiler import Compiler
 from constructions.language.copies import text_of
-from constructions.language.functions import FunctionError, shown_of, told
+from constructions.language.functions import FunctionError, report_failures, text_in_message
 from constructions.language.program import ARCHITECTURES, NotCompiled, Program, in_architecture
 from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
@@ -56,14 +56,14 @@ class ProgramModel(Model[Prompt, str]):
         return f"{type(self).__name__}({self.program.name})"
 
     def weights(self, n: Any) -> Weights:
-        """Those for n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, and says which one can."""
+        """Returns the weights for n, which may be a symbol. Raises NotCompiled, and says which architecture can do it."""
         try:
             return Compiler(self.program, n)
         except NotCompiled as refusal:
             raise NotCompiled(self._which_can(n, refusal)) from refusal
 
     def _which_can(self, n: Any, refusal: NotCompiled) -> str:
-        """Why this architecture cannot, and another that can, or why none can; one line."""
+        """Returns one line: why this architecture cannot, and another that can, or why none can."""
         reasons = {str(refusal): [self.model]}
         for architecture in self.models[1:]:
             try:
@@ -79,21 +79,21 @@ class ProgramModel(Model[Prompt, str]):
 
     @property
     def model(self) -> str:
-        """What it is: its architecture."""
+        """Returns the architecture."""
         return self.program.architecture
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What it may be, the usual one first."""
+        """Returns the architectures that it may have, the usual one first."""
         return tuple(dict.fromkeys((self.program.architecture, *ARCHITECTURES)))
 
     def as_model(self, name: str) -> ProgramModel:
-        """The same for another architecture. Raises ValueError for one that there is not."""
+        """Returns the same program for another architecture. Raises ValueError for one that there is not."""
         return ProgramModel(in_architecture(self.program, name))
 
     @property
     def door(self) -> Door:
-        """The way to it for callers."""
+        """Returns how callers open it."""
         return Door(
             self.program.name,
             self.models,
@@ -103,11 +103,11 @@ class ProgramModel(Model[Prompt, str]):
 
     @property
     def glossary(self) -> Mapping[str, str]:
-        """What registers hold, besides those of every embedding."""
+        """Returns what registers hold, besides those of every embedding."""
         return {name: f"what the program calls {name}" for name in self.program.names.values()}
 
     def put_back(self, printed: Iterable[str]) -> Ids:
-        """There is nothing to put back."""
+        """Returns no finding: nothing of a print was repaired."""
         return chosen_of((), printed)
 
     def length(self, n: int) -> int:
@@ -141,7 +141,7 @@ class ProgramModel(Model[Prompt, str]):
         return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess, respond)
 
     def tried(self, wired: Wired) -> Iterator[Request]:
-        """Hard prompts for the n that a model is wired for: short ones, drawn ones, and some that are as long as can be."""
+        """Yields hard prompts for the n that a model is wired for: short ones, drawn ones, and some of full length."""
         program, n, rng = self.program, wired.n, random.Random(0)
         short = itertools.islice(every_prompt(program, min(n, 4)), TRIED)
         drawn = (drawn_prompt(program, n, rng, longest) for longest in [min(n, 24)] * TRIED + [n] * FULL)
@@ -150,42 +150,42 @@ class ProgramModel(Model[Prompt, str]):
                 yield self.request(wired, Prompt(tuple(tokens), n))
 
     def expected(self, given: Prompt) -> str:
-        """The right answer. Raises ValueError if the oracle fails or takes too long."""
+        """Returns the right answer. Raises ValueError if the oracle fails or takes too long."""
         name = self.program.name
-        with told(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
+        with report_failures(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
             answer = self.program.oracle(list(given.tokens))
         if not isinstance(answer, str):
             raise FunctionError(
-                f"the oracle of {name} returns text, with spaces between the words, not {shown_of(answer)}"
+                f"the oracle of {name} returns text, with spaces between the words, not {text_in_message(answer)}"
             )
         return text_of(answer)
 
     def words(self, run: Run) -> list[str]:
-        """What was said, but for the word that ends it."""
+        """Returns what was said, but for the word that ends it."""
         said = list(run.produced)
         return said[:-1] if self.program.stop and said and said[-1] == self.program.stop else said
 
     def read(self, run: Run) -> str:
-        """The answer: what was said, or its last word alone."""
+        """Returns the answer as one text."""
         return " ".join(self.answer(run))
 
     def answer(self, run: Run) -> list[str]:
-        """The words of the answer. Raises ValueError if the file's function fails."""
+        """Returns the words of the answer. Raises ValueError if the file's function fails."""
         return self.answer_of(self.words(run))
 
     def answer_of(self, words: list[str]) -> list[str]:
-        """Which of the words that were said are the answer. Raises FunctionError if the file's function fails."""
+        """Returns which of the words that were said are the answer. Raises FunctionError if the file's function fails."""
         if self.program.answer is None:
             return words
         what = f"answer of {self.program.name}"
-        with told(what):
+        with report_failures(what):
             answer = self.program.answer([*words])
         if type(answer) is not list or not all(isinstance(word, str) for word in answer):
-            raise FunctionError(f"{what} returns a list of words, not {shown_of(answer)}")
+            raise FunctionError(f"{what} returns a list of words, not {text_in_message(answer)}")
         return [*map(text_of, answer)]
 
     def judge(self, given: Prompt, run: Run, answer: str) -> str:
-        """Against the oracle."""
+        """Returns what is wrong with an answer, by the oracle; "" for nothing."""
         expected = self.expected(given)
         if self.program.stop and run.produced[-1] != self.program.stop:
             return f"the model does not say {self.program.stop} within {len(run.tokens)} tokens"
@@ -193,7 +193,7 @@ class ProgramModel(Model[Prompt, str]):
 
     @cached_property
     def block_texts(self) -> Mapping[int, str]:
-        """What the blocks of a small n do."""
+        """Returns what each block of a small n does, for people."""
         weights = self.weights(SIZE_OF_EXAMPLES)
         fmt = format_of(0, weights.least_precision(), "n")
         texts = {}
@@ -224,7 +224,7 @@ class ProgramModel(Model[Prompt, str]):
     # Callers
 
     def read_input(self, given: object, n: int | None) -> Prompt:
-        """A prompt: text with spaces between the tokens, or a list of tokens."""
+        """Returns the prompt that a text means, with spaces between its tokens, or a list of tokens."""
         if given is None:
             given = self.program.examples[0]
         if isinstance(given, Prompt):
@@ -237,7 +237,7 @@ class ProgramModel(Model[Prompt, str]):
             raise ValueError(
                 f"a prompt is text such as {self.program.examples[0]!r}, or a list of tokens, not {given!r}"
             )
-        tokens = self.program.texts.completed(tokens)
+        tokens = self.program.texts.complete(tokens)
         _, least = self.program.texts.read(tokens)
         if wrong := wrong_with(self.program, tokens):
             raise ValueError(f"this is no prompt of {self.program.name}: {wrong}")
@@ -253,7 +253,7 @@ class ProgramModel(Model[Prompt, str]):
                 yield self.request(wired, prompt)
 
     def said(self, run: Run, answer: str) -> Said:
-        """The words that are no answer themselves are the chain of thought: none, if all are."""
+        """Returns the answer, and the chain of thought before it: none, if all that was said is the answer."""
         return Said([] if self.program.answer is None else self.words(run), answer)
 
     def particulars(self) -> Mapping[str, object]:
@@ -263,7 +263,7 @@ class ProgramModel(Model[Prompt, str]):
         pieces, n = self.program.texts.prompt, wired.n
         prompt = START + "".join(_pattern(piece, n) for piece in pieces)
         least = 1 + sum(piece.least for piece in pieces)
-        sentence = f"A prompt is {START} and {', then '.join(_said(piece, n) for piece in pieces)}."
+        sentence = f"A prompt is {START} and {', then '.join(_sentence(piece, n) for piece in pieces)}."
         return Domain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
 
     def most_produced(self, wired: Wired) -> int:
@@ -285,7 +285,7 @@ def _pattern(piece: Piece, n: int) -> str:
     return f"(?: (?:{one})){{{piece.least},{piece.most(n)}}}"
 
 
-def _said(piece: Piece, n: int) -> str:
+def _sentence(piece: Piece, n: int) -> str:
     count = "" if not piece.repeats and piece.least else f"{piece.least} to {piece.most(n)} tokens, each "
     high = f" to {n}" if piece.numbers and piece.high is None and not piece.plus else ""
     return f"{count}{piece}{high}"

@@ -1,6 +1,6 @@
-"""From compiled weights back to the file: which value of it a place of the model computes, in which line, and how it is written.
+"""From compiled weights back to the file: which value of it a place of the model computes, in which line, and how it is notation.
 
-A place is written as in `constructions/places.py`: `block 2, head 1 (…)`, `block 2, feed-forward, unit 3, gate`, or a place that
+A place is notation as in `constructions/places.py`: `block 2, head 1 (…)`, `block 2, feed-forward, unit 3, gate`, or a place that
 ends with `register NAME`. Any other place, such as the output head, belongs to the output.
 """
 
@@ -41,14 +41,14 @@ REGISTER = re.compile(r", register (\S+)$")
 
 @dataclass(frozen=True)
 class Origin:
-    """A value of the file. name: "" for the output. line: 0 if the file does not give it a line. construct: how it is written."""
+    """A value of the file. name: "" for the output. line: 0 if the file does not give it a line. construct: how it is notation."""
 
     name: str
     line: int
     construct: str
 
     def text(self, file: str) -> str:
-        """One clause for people, as in `mine.py:7: often, select(…).count()`."""
+        """Returns one clause for people, as in `mine.py:7: often, select(…).count()`."""
         where = f"{file}:{self.line}: " if self.line else f"{file}: " if file else ""
         return f"{where}{self.name or 'the output'}, {self.construct}"
 
@@ -64,8 +64,8 @@ def origin_of_terms(compiler: Compiler, terms: Iterable[Term]) -> Origin:
     for value in some:
         for own in (value, ONE - value):
             if own in names:
-                return _named(compiler, own)
-    inside = (_named(compiler, own) for value in some for own in _within(compiler, value))
+                return _origin_of_value(compiler, own)
+    inside = (_origin_of_value(compiler, own) for value in some for own in _inner_values(compiler, value))
     return next(inside, _origin(compiler, [a for value in some for a in value.atoms]))
 
 
@@ -98,23 +98,23 @@ def _origin(compiler: Compiler, parts: Iterable[Atom]) -> Origin:
     """Returns the smallest value that is made of one of these parts, the first part before others."""
     construct = "what is said"
     for part in parts:
-        construct = written(part) if construct == "what is said" else construct
+        construct = notation(part) if construct == "what is said" else construct
         holders = [value for value in compiler.program.names if part.order in value.order]
         for value in sorted(holders, key=lambda one: len(one.order))[:1]:
             return Origin(compiler.program.names[value], _line(compiler, value), construct)
     return Origin("", compiler.program.lines.get("", 0), construct)
 
 
-def _within(compiler: Compiler, value: Term) -> list[Term]:
+def _inner_values(compiler: Compiler, value: Term) -> list[Term]:
     """Returns the values of the file that a term is made of, the largest first."""
     inside = [own for own in compiler.program.names if any(a.order in value.order for a in own.atoms)]
     return sorted(inside, key=lambda own: -len(own.order))
 
 
-def _named(compiler: Compiler, value: Term) -> Origin:
+def _origin_of_value(compiler: Compiler, value: Term) -> Origin:
     atoms = sorted(value.atoms, key=lambda a: -len(a.order))
     many = len(value.items) > 1 and len(atoms) > 1
-    construct = "a sum" if many else written(atoms[0]) if atoms else "a number"
+    construct = "a sum" if many else notation(atoms[0]) if atoms else "a number"
     return Origin(compiler.program.names[value], _line(compiler, value), construct)
 
 
@@ -122,13 +122,13 @@ def _line(compiler: Compiler, value: Term) -> int:
     return compiler.program.lines.get(compiler.program.names[value], 0)
 
 
-def written(part: Atom) -> str:
+def notation(part: Atom) -> str:
     """Returns how people write such a part of a program."""
     match part:
         case Read(_, where):
-            return written(where)
+            return notation(where)
         case Named(_, of) if len(of.atoms) == 1:
-            return written(next(iter(of.atoms)))
+            return notation(next(iter(of.atoms)))
         case Pick(_, last):
             return f"select(…).{'last' if last else 'first'}(…)"
         case Closest():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from constructions.language.functions import told
+from constructions.language.functions import report_failures
 from constructions.language.terms import Answer, Term
 from constructions.language.texts import Piece, Texts, as_piece
 from constructions.language.values import Output, Value, as_output
@@ -31,7 +31,7 @@ class Pin:
     """A choice that a paper makes, where the compiler would make its own.
 
     value: what a head reads or counts, or a comparison. block: where its head, or its units, stand, counted from 1; by default the
-    first behind all that it is made of. scale: of a head, a winner's lead G, a power of two; by default the least that makes all
+    first after all that it is made of. scale: of a head, a winner's lead G, a power of two; by default the least that makes all
     others vanish. What is read from one place is read by one head, so a pin of one such value is a pin of all.
     """
 
@@ -42,9 +42,9 @@ class Pin:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a model says behind a text.
+    """What a model says after a text.
 
-    says: the output at each position where a word is due. texts: prompts, and what is said behind them. oracle: the right answer.
+    says: the output at each position where a word is due. texts: prompts, and what is said after them. oracle: the right answer.
     stop: the word that ends a chain of thought; "" where the answer is one word. answer: from the words that are said, but for the
     last one, to the words of the answer. wrong: what is the matter with a prompt, "" for nothing; weights are certified for all.
     statement: what it computes, in a sentence.
@@ -72,15 +72,15 @@ class Program:
     precision: Callable[[Any], Any] | None = None
 
     def output(self, n: Any) -> Answer:
-        """What is said, for n."""
+        """Returns what is said, for n."""
         if isinstance(self.says, Output):
             return self.says.answer
-        with told(f"says of {self.name or 'the program'} for n = {n}", ours_pass=True):
+        with report_failures(f"says of {self.name or 'the program'} for n = {n}", ours_pass=True):
             return as_output(self.says(n)).answer
 
     @property
     def asks_n(self) -> bool:
-        """Whether a function gives the output, or p, of each n."""
+        """True if a function gives the output, or p, of each n."""
         return self.precision is not None or not isinstance(self.says, Output)
 
 
@@ -102,7 +102,7 @@ def program(
     pins: Sequence[Pin] = (),
     precision: int | Callable[[Any], Any] | None = None,
 ) -> Program:
-    """A program. Raises ValueError for an architecture that there is not, for examples that are no prompts of it, and for a scale
+    """Returns a program. Raises ValueError for an architecture that there is not, for examples that are no prompts of it, and for a
     that is no power of two.
 
     says: a value, a word or `choose(…)`, or a function of n that gives one. prompt, thought: pieces of texts; a word stands for
@@ -137,7 +137,7 @@ def program(
     texts = Texts(tuple(map(as_piece, prompt)), tuple(map(as_piece, thought)))
     for example in examples:
         try:
-            texts.read(texts.completed(example.split()))
+            texts.read(texts.complete(example.split()))
         except ValueError as error:
             raise ValueError(f"the example {example!r}: {error}") from error
     output = says if callable(says) else as_output(says)
@@ -161,7 +161,7 @@ def program(
 
 
 def in_architecture(written: Program, architecture: str) -> Program:
-    """The same program for another architecture. Raises ValueError for one that there is not."""
+    """Returns the same program for another architecture. Raises ValueError for one that there is not."""
     for known in ARCHITECTURES:
         if architecture == known:
             return replace(written, architecture=known)

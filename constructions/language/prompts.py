@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from constructions.language.copies import text_of
-from constructions.language.functions import FunctionError, shown_of, told
+from constructions.language.functions import FunctionError, report_failures, text_in_message
 from constructions.language.program import Program
 from constructions.language.texts import Piece
 
@@ -15,17 +15,17 @@ MOST_TOKENS = 8  # of prompts that are listed
 
 
 def every_prompt(program: Program, n: int) -> Iterator[list[str]]:
-    """The prompts of up to `MOST_TOKENS` tokens for n, the shortest first."""
+    """Returns the prompts of up to `MOST_TOKENS` tokens for n, the shortest first."""
     texts = program.texts
     for length in range(1, 1 + min(MOST_TOKENS, sum(piece.most(n) for piece in texts.prompt))):
-        yield from _behind(program, n, length, -1, [], {})
+        yield from _continue(program, n, length, -1, [], {})
 
 
-def _behind(
+def _continue(
     program: Program, n: int, length: int, place: int, words: list[str], stood: Mapping[int, int]
 ) -> Iterator[list[str]]:
     texts = program.texts
-    following = [*texts.behind(place, thought=False)]
+    following = [*texts.next_places(place, thought=False)]
     if len(words) == length:
         if len(texts.prompt) in following:
             yield words
@@ -33,7 +33,7 @@ def _behind(
     for i in following:
         if i < len(texts.prompt) and stood.get(i, 0) < texts.prompt[i].most(n):
             for token in tokens_of(texts.prompt[i], n):
-                yield from _behind(program, n, length, i, [*words, token], {**stood, i: stood.get(i, 0) + 1})
+                yield from _continue(program, n, length, i, [*words, token], {**stood, i: stood.get(i, 0) + 1})
 
 
 def tokens_of(piece: Piece, n: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ def equal_prompts(program: Program, n: int, longest: int) -> Iterator[list[str]]
 
 
 def _end_tokens(piece: Piece, n: int, count: int) -> list[str]:
-    """The tokens that may stand there; of more than twice as many numbers, so many of the first and of the last."""
+    """Returns the tokens that may stand there; of more than twice as many numbers, so many of the first and of the last."""
     low, high = piece.low, piece.largest(n)
     if not piece.numbers or high - low < 2 * count:
         return [*tokens_of(piece, n)]
@@ -95,9 +95,9 @@ def _end_tokens(piece: Piece, n: int, count: int) -> list[str]:
 
 
 def exchanged_examples(program: Program, n: int, times: int, rng: random.Random) -> Iterator[list[str]]:
-    """The examples for n, each also so many times with its numbers exchanged: draws of single tokens hardly meet such prompts."""
+    """Yields the examples for n, each also with its numbers exchanged: draws of single tokens hardly meet such prompts."""
     for example in program.examples:
-        tokens = program.texts.completed(example.split())
+        tokens = program.texts.complete(example.split())
         used = sorted({token for token in tokens if token.isdecimal()}, key=int)
         for time in range(times + 1):
             order = rng.sample(used, len(used)) if time else used
@@ -109,20 +109,20 @@ def exchanged_examples(program: Program, n: int, times: int, rng: random.Random)
 
 
 def wrong_with(program: Program, prompt: Sequence[str]) -> str:
-    """What is the matter with a prompt that the oracle is not for, "" for nothing. Raises FunctionError if that function fails."""
+    """Returns why the oracle is not for a prompt, "" if it is. Raises FunctionError if the function `wrong` fails."""
     if program.wrong is None:
         return ""
-    with told(f"the prompt of {program.name}"):
+    with report_failures(f"the prompt of {program.name}"):
         wrong = program.wrong([*prompt])
     if not isinstance(wrong, str):
         raise FunctionError(
-            f"wrong of {program.name} returns text, '' for a prompt that is right, not {shown_of(wrong)}"
+            f"wrong of {program.name} returns text, '' for a prompt that is right, not {text_in_message(wrong)}"
         )
     return text_of(wrong)
 
 
 def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | None = None) -> list[str]:
-    """A prompt for n, each piece of some length, by default its largest; few different numbers in some, so that they come often.
+    """Returns a prompt for n, each piece of some length, by default its largest; few different numbers in some, so that they
 
     Where the program draws prompts itself, every other one is its own, for n or `longest`, whichever is less.
     """
@@ -140,19 +140,19 @@ def drawn_prompt(program: Program, n: int, rng: random.Random, longest: int | No
 
 
 def _own_prompt(program: Program, n: int, rng: random.Random) -> list[str]:
-    """One that the program draws. Raises FunctionError, with what is the matter with it."""
+    """Returns a prompt that the program draws. Raises FunctionError, with what is wrong with it."""
     what = f"draw of {program.name} for n = {n}"
     if program.draw is None:
         raise TypeError(f"{program.name} draws no prompts")
-    with told(what):
+    with report_failures(what):
         text = program.draw(
             n, random.Random(rng.getrandbits(64))
         )  # whatever it does to its numbers, others are drawn as before
     if not isinstance(text, str):
-        raise FunctionError(f"{what} returns text, with spaces between the tokens, not {shown_of(text)}")
+        raise FunctionError(f"{what} returns text, with spaces between the tokens, not {text_in_message(text)}")
     try:
         text = text_of(text)
-        tokens = program.texts.completed(text.split())
+        tokens = program.texts.complete(text.split())
         _, least = program.texts.read(tokens)
     except ValueError as error:
         raise FunctionError(f"{what}: {text[:40]!r} is no prompt: {error}") from error

@@ -19,7 +19,7 @@ Number: TypeAlias = "int | Fraction"
 
 
 def fraction(value: Number) -> Fraction:
-    """The number as a Fraction. One that may depend on a size says by `settled` which plain number it is, if it is one."""
+    """Returns a number as a Fraction. A number that may depend on a size says by `settled` which plain number it is, if any."""
     if type(value) is Fraction:  # asked first, as it is most often so
         return value
     if isinstance(value, Fraction):
@@ -41,24 +41,24 @@ class Term:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other one is this polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
+        """True if the other one is this polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
         if self is other:
             return True
         return isinstance(other, Term) and self._hash == other._hash and self.order == other.order
 
     @property
     def is_constant(self) -> bool:
-        """Whether it has no atoms."""
+        """True if it has no atoms."""
         return all(not monomial for monomial, _ in self.items)
 
     @property
     def constant(self) -> Fraction:
-        """The coefficient of 1."""
+        """Returns the coefficient of 1."""
         return next((c for monomial, c in self.items if not monomial), Fraction(0))
 
     @property
     def atoms(self) -> AbstractSet[Atom]:
-        """The atoms of its monomials, in their order; not those inside of them."""
+        """Returns the atoms of its monomials, in their order; not those inside of them."""
         return dict.fromkeys(a for monomial, _ in self.items for a in monomial).keys()
 
     def __add__(self, other: Term | Number) -> Term:
@@ -78,7 +78,7 @@ class Term:
 
     @cached_property
     def order(self) -> str:
-        """What it is sorted by: two terms have the same if and only if they are equal."""
+        """Returns the text that terms are sorted by: two terms have the same if and only if they are equal."""
         return "(" + " ".join(f"{c}{''.join(f'.{a.order}' for a in monomial)}" for monomial, c in self.items) + ")"
 
 
@@ -98,7 +98,7 @@ class Atom:
 
     @cached_property
     def order(self) -> str:
-        """As `Term.order`."""
+        """Returns the text that atoms are sorted by: two atoms have the same if and only if they are equal."""
         parts = [getattr(self, name) for name in self.__dataclass_fields__]
         return f"{type(self).__name__}[{','.join(_order(part) for part in parts)}]"
 
@@ -225,7 +225,7 @@ class Named(Atom):
 
     @cached_property
     def order(self) -> str:
-        """As of every atom; a hash stands for the term."""
+        """Returns the text that it is sorted by; a hash stands for the term."""
         return f"Named[{hashlib.sha256(self.of.order.encode()).hexdigest()}]"
 
 
@@ -298,7 +298,7 @@ class Best(Atom):
 
     @cached_property
     def order(self) -> str:
-        """As of every atom; `where` does not count."""
+        """Returns the text that it is sorted by; `where` does not count."""
         return f"Best[{_order(self.rows)}]"
 
 
@@ -343,7 +343,7 @@ _order_of = operator.attrgetter("order")
 
 
 def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
-    """The polynomial that is this sum; atoms in a monomial and monomials are put in order."""
+    """Returns the polynomial that is this sum; atoms in a monomial and monomials are put in order."""
     coefficients: dict[Monomial, Fraction] = {}
     for monomial, c in items:
         key = tuple(sorted(monomial, key=_order_of)) if len(monomial) > 1 else monomial
@@ -355,7 +355,7 @@ def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
 
 
 def as_term(value: Term | Atom | Number) -> Term:
-    """A number or an atom as a term."""
+    """Returns a number or an atom as a term."""
     if isinstance(value, Term):
         return value
     if isinstance(value, Atom):
@@ -364,7 +364,7 @@ def as_term(value: Term | Atom | Number) -> Term:
 
 
 def is_integer(number: Number) -> bool:
-    """Whether a number, which may depend on n, is seen to be an integer at every n."""
+    """True if a number, which may depend on n, is seen to be an integer at every n."""
     return bool(number.is_whole) if hasattr(number, "is_whole") else number.denominator == 1
 
 

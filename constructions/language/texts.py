@@ -1,4 +1,4 @@
-"""Which texts a program is for: pieces, one behind the other, as in a regular expression.
+"""Which texts a program is for: pieces, one after the other, as in a regular expression.
 
 `<s>` stands before them. A text of a program for n has at most n tokens of each piece that may repeat, and numbers up to n.
 Behind `<EndSearch>` stands what is found by the search for the words between `<StartSearch>` and it (models/search.py). A piece
@@ -52,15 +52,15 @@ class Piece:
 
     @property
     def repeats(self) -> bool:
-        """Whether several tokens may stand there."""
+        """True if several tokens may stand there."""
         return self.times > 0
 
     def called(self, name: str) -> Piece:
-        """The same piece under a name."""
+        """Returns the same piece under a name."""
         return replace(self, name=name)
 
     def takes(self, token: str) -> bool:
-        """Whether this token may stand there, of some n."""
+        """True if this token may stand there, of some n."""
         if not self.numbers or not token.isdecimal() or token != str(int(token[:30] or 0)):
             return token in self.words
         return self.low <= int(token) and (self.high is None or int(token) <= self.high)
@@ -71,11 +71,11 @@ class Piece:
         return " or ".join([*[number] * self.numbers, *map(repr, self.words)])
 
     def largest(self, n: Size) -> Size:
-        """The largest number that may stand there."""
+        """Returns the largest number that may stand there."""
         return n + self.plus if self.high is None else self.high
 
     def most(self, n: Size) -> Size:
-        """How many tokens at most."""
+        """Returns the most tokens that it has."""
         return n * self.times if self.times else 1
 
 
@@ -93,21 +93,21 @@ def numbers(low: int = 1, high: int | None = None, *, plus: int = 0) -> Piece:
 
 
 def words(*texts: str) -> Piece:
-    """One of these words."""
+    """Returns a piece: one of these words."""
     return Piece(words=texts)
 
 
 def some(piece: Piece | str, *, times: int = 1) -> Piece:
     """Returns one or more of them, up to n, or n times a number. Raises ValueError for a piece that is repeated already."""
-    return _repeated(piece, 1, times)
+    return _repeat(piece, 1, times)
 
 
 def many(piece: Piece | str, *, times: int = 1) -> Piece:
     """Returns any number of them, up to n, or n times a number. Raises ValueError for a piece that is repeated already."""
-    return _repeated(piece, 0, times)
+    return _repeat(piece, 0, times)
 
 
-def _repeated(piece: Piece | str, least: int, times: int) -> Piece:
+def _repeat(piece: Piece | str, least: int, times: int) -> Piece:
     once = as_piece(piece)
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise ValueError(f"times is a whole number from 1 on, not {times!r}")
@@ -119,7 +119,7 @@ def _repeated(piece: Piece | str, least: int, times: int) -> Piece:
 
 
 def either(*pieces: Piece | str) -> Piece:
-    """One of these: words, and numbers if one of the pieces is numbers. Raises ValueError for two kinds of numbers."""
+    """Returns one of these: words, and numbers if one of the pieces is numbers. Raises ValueError for two kinds of numbers."""
     all_pieces = [as_piece(piece) for piece in pieces]
     of_numbers = [piece for piece in all_pieces if piece.numbers]
     if len(of_numbers) > 1:
@@ -129,7 +129,7 @@ def either(*pieces: Piece | str) -> Piece:
 
 
 def optional(piece: Piece | str) -> Piece:
-    """One, or none."""
+    """Returns a piece of one token of this, or none."""
     return replace(as_piece(piece), least=0)
 
 
@@ -142,39 +142,39 @@ def as_piece(piece: Piece | str) -> Piece:
 
 @dataclass(frozen=True)
 class Texts:
-    """A prompt, and what a run may say behind it; both in pieces. thought: () if the answer follows at once."""
+    """A prompt, and what a run may say after it; both in pieces. thought: () if the answer follows at once."""
 
     prompt: tuple[Piece, ...]
     thought: tuple[Piece, ...] = ()
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Those of the prompt, and those of the thought behind them."""
+        """Returns the pieces of the prompt, and those of the thought after them."""
         return self.prompt + self.thought
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word but `<s>`, in the order of its first piece."""
+        """Returns every word but `<s>`, in the order of its first piece."""
         return tuple(dict.fromkeys(text for piece in self.pieces for text in piece.words))
 
     @property
     def lowest(self) -> int:
-        """The least number of the vocabulary."""
+        """Returns the least number of the vocabulary."""
         return min((piece.low for piece in self.pieces if piece.numbers), default=1)
 
     def length(self, n: Size) -> Size:
-        """The most tokens of a text, `<s>` included."""
+        """Returns the most tokens of a text, `<s>` included."""
         return 1 + sum(piece.most(n) for piece in self.pieces)
 
     def last(self, n: Size) -> dict[str, Size]:
-        """Each word but `<s>`, with the last position at which it can stand."""
+        """Returns each word but `<s>`, with the last position at which it can stand."""
         ends = itertools.accumulate(self.pieces, lambda end, piece: end + piece.most(n), initial=1)
         return {word: end for piece, end in zip(self.pieces, [*ends][1:], strict=True) for word in piece.words}
 
-    def behind(self, place: int, *, thought: bool = True) -> Iterator[int]:
-        """The pieces a token of which may stand behind one of this piece, −1 for `<s>`; the number of all where a text may end.
+    def next_places(self, place: int, *, thought: bool = True) -> Iterator[int]:
+        """Yields the pieces that may come after this one, or go on with it; −1 is `<s>`, and the number of all the end.
 
-        thought: whether a prompt goes on with what is said behind it, else it ends there.
+        thought: whether a prompt goes on with what is said after it, else it ends there.
         """
         pieces = self.pieces if thought else self.prompt
         if place >= 0 and pieces[place].repeats:
@@ -185,8 +185,8 @@ class Texts:
                 return
         yield len(pieces)
 
-    def completed(self, tokens: Sequence[str]) -> list[str]:
-        """With the words that end every prompt, where they are left out: a `?`, say."""
+    def complete(self, tokens: Sequence[str]) -> list[str]:
+        """Returns tokens with the words that end every prompt, if they are left out: a `?`, say."""
         ending: list[str] = []
         for piece in reversed(self.prompt):
             if piece.numbers or len(piece.words) != 1 or piece.repeats or not piece.least:
@@ -196,7 +196,7 @@ class Texts:
         return [*tokens, *ending] if left_out else [*tokens]
 
     def read(self, tokens: Sequence[str]) -> tuple[list[Spoken], int]:
-        """The tokens of a prompt, `<s>` before them, and the least n that it is one for.
+        """Returns the tokens of a prompt, `<s>` before them, and the least n that it is one for.
 
         Raises ValueError, with one line, for what is none of these prompts.
         """
@@ -206,29 +206,29 @@ class Texts:
         for at, token in enumerate(tokens, start=1):
             now: dict[int, set[tuple[int, int]]] = {}
             for place, pairs in repeated.items():
-                for i in self.behind(place, thought=False):
+                for i in self.next_places(place, thought=False):
                     if i < len(self.prompt) and self.prompt[i].takes(token):
                         piece, counts = self.prompt[i], [(n, here + 1 if i == place else 1) for n, here in pairs]
                         number = int(token) - piece.plus if token.isdecimal() and piece.high is None else 0
                         times = max(piece.times, 1)
                         now.setdefault(i, set()).update((max(n, -(-here // times), number), here) for n, here in counts)
             if not now:
-                expected = {i for place in repeated for i in self.behind(place, thought=False)}
+                expected = {i for place in repeated for i in self.next_places(place, thought=False)}
                 names = [str(self.prompt[i]) for i in sorted(expected) if i < len(self.prompt)]
                 names += ["the end"] * (len(self.prompt) in expected)
                 raise ValueError(f"token {at} is {token[:40]!r}; what can stand there is {' or '.join(names)}")
             spoken.append(("", int(token)) if token.isdecimal() else (token, 0))
             repeated = {i: _least(pairs) for i, pairs in now.items()}
-        ends = [place for place in repeated if len(self.prompt) in self.behind(place, thought=False)]
+        ends = [place for place in repeated if len(self.prompt) in self.next_places(place, thought=False)]
         if not ends:
-            expected = {i for place in repeated for i in self.behind(place, thought=False)}
+            expected = {i for place in repeated for i in self.next_places(place, thought=False)}
             names = [str(self.prompt[i]) for i in sorted(expected)]
             raise ValueError(f"the prompt ends too early; what can stand next is {' or '.join(names)}")
         return spoken, max(1, min(n for place in ends for n, _ in repeated[place]))
 
 
 def _least(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those that no other pair is below in both."""
+    """Returns the pairs that no other pair is below in both."""
     kept: list[tuple[int, int]] = []
     for most, here in sorted(pairs):
         if not kept or here < kept[-1][1]:

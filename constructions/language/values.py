@@ -114,22 +114,22 @@ class Value:
         raise TypeError("a value is a number at each position, not true or false: use &, | and ~, not and, or and not")
 
     def named(self, name: str) -> Value:
-        """The same, called so where people read it; values that a file has by name are called by it."""
+        """Returns the same value, with a name for people; values that a file has by name are called by it."""
         return Value(as_term(Named(name, self.term)))
 
     def back(self, steps: int = 1) -> Value:
-        """The value so many positions before, 0 where there is none. Raises ValueError for what is no whole number."""
+        """Returns the value so many positions before, 0 where there is none. Raises ValueError for what is no whole number."""
         if isinstance(steps, bool) or not isinstance(steps, int):
             raise ValueError(f"back takes a whole number of positions, not {steps!r}")
         return Value(as_term(Read(self.term, Back(steps))))
 
     def at(self, target: Operand) -> Value:
-        """The value at the position that is nearest to the target: 1 for less than 1, this position for more."""
+        """Returns the value at the position that is nearest to the target: 1 for less than 1, this position for more."""
         return Value(as_term(Read(self.term, Nearest(term_of(target)))))
 
 
 def _primitive(difference: Term) -> Term:
-    """With whole coefficients that have no common factor, and the same sign everywhere.
+    """Returns the term with whole coefficients that have no common factor, and the same sign everywhere.
 
     Raises TypeError where n is a symbol and decides on the factor.
     """
@@ -142,7 +142,7 @@ def _primitive(difference: Term) -> Term:
 
 
 def _equal(difference: Term) -> Term:
-    """Whether an integer is 0, or a fraction of one; the same term for x = y and y = x."""
+    """Returns the bit that an integer, or a fraction of one, is 0; the same term for x = y and y = x."""
     difference = _primitive(difference)
     rest = difference - difference.constant
     sign = -1 if rest.items and rest.items[0][1] < 0 else 1
@@ -150,7 +150,7 @@ def _equal(difference: Term) -> Term:
 
 
 def _above(difference: Term) -> Value:
-    """Whether an integer is above 0, or a fraction of one; the same term for x > y and not x ≤ y."""
+    """Returns the bit that an integer, or a fraction of one, is above 0; the same term for x > y and not x ≤ y."""
     difference = _primitive(difference)
     first = next((c for monomial, c in difference.items if monomial), Fraction(1))
     if first > 0:
@@ -159,7 +159,7 @@ def _above(difference: Term) -> Value:
 
 
 def term_of(value: Operand) -> Term:
-    """The term of a value, or of a plain number. Raises TypeError for anything else."""
+    """Returns the term of a value, or of a plain number. Raises TypeError for anything else."""
     if isinstance(value, Value):
         return value.term
     if isinstance(value, int | Fraction):
@@ -176,17 +176,17 @@ position = Value(as_term(POSITION))
 
 
 def word(text: str) -> Value:
-    """1 if this token is the word."""
+    """Returns 1 if this token is the word, else 0."""
     return Value(as_term(IsWord(text)))
 
 
 def positive(value: Value) -> Value:
-    """The value where it is above 0, else 0."""
+    """Returns the value where it is above 0, else 0."""
     return Value(as_term(Positive(value.term)))
 
 
 def running_sum(value: Operand, every: int = 1) -> Value:
-    """The sum of the value here, `every` positions before, twice as many before, and so on: by default over all positions so far.
+    """Returns the sum of the value here, `every` positions before, twice as many before, …: by default over all positions so far.
 
     A recurrence keeps it, by a cyclic permutation of so many numbers; a Transformer has none. The matrix of a linear RNN is
     constant (definition 3.4). So `every` is a number from 1, not a value; for anything else it raises ValueError.
@@ -195,7 +195,7 @@ def running_sum(value: Operand, every: int = 1) -> Value:
 
 
 def alternating_sum(value: Operand, every: int = 1) -> Value:
-    """The value here, minus the one `every` positions before, plus the one twice as many before, and so on.
+    """Returns the value here, minus the one `every` positions before, plus the one twice as many before, and so on.
 
     A recurrence with the eigenvalue −1 keeps it: that of 1 is 1 at odd positions and 0 at even ones. Raises ValueError as above.
     """
@@ -213,7 +213,7 @@ def _filtered(value: Operand, every: int, sign: int) -> Value:
 
 
 def table(value: Value, entries: Mapping[int, Operand]) -> Value:
-    """What stands beside the value in a table of integers, 0 if nothing does."""
+    """Returns what stands beside the value in a table of integers, 0 if nothing does."""
     total = as_term(0)
     for key, entry in entries.items():
         total = total + as_term(Equal(value.term, Fraction(key))) * term_of(entry)
@@ -237,24 +237,24 @@ class Selector:
         return Value(as_term(Read(value.term, where)))
 
     def first(self, value: Value) -> Value:
-        """The value at the first of these positions; at position 1 if there is none."""
+        """Returns the value at the first of these positions; at position 1 if there is none."""
         return self._read(value, Pick(self._matching))
 
     def last(self, value: Value) -> Value:
-        """The value at the last of these positions; at position 1 if there is none."""
+        """Returns the value at the last of these positions; at position 1 if there is none."""
         return self._read(value, Pick(self._matching, last=True))
 
     def nearest(self, value: Value, to: Operand) -> Value:
-        """The value at the one of these positions that is nearest to `to`, of two the first; at position 1 if there is none."""
+        """Returns the value at the position of these nearest to `to`, of two the first; at position 1 if there is none."""
         return self._read(value, Closest(self._matching, term_of(to)))
 
     def count(self) -> Value:
-        """How many these positions are. It can be said, a whole number added, and compared with a number or another count."""
+        """Returns how many these positions are. It can be said, with a number added, and compared with a number or a count."""
         return Value(as_term(Count(self._matching)))
 
 
 def select(keys: Operand, queries: Operand = 1) -> Selector:
-    """The positions j, behind `<s>`, whose key is the query of this position; by default those where it is 1."""
+    """Returns the positions j, after `<s>`, whose key is the query of this position; by default those where it is 1."""
     return Selector(((term_of(keys), term_of(queries)),))
 
 
@@ -266,14 +266,14 @@ class Output:
 
 
 def say(what: Operand | str) -> Output:
-    """A word, or the word of a number. Raises ValueError for a string that is no word."""
+    """Returns an output: a word, or the word of a number. Raises ValueError for a string that is no word."""
     if isinstance(what, str) and (what.split() != [what] or what.isdecimal()):
         raise ValueError(f"{what!r} is no word: it is some text without spaces, and no number")
     return Output(Say(what) if isinstance(what, str) else SayNumber(term_of(what)))
 
 
 def choose(condition: Value, then: Output | Operand | str, otherwise: Output | Operand | str) -> Output:
-    """The one output where the condition is 1, the other one where it is 0."""
+    """Returns an output: one where the condition is 1, the other where it is 0."""
     yes, no = as_output(then), as_output(otherwise)
     match condition.made:
         case "~", (a,):
@@ -286,5 +286,5 @@ def choose(condition: Value, then: Output | Operand | str, otherwise: Output | O
 
 
 def as_output(what: Output | Operand | str) -> Output:
-    """A word and a value are said."""
+    """Returns an output; a word and a value are said."""
     return what if isinstance(what, Output) else say(what)

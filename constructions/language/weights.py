@@ -26,16 +26,16 @@ class Weights:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the vocabulary: those of texts, and those that are only said."""
-        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.answer))))
+        """Returns the words of the vocabulary: those of texts, and those that are only said."""
+        return tuple(dict.fromkeys((START, *self.texts.words, *_words_of(self.answer))))
 
     @property
     def has_numbers(self) -> bool:
-        """Whether numbers are tokens."""
+        """True if numbers are tokens."""
         return any(piece.numbers for piece in self.texts.pieces)
 
     def embedding(self, listed: int | None = None) -> Embedding:
-        """The fixed embedding, of so many numbers, by default all: 1 for each token; a number as (v, v²), a word by a register.
+        """Returns the embedding of so many numbers, by default all: 1 for each token; a number as (v, v²), a word by a register.
 
         `<s>` has `first` as well: it stands at position 1 alone.
         """
@@ -50,23 +50,23 @@ class Weights:
         return Embedding((*spelled, *self.words), Numbered(families, tuple(rows)), POSITION)
 
     def setting(self, fmt: Format) -> Setting:
-        """What the constants of this model are derived from."""
+        """Returns what the constants of this model are derived from."""
         return Setting(self.n, self.length, fmt)
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
-        """The blocks."""
+        """Returns the blocks."""
         raise NotImplementedError
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
-        """The least p for which the blocks are derived."""
+        """Returns the least p for which the blocks are derived."""
         raise NotImplementedError
 
 
-def _said(answer: Answer) -> list[str]:
-    """The words of an answer, in order."""
+def _words_of(answer: Answer) -> list[str]:
+    """Returns the words of an answer, in order."""
     match answer:
         case If(_, then, otherwise):
-            return [*_said(then), *_said(otherwise)]
+            return [*_words_of(then), *_words_of(otherwise)]
         case Say(text):
             return [text]
     return []

@@ -170,7 +170,7 @@ class Compiled:
 
 
 def due(texts: Texts, words: Words) -> list[int]:
-    """Positions, of `<s>` too, at which an answer is due: at the end of a prompt, and in what is said behind it.
+    """Positions, of `<s>` too, at which an answer is due: at the end of a prompt, and in what is said after it.
 
     By enumeration of all ways in which pieces can be laid out, and no automaton.
     """
@@ -203,7 +203,7 @@ def tokens_of(piece: Piece, n: int) -> list[str]:
 
 
 def every_text(texts: Texts, n: int) -> Iterator[Words]:
-    """Each text that no piece makes longer: a prompt of each shape, and the longest thoughts behind it."""
+    """Each text that no piece makes longer: a prompt of each shape, and the longest thoughts after it."""
 
     def laid(pieces: Sequence[Piece], longest: bool) -> Iterator[list[Piece]]:
         if not pieces:

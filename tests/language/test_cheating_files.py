@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from constructions.language import word
-from constructions.language.copies import Once, exact
+from constructions.language.copies import Once, exact_copy
 from constructions.language.terms import Say
 from constructions.wiring.affine import Affine
 from verify.algebra.interval import symbol
@@ -279,7 +279,7 @@ class Foreign(Say):
     ],
 )
 def test_exact_copies(given: Any, expected: Any) -> None:
-    assert _spelled(exact(given)) == _spelled(expected)
+    assert _spelled(exact_copy(given)) == _spelled(expected)
 
 
 def _spelled(value: Any) -> Any:
@@ -296,18 +296,18 @@ def _spelled(value: Any) -> Any:
 @pytest.mark.parametrize("given", [Foreign("a"), object(), {1, 2}, print, [Foreign("a")], 1j, Text])
 def test_what_is_no_plain_value_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="is no plain value"):
-        exact(given)
+        exact_copy(given)
 
 
 def test_a_number_that_depends_on_n_stays_what_it_is() -> None:
     n = symbol(4, 9)
-    assert exact(n) is n
+    assert exact_copy(n) is n
     named = type("Symbolic", (Fraction,), {"__module__": type(n).__module__})  # of the same name, in a file
-    assert type(exact(named(2))) is Fraction
+    assert type(exact_copy(named(2))) is Fraction
 
 
 def test_a_function_is_asked_once_for_each_n() -> None:
     calls: list[int] = []
-    once = Once(lambda n: calls.append(n) or Whole(len(calls)), exact)
+    once = Once(lambda n: calls.append(n) or Whole(len(calls)), exact_copy)
     assert [once(4), once(5), once(4), once(5)] == [1, 2, 1, 2]
     assert calls == [4, 5]

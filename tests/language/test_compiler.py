@@ -100,7 +100,7 @@ def test_a_square_of_what_is_read_is_read() -> None:
 
 
 def test_a_square_that_is_not_there_before_is_computed_where_it_is_needed() -> None:
-    """By the head that reads the number, or by a unit behind it: never by another head, of which nobody knows what it reads."""
+    """By the head that reads the number, or by a unit after it: never by another head, of which nobody knows what it reads."""
     read = 'select(word("b")).last(word("b") * position)'
     one = compiled(f'choose(word("a").at({read}), "no", "yes")', AB)
     reads = [sorted(head.reads) for block in one.plan(one.setting(fixed_point(15))) for head in block.heads]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from constructions.language.compiler import Compiler
-from constructions.language.digits import LEADING, are_below, least_exponent, rounded_up
+from constructions.language.digits import LEADING, are_below, least_exponent, round_up
 from constructions.language.files import names_of_gallery
 from precision.format import Discipline
 from tests.gallery import PAGE, rows_of
@@ -116,8 +116,8 @@ def test_two_heads_that_ask_for_one_position(says: str, n: int) -> None:
 
 
 def test_n_is_rounded_up_to_its_first_digits() -> None:
-    assert [rounded_up(n) for n in (1, 2**LEADING - 1, 2**LEADING, 2**LEADING + 1)] == [1, 65535, 65536, 65538]
-    assert rounded_up((1 << 70) + 1) == (1 << 70) + (1 << 55)
+    assert [round_up(n) for n in (1, 2**LEADING - 1, 2**LEADING, 2**LEADING + 1)] == [1, 65535, 65536, 65538]
+    assert round_up((1 << 70) + 1) == (1 << 70) + (1 << 55)
     assert are_below(8, [255, 1], 8)
     assert not are_below(8, [256], 8)
     assert least_exponent(8, [3, 256]) == 9
@@ -126,12 +126,12 @@ def test_n_is_rounded_up_to_its_first_digits() -> None:
 def test_an_interval_is_cut_to_where_numbers_are_below() -> None:
     n = symbol(4, 1 << 70)
     assert not are_below(n, [n * n], 4)
-    assert n.oracle.high == 1 << 70  # nor are they below it anywhere behind
+    assert n.oracle.high == 1 << 70  # nor are they below it anywhere after it
     assert are_below(n, [n * n, n + 100], 10)
     assert n.oracle.high == 31
     n = symbol(1 << 20, 1 << 70)
     assert are_below(n, [n], 30)
-    assert rounded_up(n.oracle.high) < 1 << 30 <= rounded_up(n.oracle.high + 1)
+    assert round_up(n.oracle.high) < 1 << 30 <= round_up(n.oracle.high + 1)
     with pytest.raises(TypeError):
         n.are_at_most([100 - n], 1, LEADING)
 
@@ -150,7 +150,7 @@ def test_a_number_that_grows_is_below_where_numbers_are(factor: int, shift: int)
         answer, least = are_below(n, [value(n)], exponent), least_exponent(n, [value(n)])
         one = some_n(walk.box, walk.forks)
         assert one is not None
-        number = value(rounded_up(one))
+        number = value(round_up(one))
         answers.append(answer)
         assert are_below(one, [number], 2 * one.bit_length() + shift) == answer
         assert least.at({"B": one.bit_length()}) <= least_exponent(one, [number]) if answer else True
@@ -167,7 +167,7 @@ def test_a_position_that_is_compared_alone_may_saturate() -> None:
     for n in (4, 1000):
         compiled = Compiled(third.program, n)
         assert (compiled.compiler.least_precision(), compiled.certified) == (7, True)
-        assert not Compiled(third.program, n, p=5).certified  # the number 4, one behind, is above all that there are
+        assert not Compiled(third.program, n, p=5).certified  # the number 4, the next one, is above all that there are
     under_sequential = Compiled(third.program, 1000, Discipline.SEQUENTIAL)
     assert (under_sequential.compiler.least_precision(Discipline.SEQUENTIAL), under_sequential.certified) == (23, True)
 

@@ -96,7 +96,7 @@ KNOWN = [
     Written('choose(select(is_number).nearest(number, 2 * number - 1) == 1, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).last(number) == 2, "yes", "no")', NUMBERS),
     Written('choose(select(number, position).first(position) == 2, "yes", "no")', NUMBERS),
-    # A number behind comparisons of counts and sums.
+    # A number after comparisons of counts and sums.
     Written('choose(select(number == 1).count() == select(position, number).count(), number, "no")', NUMBERS),
     Written('choose(running_sum(number) == 3, number, "no")', NUMBERS),
     Written('choose((running_sum(position) < 4) & (number > 1), number, "no")', NUMBERS),

@@ -108,10 +108,10 @@ def test_numbers_beyond_n_are_bounded_by_it() -> None:
     assert (str(texts.prompt[0]), texts.prompt[0].largest(5)) == ("a number from 0 to n + 2", 7)
 
 
-def test_behind_a_piece() -> None:
+def test_what_follows_a_piece() -> None:
     texts = Texts((some("a"), optional("b"), many("c")), (some("d"),))
-    assert [[*texts.behind(i, thought=False)] for i in range(-1, 3)] == [[0], [0, 1, 2, 3], [2, 3], [2, 3]]
-    assert [[*texts.behind(i)] for i in range(-1, 4)] == [[0], [0, 1, 2, 3], [2, 3], [2, 3], [3, 4]]
+    assert [[*texts.next_places(i, thought=False)] for i in range(-1, 3)] == [[0], [0, 1, 2, 3], [2, 3], [2, 3]]
+    assert [[*texts.next_places(i)] for i in range(-1, 4)] == [[0], [0, 1, 2, 3], [2, 3], [2, 3], [3, 4]]
 
 
 def test_sizes_of_texts() -> None:

@@ -85,7 +85,7 @@ def test_a_dtype_of_torch_holds_the_elements_of_its_format(name: str) -> None:
 
 
 def test_the_epsilon_that_torch_has_wrong_is_not_believed() -> None:
-    """In float8_e5m2fnuz the number behind 1 is 1.25; torch 2.13 says 1.125."""
+    """In float8_e5m2fnuz the number after 1 is 1.25; torch 2.13 says 1.125."""
     assert as_format(torch.float8_e5m2fnuz).significand_bits == 3
     assert round_array(1.126, torch.float8_e5m2fnuz).value == 1.25
 

@@ -21,7 +21,7 @@ NUMBERS = st.integers(1, 80) | st.sampled_from([2**i for i in range(10)])
 
 
 @given(keys=st.integers(0, 2**40), fraction_bits=st.integers(0, 600))
-def test_behind_a_vanishing_lead_a_whole_column_vanishes(keys: int, fraction_bits: int) -> None:
+def test_after_a_vanishing_lead_a_whole_column_vanishes(keys: int, fraction_bits: int) -> None:
     lead = vanishing_lead(keys, fraction_bits)
     leak = max(keys, 1) * (flint.arb(-lead.numerator) / lead.denominator).exp()
     assert bool(leak < flint.arb((1, -fraction_bits - 2)))
@@ -29,7 +29,7 @@ def test_behind_a_vanishing_lead_a_whole_column_vanishes(keys: int, fraction_bit
 
 
 def clear_gap(arithmetic: Arithmetic) -> int:
-    """The least gap of two scores, in quanta, behind which sixteen keys vanish; one that they can have."""
+    """The least gap of two scores, in quanta, after which sixteen keys vanish; one that they can have."""
     fmt, fused = arithmetic.format, arithmetic.discipline is Discipline.FUSED
     gap = ceil(vanishing_lead(16 if fused else 0, -fmt.quantum_exponent) / fmt.quantum)
     return gap if fmt.is_fixed_point else 1 << (gap - 1).bit_length()

@@ -27,7 +27,7 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
         low = low + piece.least
     before: dict[int, list[int]] = {i: [] for i in range(len(pieces))}
     for i in range(-1, len(pieces)):
-        for j in texts.behind(i):
+        for j in texts.next_places(i):
             if j < len(pieces):
                 before[j].append(i)
     for i, piece in enumerate(pieces):
@@ -41,7 +41,9 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
         after = tuple(sorted(state for j in before[i] for state in of_piece[j]))
         for state in of_piece[i]:
             states[state] = replace(states[state], after=after)
-    ends = {i for i in range(-1, prompt) if prompt in texts.behind(i, thought=False)} | {*range(prompt, len(pieces))}
+    ends = {i for i in range(-1, prompt) if prompt in texts.next_places(i, thought=False)} | {
+        *range(prompt, len(pieces))
+    }
     due = (states[j] for i in ends for j in of_piece[i])
     return TokenAutomaton(tuple(states), frozenset(state.label for state in due if state.word != END_SEARCH), sizes)
 

@@ -136,7 +136,7 @@ class ProgramDossier(Dossier):
             yield [START, *prompt]
 
     def prompts(self, subject: Subject, rng: random.Random) -> Iterator[Sequence[str]]:
-        examples = (self.written.texts.completed(example.split()) for example in self.written.examples)
+        examples = (self.written.texts.complete(example.split()) for example in self.written.examples)
         yield from ([START, *words] for words in examples if self.written.texts.read(words)[1] <= subject.n)
         yield from itertools.islice(self.small_prompts(replace(subject, n=min(subject.n, TRIAL_N))), DRAWN)
         while True:

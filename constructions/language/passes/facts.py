@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.language.bounds import Bound, Bounds
-from constructions.language.digits import rounded_up
+from constructions.language.digits import round_up
 from constructions.language.interpreter import Input
 from constructions.language.program import Architecture, NotCompiled
 from constructions.language.terms import (
@@ -147,7 +147,7 @@ class Facts:
 def known_facts(weights: Weights, *, leading: bool = False) -> Facts:
     """Returns the facts of a program for one n. leading: whether n counts as rounded up to its first digits, as for p."""
     n, texts = weights.n, weights.texts
-    size = rounded_up(n) if leading else n
+    size = round_up(n) if leading else n
     largest = max((piece.largest(size) for piece in texts.pieces if piece.numbers), default=0)
     return Facts(
         weights.program.architecture,

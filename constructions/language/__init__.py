@@ -4,7 +4,7 @@ values       how people write: number, position, word, select, choose, …
 texts        which texts a program is for: numbers, words, some, many, optional
 program      a program with its texts, its oracle and its examples
 weights      what weights of a program have, compiled or not: vocabulary, embedding, setting
-compiler     from a program to the blocks of a model
+compiler     from a program to the blocks of a model, by the passes of `passes/`
 bounds       between which numbers a term lies
 model        a program as a model that can be prompted, run and judged
 handwired    a program as a model whose blocks a person wrote

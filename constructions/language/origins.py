@@ -7,7 +7,7 @@ ends with `register NAME`. Any other place, such as the output head, belongs to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from constructions.language.compiler import Compiler
@@ -112,6 +112,7 @@ def _inner_values(compiler: Compiler, value: Term) -> list[Term]:
 
 
 def _origin_of_value(compiler: Compiler, value: Term) -> Origin:
+    """Returns the origin of a value of the file."""
     atoms = sorted(value.atoms, key=lambda a: -len(a.order))
     many = len(value.items) > 1 and len(atoms) > 1
     construct = "a sum" if many else notation(atoms[0]) if atoms else "a number"
@@ -119,7 +120,24 @@ def _origin_of_value(compiler: Compiler, value: Term) -> Origin:
 
 
 def _line(compiler: Compiler, value: Term) -> int:
+    """Returns the line of the file that gives a value its name; 0 if there is none."""
     return compiler.program.lines.get(compiler.program.names[value], 0)
+
+
+NOTATIONS: Mapping[type[Atom], str] = {
+    Closest: "select(…).nearest(…)",
+    Nearest: "….at(…)",
+    Count: "select(…).count()",
+    Sum: "running_sum(…)",
+    Best: "running_sum(…) or select(…).count(), compared",
+    Equal: "… == …",
+    Above: "… > …",
+    Positive: "positive(…)",
+    Position: "position",
+    NumberOf: "number",
+    IsNumber: "number",
+    IsWord: "word(…)",
+}
 
 
 def notation(part: Atom) -> str:
@@ -131,31 +149,9 @@ def notation(part: Atom) -> str:
             return notation(next(iter(of.atoms)))
         case Pick(_, last):
             return f"select(…).{'last' if last else 'first'}(…)"
-        case Closest():
-            return "select(…).nearest(…)"
-        case Nearest():
-            return "….at(…)"
         case Back(steps):
             return f"….back({steps})"
-        case Count():
-            return "select(…).count()"
-        case Sum():
-            return "running_sum(…)"
-        case Best():
-            return "running_sum(…) or select(…).count(), compared"
         case Comb(_, steps, sign):
             every = "" if steps == 1 else f", every={steps}"
             return f"{'alternating' if sign < 0 else 'running'}_sum(…{every})"
-        case Equal():
-            return "… == …"
-        case Above():
-            return "… > …"
-        case Positive():
-            return "positive(…)"
-        case Position():
-            return "position"
-        case NumberOf() | IsNumber():
-            return "number"
-        case IsWord():
-            return "word(…)"
-    return "a sum or a product"
+    return NOTATIONS.get(type(part), "a sum or a product")

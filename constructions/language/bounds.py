@@ -63,7 +63,7 @@ class Bounds:
         """Returns the least and the largest value."""
         if bits := self._bits(term):
             ends = [self._sum_of_monomials(_with_choice(term, bits, on)) for on in _choices(bits)]
-            return _least([low for low, _ in ends]), _most([high for _, high in ends])
+            return least_of([low for low, _ in ends]), largest_of([high for _, high in ends])
         return self._sum_of_monomials(term)
 
     def _bits(self, term: Term) -> Sequence[Atom]:
@@ -106,7 +106,7 @@ class Bounds:
                 return 1, self.length
             case Count(where):
                 ends = [self.last[word] - 2 for pair in where.pairs if (word := _word_never_met(*pair)) in self.last]
-                return 0, _least([self.length, *ends])
+                return 0, least_of([self.length, *ends])
             case Named(_, of):
                 return self.term(of)
             case Positive(of):
@@ -167,7 +167,7 @@ def _with_choice(term: Term, bits: Sequence[Atom], on: frozenset[Atom]) -> Term:
     return sum_of((tuple(atom for atom in monomial if atom not in on), c) for monomial, c in items)
 
 
-def _least(values: Sequence[Bound]) -> Bound:
+def least_of(values: Sequence[Bound]) -> Bound:
     """Returns the least of them; one after the other, as they may depend on n."""
     least = values[0]
     for value in values[1:]:
@@ -175,8 +175,9 @@ def _least(values: Sequence[Bound]) -> Bound:
     return least
 
 
-def _most(values: Sequence[Bound]) -> Bound:
-    return -_least([-value for value in values])
+def largest_of(values: Sequence[Bound]) -> Bound:
+    """Returns the largest of them; one after the other, as they may depend on n."""
+    return -least_of([-value for value in values])
 
 
 def _without_distance(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], Fraction]:
@@ -191,19 +192,6 @@ def _without_distance(term: Term) -> tuple[Sequence[tuple[Monomial, Fraction]], 
                 coefficients |= {own: here - apart, monomial: c + apart}
                 total += apart
     return tuple(coefficients.items()), total
-
-
-def smaller(a: Bound, b: Bound) -> Bound:
-    """Returns the smaller of two bounds, one of which is as good as the other."""
-    return a if a < b else b
-
-
-def largest_of(values: Sequence[Bound]) -> Bound:
-    """Returns the largest; one after the other, as they may depend on n."""
-    largest = values[0]
-    for value in values[1:]:
-        largest = max(largest, value)
-    return largest
 
 
 def product(a: Interval, b: Interval) -> Interval:

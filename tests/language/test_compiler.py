@@ -108,6 +108,16 @@ def test_a_square_that_is_not_there_before_is_computed_where_it_is_needed() -> N
     assert gadgets(one, "(read_1)²") == 1
 
 
+@pytest.mark.parametrize("architecture", ["transformer", "rnn"])
+def test_the_square_of_one_register_is_computed_once(architecture: Architecture) -> None:
+    """Whatever it is called: two parts that wrote it into one register would add up."""
+    one, other = "number.back(1).back(1)", "number.back(2)"
+    for first, second in ((one, other), (other, one)):
+        says = f'choose({first} * {first} + {second} * {second} > 3, "yes", "no")'
+        both = Compiled(Written(says, NUMBERS, architecture).program, 3)
+        assert both.slips([*every_text(both.program.texts, 3)]) == []
+
+
 def test_the_square_of_what_is_0_everywhere_is_0() -> None:
     """`c` and a number in one: no unit writes it, so nothing reads it."""
     short = '"a", some(numbers(0, 2)), optional("b"), some("c")'

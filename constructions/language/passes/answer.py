@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 
-from constructions.language.bounds import largest_of, smaller
+from constructions.language.bounds import largest_of, least_of
 from constructions.language.passes.comparisons import comparison, share
 from constructions.language.passes.facts import Facts
 from constructions.language.passes.operations import Need, Ramps, Rule, Saying, Share, Signed, shown
@@ -156,7 +156,7 @@ def signed_of(facts: Facts, answer: Answer, pinned: Collection[Atom]) -> Signed 
         more, less = less, more
     # The product is at most 1 − 1/L or at least 1, but for L times half a step of the share, which is less than h.
     bits = facts.length.bit_length()
-    most = smaller(max(1, facts.bounds.term(factor)[1]), facts.bounds.length)
+    most = least_of([facts.bounds.length, max(1, facts.bounds.term(factor)[1])])
     x = as_term(share(count))
     need = Need("{}, beside 1", (x,), (1 << bits) * most)
     edge = 1 - Fraction(1) / (2 << bits)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from constructions.language.bounds import smaller
+from constructions.language.bounds import least_of
 from constructions.language.passes.facts import Facts
 from constructions.language.passes.operations import Corners, Mean, Need, Ramps, Same, Share, TimesShare
 from constructions.language.program import NotCompiled
@@ -113,7 +113,7 @@ def _compare_shares(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
     # f·x is 1, or 1/L from it; f times the share's half a step is at most 1/slope. Where f is above 1 + m, f·x is past 1 by so
     # much that it is enough for f = 1 + m.
     largest = max(1, facts.bounds.term(factor)[1])
-    most = smaller(largest, smaller(facts.bounds.atom(m[0])[1] + 1, facts.bounds.length))
+    most = least_of([facts.bounds.length, facts.bounds.atom(m[0])[1] + 1, largest])
     needs = (Need("{}, beside 1", (product,), (2 << bits) * most - 1),)
     corners = PLATEAU if is_equal else FALLING if sign == 1 else RISING
     return Ramps("1[{}", (product - 1,), product - 1, corners, 1 << bits + 2, operands=(product,), needs=needs)

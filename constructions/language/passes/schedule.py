@@ -35,6 +35,7 @@ from constructions.language.terms import (
     Count,
     Equal,
     Monomial,
+    Named,
     NumberOf,
     Positive,
     Read,
@@ -85,7 +86,7 @@ class Scheduler:
     """Visits values, each after those that it is made of, and gives each a stage.
 
     embedded: the values that the embedding has. attends, recurs, fed: the blocks that have heads, a recurrence, gadgets. wired: of
-    each value the sum of computed values that it is.
+    each value the sum of computed values that it is. squares: of such a value its square, as it was asked for first.
     """
 
     facts: Facts
@@ -95,6 +96,7 @@ class Scheduler:
     values: dict[Monomial, Step | Same] = field(default_factory=dict)
     stages: dict[Monomial, int] = field(default_factory=dict)
     wired: dict[Monomial, Term] = field(default_factory=dict)
+    squares: dict[Term, Monomial] = field(default_factory=dict)
     needs: list[Need] = field(default_factory=list)
     attends: set[int] = field(default_factory=set)
     recurs: set[int] = field(default_factory=set)
@@ -156,12 +158,7 @@ class Scheduler:
         if value in self.embedded:
             self._note(value, 0)
             return
-        match value:
-            case (Read(of, where) as one, other) if one == other and self._is_before(of * of, self.stage((one,))):
-                # By the same head, so that a certificate knows what it is of.
-                self._same(value, Same((as_term(Read(of * of, where)),)))
-                return
-        operation = expand(self.facts, value)
+        operation = self._known_square(value) or expand(self.facts, value)
         if isinstance(operation, Same):
             self._same(value, operation)
             return
@@ -175,6 +172,21 @@ class Scheduler:
         self._note(value, stage)
         for atom in operation.before if isinstance(operation, Cycle) else ():
             self._note((atom,), stage)
+
+    def _known_square(self, value: Monomial) -> Same | None:
+        """Returns the term that a square is, if its register has one already, or if a head can read it; None for other values."""
+        if len(value) != 2 or value[0] != value[1] or isinstance(value[0], Named):
+            return None
+        stage, of = self.stage(value[:1]), self.wired[value[:1]]
+        if [c for _, c in of.items] == [ONE.constant]:  # one register, which may have several names
+            known = self.squares.setdefault(of, value)
+            if known != value:
+                return Same((Term(((known, ONE.constant),)),))
+        match value[0]:
+            case Read(read, where) if self._is_before(read * read, stage):
+                # By the same head, so that a certificate knows what it is of.
+                return Same((as_term(Read(read * read, where)),))
+        return None
 
     def _same(self, value: Monomial, same: Same) -> int:
         self._demand(same.computed)

@@ -104,6 +104,7 @@ class _Assigner:
     facts: Facts
     names: Mapping[Term, str]
     to: Registers
+    states: set[str] = field(default_factory=set)  # what shift registers keep
 
     def assign(self, step: Step) -> None:
         """Gives a value its register, or registers."""
@@ -122,7 +123,8 @@ class _Assigner:
         match operation:
             case Multiply(kind="square", means=Term() as means):
                 plain, (low, high) = self._plain(operation.operands[0]), self.facts.bounds.atom(value[0])
-                name = squared(plain) if plain else self._own(means, operation.kind)
+                free = plain is not None and squared(plain) not in self.to.largest
+                name = squared(plain) if plain and free else self._own(means, operation.kind)
                 self.to.meanings[name], self.to.largest[name] = means, max(low * low, high * high)
                 return name
             case Attend(means=Term() as means, value=Term() as read):
@@ -156,12 +158,19 @@ class _Assigner:
         return None
 
     def _keep(self, value: Monomial, shift: Shift) -> None:
-        """Names what a shift register keeps after the register that is fed to it; one of another has a name of its own."""
-        plain = self._plain(shift.of)
-        base = plain if plain is not None and register(plain).past is None else self._own(shift.of, "past")
+        """Names what a shift register keeps after the register that is fed to it, if these names are free."""
+        base = self._plain(shift.of)
+        if base is None or register(base).past is not None or self._taken(base, shift.steps):
+            base = self._own(shift.of, "past")
         for i in range(shift.steps + 1):
+            self.states.add(kept(base, i))
             self.to.largest[kept(base, i)] = self.facts.bounds.largest(shift.of)
         self.to.forms[value], self.to.bases[value] = reg(kept(base, shift.steps)), base
+
+    def _taken(self, base: str, steps: int) -> bool:
+        """True if something else has a name that the shift register would have, as the square of what another one keeps."""
+        names = {kept(base, i) for i in range(steps + 1)}
+        return not names.isdisjoint(self.to.largest.keys() - self.states)
 
     def _plain(self, term: Term) -> str | None:
         """Returns the register that a term is, if it is one."""

@@ -50,7 +50,7 @@ class Compiler(Weights):
         output = output_gadgets(facts, schedule, registers, self.embedding(1).registers[:-1], signed)
         last = self.blocks[schedule.depth]
         self.blocks[schedule.depth] = Block(last.heads, (*last.gadgets, *output), last.units)
-        self.needs = {registers.label(need.label, need.shown): need.value for need in schedule.needs}
+        self.needs = {registers.label(need.label, need.terms): need.value for need in schedule.needs}
         self.depth, self.meanings = schedule.depth, registers.meanings
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:

@@ -238,7 +238,7 @@ def a_weight_of_counts(share: bool, name: str, change: int) -> Patch:
 
         def saying_of(known: Facts, leaf: Say | SayNumber) -> Saying:
             saying = right(known, leaf)
-            if isinstance(leaf, SayNumber) and known.counts_in(leaf.number):
+            if isinstance(leaf, SayNumber) and known.has_count(leaf.number):
                 parts = [*saying.parts]
                 up, into = parts[share]
                 parts[share] = up, {**into, name: into.get(name, 0) + change}
@@ -251,13 +251,13 @@ def a_weight_of_counts(share: bool, name: str, change: int) -> Patch:
 
 
 def one_count_too_many(patch: pytest.MonkeyPatch) -> None:
-    right = answer.said_count
+    right = answer.share_to_say
 
-    def said_count(said: Term) -> tuple[Share, Fraction]:
+    def share_to_say(said: Term) -> tuple[Share, Fraction]:
         share, b = right(said)
         return share, b - 1
 
-    patch.setattr(answer, "said_count", said_count)
+    patch.setattr(answer, "share_to_say", share_to_say)
 
 
 def a_default_of(leads: int) -> Patch:
@@ -277,13 +277,13 @@ def what_lies_outside(change: Callable[[Affine], Affine]) -> Patch:
     """Another number taken off of all scores of a head by position."""
 
     def slip(patch: pytest.MonkeyPatch) -> None:
-        right = heads.far_off
+        right = heads.distance_outside
 
-        def far_off(select: Select, registers: Registers) -> Affine | None:
+        def distance_outside(select: Select, registers: Registers) -> Affine | None:
             form = right(select, registers)
             return None if form is None else change(form)
 
-        patch.setattr(heads, "far_off", far_off)
+        patch.setattr(heads, "distance_outside", distance_outside)
 
     return slip
 
@@ -353,7 +353,7 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
     "a cycle of one": (another_cycle(steps=1), {SECOND: WRONG, SIXTH: WRONG, ODD: CERTIFIED}),
     "the last condition alone": (the_last_condition_alone, {WHERE_A: WRONG, KEY: CERTIFIED}),
     "never the other bit": (
-        lambda patch: patch.setattr(Ramps, "negated", property(lambda ramps: ramps)),
+        lambda patch: patch.setattr(Ramps, "negation", property(lambda ramps: ramps)),
         {WHERE_A: WRONG, KEY: WRONG, SIGNED: CERTIFIED},
     ),
     "no margin below 1": (words_by_the_sign(lambda word, edge: round(edge)), {SIGNED: UNCERTIFIED, NOT_MORE: WRONG}),

@@ -13,7 +13,7 @@ from fractions import Fraction
 from constructions.language.bounds import largest_of, least_of
 from constructions.language.passes.comparisons import comparison, share
 from constructions.language.passes.facts import Facts
-from constructions.language.passes.operations import Need, Ramps, Rule, Saying, Share, Signed, shown
+from constructions.language.passes.operations import Need, Ramps, Rule, Saying, Share, Signed, show_form
 from constructions.language.program import NotCompiled
 from constructions.language.terms import (
     ONE,
@@ -57,7 +57,7 @@ def _cases(facts: Facts, answer: Answer, conditions: tuple[Term, ...]) -> list[C
         case SayNumber(number):
             if not facts.has_numbers:
                 raise NotCompiled("a number is said, but no number stands in the texts: name them as a piece")
-            if not facts.counts_in(number):
+            if not facts.has_count(number):
                 facts.require_whole(number, "a number that is said")
             return [(conditions, answer)]
         case Anything():
@@ -73,8 +73,8 @@ def _rule(facts: Facts, conditions: tuple[Term, ...], leaf: Say | SayNumber, pin
             ramps = comparison(facts, atom)
             compared.append(ramps)
             if isinstance(ramps, Ramps) and atom not in pinned and bit in (as_term(atom), ONE - as_term(atom)):
-                late[bit] = ramps if bit == as_term(atom) else ramps.negated
-    if isinstance(leaf, SayNumber) and facts.counts_in(leaf.number):
+                late[bit] = ramps if bit == as_term(atom) else ramps.negation
+    if isinstance(leaf, SayNumber) and facts.has_count(leaf.number):
         late = {}  # a share times what compares shares would be rounded
     return Rule(conditions, saying_of(facts, leaf), tuple(compared), late)
 
@@ -83,7 +83,7 @@ def saying_of(facts: Facts, leaf: Say | SayNumber) -> Saying:
     """Returns the units that say a word or a number, and what they need."""
     if isinstance(leaf, Say):
         return Saying(f"say {leaf.word}", (), (), ((ONE, {leaf.word: 1}),))
-    if facts.counts_in(leaf.number):
+    if facts.has_count(leaf.number):
         return _saying_of_count(facts, leaf.number)
     said = leaf.number
     parts: tuple[tuple[Term, Mapping[str, Number]], ...] = ((said, {NUMBER: 2}), (ONE, {IS_NUMBER: 1}))
@@ -104,7 +104,7 @@ def _needs_of_number(facts: Facts, said: Term) -> tuple[Need, ...]:
 
 
 def _saying_of_count(facts: Facts, number: Term) -> Saying:
-    count, b = said_count(number)
+    count, b = share_to_say(number)
     low, high = facts.lowest, facts.bounds.numbers[1]
     # As x ≤ 1, the least number has 1 − (w − 1)² or more: with (w − 1)² added, it is above all words.
     lift = (low + b - 1) ** 2
@@ -119,16 +119,16 @@ def _saying_of_count(facts: Facts, number: Term) -> Saying:
         (x, {NUMBER: -2 * b, squared(NUMBER): -1, IS_NUMBER: -b * b}),
     ]
     nonzero = tuple((up, {name: weight for name, weight in into.items() if weight}) for up, into in parts)
-    return Saying(f"say {shown(reg('1/{}') - b)}", (x,), (x,), nonzero, needs)
+    return Saying(f"say {show_form(reg('1/{}') - b)}", (x,), (x,), nonzero, needs)
 
 
-def said_count(said: Term) -> tuple[Share, Fraction]:
+def share_to_say(said: Term) -> tuple[Share, Fraction]:
     """Returns 1/(1 + m) and b, where 1 + m − b is said, m a count."""
     ((monomial, factor), *others) = (said - said.constant).items
     if others or len(monomial) != 1 or factor != 1 or said.constant.denominator != 1:
         raise NotCompiled("a count is said alone, or with a whole number added to it")
     if isinstance(monomial[0], Named):
-        count, b = said_count(monomial[0].of)
+        count, b = share_to_say(monomial[0].of)
         return count, b - said.constant
     return share(monomial[0]), 1 - said.constant
 
@@ -145,7 +145,7 @@ def signed_of(facts: Facts, answer: Answer, pinned: Collection[Atom]) -> Signed 
         case _:
             return None
     of = above.of if isinstance(above, Above) and above not in pinned else ZERO
-    counts = [(m[0], c) for m, c in of.items if len(m) == 1 and facts.counts_in(as_term(m[0]))]
+    counts = [(m[0], c) for m, c in of.items if len(m) == 1 and facts.has_count(as_term(m[0]))]
     if above is None or [abs(c) for _, c in counts] != [1]:
         return None
     ((count, sign),) = counts

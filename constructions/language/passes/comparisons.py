@@ -27,13 +27,17 @@ PLATEAU: Corners = ((2, 1), (1, -1), (-1, -1), (-2, 1))  # 1 from −1 to 1, and
 
 def comparison(facts: Facts, atom: Equal | Above) -> Ramps | Same:
     """Returns the units that compare, or the term that the comparison is."""
-    by_counts = facts.counts_in(atom.of) or (facts.attends and facts.sums_in(atom.of))
+    by_counts = facts.has_count(atom.of) or (facts.attends and facts.has_sum(atom.of))
     if isinstance(atom, Equal):
-        return compare_counts(facts, atom, atom.of - atom.value) if by_counts else equal(facts, atom.of, atom.value)
+        return (
+            compare_counts(facts, atom, atom.of - atom.value)
+            if by_counts
+            else compare_values(facts, atom.of, atom.value)
+        )
     return _above_counts(facts, atom) if by_counts else _above(facts, atom.of)
 
 
-def equal(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
+def compare_values(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
     """Returns what is 1 where an integer has this value, and 0 elsewhere."""
     facts.require_whole(of, "==")
     low, high = facts.bounds.term(of)
@@ -44,9 +48,9 @@ def equal(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
     if low > value or high < value:
         return Same((), (of,))
     hat = Ramps(f"1[{{}} = {value}]", (of,), of - value, HAT, operands=(of,), source="Lemma C.3")
-    if low >= value and not facts.sums_in(of):
+    if low >= value and not facts.has_sum(of):
         return replace(hat, slope=-1, corners=((1, 1),))
-    if high <= value and not facts.sums_in(of):
+    if high <= value and not facts.has_sum(of):
         return replace(hat, corners=((1, 1),))
     return hat
 
@@ -63,7 +67,7 @@ def _above(facts: Facts, of: Term) -> Ramps | Same:
 
 def _above_counts(facts: Facts, atom: Above) -> Ramps | Same:
     of = atom.of
-    shares = [m for m, _ in of.items if facts.counts_in(Term(((m, Fraction(1)),)))]
+    shares = [m for m, _ in of.items if facts.has_count(Term(((m, Fraction(1)),)))]
     if of.constant == 1 and len(shares) == 2 and facts.summand(of) is None:  # m + 1 > m': not m' > m
         return Same((ONE - as_term(Above((of - 1) * -1)),))
     return compare_counts(facts, atom, of)
@@ -92,7 +96,7 @@ def compare_counts(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
 def _compare_shares(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
     """Returns units on a number that is 0 or above 0 where `of` is; the label lacks its end."""
     is_equal, bits = isinstance(atom, Equal), facts.length.bit_length()
-    counts = [(m, c) for m, c in of.items if facts.counts_in(Term(((m, Fraction(1)),)))]
+    counts = [(m, c) for m, c in of.items if facts.has_count(Term(((m, Fraction(1)),)))]
     rest = of - Term(tuple(counts))
     alone = all(abs(c) == 1 and len(m) == 1 for m, c in counts)
     signs = sorted(((c, m) for m, c in counts), key=lambda sign: sign[0]) if alone else []

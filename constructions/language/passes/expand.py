@@ -7,7 +7,7 @@ takes a head, or a shift register (C.20); sums take a recurrence (C.21). Sums an
 from __future__ import annotations
 
 from constructions.language.passes.comparisons import comparison
-from constructions.language.passes.facts import COUNT_ALONE, Facts, asked_position, at_start
+from constructions.language.passes.facts import COUNT_ALONE, Facts, asked_position, value_at_start
 from constructions.language.passes.operations import (
     Attend,
     Compare,
@@ -51,7 +51,7 @@ from constructions.language.terms import (
 from constructions.language.values import START
 
 
-def without_doubles(facts: Facts, atoms: Monomial) -> Monomial:
+def remove_doubles(facts: Facts, atoms: Monomial) -> Monomial:
     """Returns a product without second factors that are the same bit: their product is that bit."""
     return tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and facts.is_condition(a)))
 
@@ -83,7 +83,7 @@ def product_of(atoms: Monomial) -> Term:
 def multiply(facts: Facts, atoms: Monomial) -> Operation:
     """Returns the product of the first atom and all others."""
     x, y = as_term(atoms[0]), product_of(atoms[1:])
-    units = _signed(facts, atoms[0], x, y)
+    units = _signed_units(facts, atoms[0], x, y)
     return Multiply((x, y), "product", x * y, units, "({})·({})", (x, y))
 
 
@@ -93,11 +93,11 @@ def _square(facts: Facts, atom: Atom) -> Operation | Same:
         return Same((atom.of * atom.of,))
     if low >= 0 and high <= 0:  # no unit would write its square
         return Same((), (x,))
-    units = _signed(facts, atom, x, x)
+    units = _signed_units(facts, atom, x, x)
     return Multiply((x,), "square", x * x, units, "({})²", (x,), vanishes=True)
 
 
-def _signed(facts: Facts, atom: Atom, x: Term, y: Term) -> tuple[tuple[Term, Term], ...]:
+def _signed_units(facts: Facts, atom: Atom, x: Term, y: Term) -> tuple[tuple[Term, Term], ...]:
     """Returns x·y as units, where x may be above 0, and where it may be below."""
     low, high = facts.bounds.atom(atom)
     return ((x, y),) * bool(high > 0) + ((x * -1, y * -1),) * bool(low < 0)
@@ -153,7 +153,7 @@ def _count(facts: Facts, atom: Count) -> Same:
     """Returns the term that a count equals, where it is one."""
     if (target := asked_position(atom.where)) is not None:
         return Same((as_term(Above(target - 1)) * (ONE - as_term(Above(target - as_term(POSITION)))),))
-    summand = None if facts.attends else facts.summed(atom)
+    summand = None if facts.attends else facts.summand_of(atom)
     if summand is None:
         raise NotCompiled(COUNT_ALONE)
     return Same((as_term(Sum(summand)),))
@@ -181,7 +181,7 @@ def _read(facts: Facts, atom: Atom, value: Term, where: Selection) -> Operation 
         return _back(facts, atom, value, where.steps)
     if isinstance(where, Pick | Closest) and (target := asked_position(where.matching)) is not None:
         # The position that is asked for, from 2 to k, and 1 for any other one.
-        first, here = at_start(value), ONE - as_term(Above(target - as_term(POSITION)))
+        first, here = value_at_start(value), ONE - as_term(Above(target - as_term(POSITION)))
         return Same((as_term(Read(value - first, Nearest(target))) * here + first,))
     return _attend(facts, atom, value, where)
 
@@ -198,7 +198,7 @@ def _back(facts: Facts, atom: Atom, value: Term, steps: int) -> Operation | Same
             return Same((as_term(Read(there, Back(steps + more))) * c,))
         case (((Comb() as comb,), c),) if steps < comb.steps:  # its cycle keeps it
             return Same((as_term(Read(as_term(comb), Back(steps))) * c,), (as_term(comb),))
-    if first := at_start(value):
+    if first := value_at_start(value):
         shifted = value - as_term(IsWord(START)) * first
         is_there = as_term(Equal(as_term(POSITION), ONE.constant * (steps + 1)))
         return Same((as_term(Read(shifted, Back(steps))), is_there * first))

@@ -57,34 +57,34 @@ class Facts:
         """True if sums over all positions are means, as a head has them; else a recurrence has the sums themselves."""
         return self.architecture == "transformer"
 
-    def counts_in(self, term: Term) -> bool:
+    def has_count(self, term: Term) -> bool:
         """True if one of its atoms is a count that is known as a share only, or another name for one."""
         return any(self._is_count(atom) for atom in term.atoms)
 
     def _is_count(self, atom: Atom) -> bool:
         match atom:
             case Count(where):
-                return (self.attends or self.summed(atom) is None) and asked_position(where) is None
+                return (self.attends or self.summand_of(atom) is None) and asked_position(where) is None
             case Named(_, of):
-                return self.counts_in(of)
+                return self.has_count(of)
         return False
 
-    def sums_in(self, term: Term) -> bool:
+    def has_sum(self, term: Term) -> bool:
         """True if one of its atoms is a running sum, or another name for one."""
         return any(
             isinstance(atom, Sum)
             or (isinstance(atom, Count) and asked_position(atom.where) is None)
-            or (isinstance(atom, Named) and self.sums_in(atom.of))
+            or (isinstance(atom, Named) and self.has_sum(atom.of))
             for atom in term.atoms
         )
 
     def is_whole(self, term: Term) -> bool:
         """True if its value is an integer that a register can hold."""
-        return all(is_integer(c) for _, c in term.items) and not self.counts_in(term)
+        return all(is_integer(c) for _, c in term.items) and not self.has_count(term)
 
     def require_whole(self, term: Term, what: str) -> None:
         """Raises NotCompiled for a term that is no integer, or a count that no register holds."""
-        if self.counts_in(term):
+        if self.has_count(term):
             raise NotCompiled(COUNT_ALONE)
         if not self.is_whole(term):
             raise NotCompiled(f"{what} is for integers")
@@ -120,13 +120,13 @@ class Facts:
         for monomial, c in of.items:
             if len(monomial) > 1:
                 return None
-            part = self.summed(monomial[0]) if monomial else as_term(IsWord(START))
+            part = self.summand_of(monomial[0]) if monomial else as_term(IsWord(START))
             if part is None:
                 return None
             summand = summand + part * c
         return summand
 
-    def summed(self, atom: Atom) -> Term | None:
+    def summand_of(self, atom: Atom) -> Term | None:
         """Returns what adds up to the atom over all positions; None if it is no such sum."""
         match atom:
             case Sum(of):
@@ -140,7 +140,7 @@ class Facts:
                 for key, query in where.pairs:
                     plain = self.is_flag(key) and query == ONE
                     summand = summand * (key if plain else is_key(key, query))
-                return summand - as_term(IsWord(START)) * at_start(summand)
+                return summand - as_term(IsWord(START)) * value_at_start(summand)
         return None
 
 
@@ -160,7 +160,7 @@ def known_facts(weights: Weights, *, leading: bool = False) -> Facts:
     )
 
 
-def at_start(term: Term) -> Fraction:
+def value_at_start(term: Term) -> Fraction:
     """Returns the value of a term at position 1, where `<s>` stands."""
     return Fraction(Input(((START, 0),)).value(term, 1))
 

@@ -17,13 +17,13 @@ def gadgets_of(schedule: Schedule, registers: Registers, block: int) -> tuple[Ga
 def _gadget(step: Step, registers: Registers) -> Gadget | None:
     ((name, _),) = [*registers.forms[step.value].terms.items()][:1]
     match step.operation:
-        case Multiply(units=units, label=label, shown=terms, source=source):
+        case Multiply(units=units, label=label, terms=terms, source=source):
             made = (Unit(registers.form(gate), registers.form(up), {name: 1}) for gate, up in units)
             return Gadget(registers.label(label, terms), tuple(made), {}, source)
         case Compare(ramps=ramps):
             made = (Unit(gate, as_affine(1), {name: weight}) for gate, weight in ramp_gates(ramps, registers))
             constants = {name: ramps.constant} if ramps.constant else {}
-            return Gadget(registers.label(ramps.label, ramps.shown), tuple(made), constants, ramps.source)
+            return Gadget(registers.label(ramps.label, ramps.terms), tuple(made), constants, ramps.source)
     return None
 
 

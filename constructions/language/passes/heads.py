@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from constructions.language.passes.operations import Attend, Cycle, Schedule, Select, Shift, Step, shown
+from constructions.language.passes.operations import Attend, Cycle, Schedule, Select, Shift, Step, show_form
 from constructions.language.passes.registers import Registers, linear
 from constructions.language.program import Pin
 from constructions.language.terms import Atom, Back, Best, Closest, Count, Nearest, Pick, Term, as_term
@@ -96,23 +96,23 @@ def make_head(select: Select, register: str, registers: Registers) -> MakesHead:
             return lambda s, reads: single("at the start", is_start, reads, s.gap)
         case Nearest(target):
             w, ww = registers.linear(target), registers.linear(target * target)
-            name = f"at {shown(registers.form(target))}"
-            far = far_off(select, registers)
+            name = f"at {show_form(registers.form(target))}"
+            far = distance_outside(select, registers)
             return lambda s, reads: nearest(name, w, ww, reads, s.gap, far)
         case Pick(_, last):
-            name = f"{'last' if last else 'first'} where {_compared(pairs)}"
+            name = f"{'last' if last else 'first'} where {_show_pairs(pairs)}"
             return lambda s, reads: match_end(name, pairs, reads, s, last=last)
         case Closest(_, target):
             # Of two as near the first is meant: it is the nearer one to a quarter less.
             wanted, wanted_squared = registers.form(target), registers.form(target * target)
             w = linear(wanted - Fraction(1, 4))
             ww = linear(wanted_squared - wanted * Fraction(1, 2) + Fraction(1, 16))
-            name = f"nearest to {shown(wanted)} where {_compared(pairs)}"
+            name = f"nearest to {show_form(wanted)} where {_show_pairs(pairs)}"
             return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s)
     raise TypeError(f"no head is planned for {where}")
 
 
-def far_off(select: Select, registers: Registers) -> Affine | None:
+def distance_outside(select: Select, registers: Registers) -> Affine | None:
     """Returns the square of how far the position that is asked for lies outside of the text; None where that is at most 1."""
     return total(registers.form(as_term(outside)) for outside in select.outside) if select.outside else None
 
@@ -132,8 +132,8 @@ def _share(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], gap: i
     return Head(name, components, reads, "Lemma C.14", equality_needs(pairs), Lookup(sides(pairs), gap))
 
 
-def _compared(pairs: Sequence[Pair]) -> str:
-    return ", ".join(f"{shown(p.key)} = {shown(p.query)}" for p in pairs)
+def _show_pairs(pairs: Sequence[Pair]) -> str:
+    return ", ".join(f"{show_form(p.key)} = {show_form(p.query)}" for p in pairs)
 
 
 def recurrences_of(schedule: Schedule, registers: Registers, block: int) -> tuple[LinearUnit, ...]:
@@ -156,7 +156,7 @@ def _cycle(step: Step, cycle: Cycle, registers: Registers) -> LinearUnit:
     names = [name for atom in (*step.value, *cycle.before) for name in registers.forms[atom,].terms]
     name, feed = names[0], registers.linear(cycle.of)
     if (cycle.steps, cycle.sign) == (1, 1):
-        return running_sum(f"sum of {shown(registers.form(cycle.of))}", feed, name)
+        return running_sum(f"sum of {show_form(registers.form(cycle.of))}", feed, name)
     rows = {name: (reg(names[-1]) * cycle.sign, feed)}
     rows |= {late: (reg(early), Affine()) for early, late in itertools.pairwise(names)}
     return LinearUnit(f"{name}: a cycle of {cycle.steps}, sign {cycle.sign}", rows)

@@ -66,10 +66,10 @@ class Factors(Atom):
 
 @dataclass(frozen=True)
 class Need:
-    """A number that must be less than 2^q. label: what it is, with a `{}` for the form of each of `shown`."""
+    """A number that must be less than 2^q. label: what it is, with a `{}` for the form of each of `terms`."""
 
     label: str
-    shown: tuple[Term, ...]
+    terms: tuple[Term, ...]
     value: Bound
 
 
@@ -101,11 +101,11 @@ class Operation:
 class Ramps:
     """A bit: constant + Σ weight·max(0, (slope·x + corner)·part) over pairs of corner and weight.
 
-    label: what it is, with a `{}` for the form of each of `shown`. steep: whether the slope grows with the length.
+    label: what it is, with a `{}` for the form of each of `terms`. steep: whether the slope grows with the length.
     """
 
     label: str
-    shown: tuple[Term, ...]
+    terms: tuple[Term, ...]
     x: Term
     corners: Corners
     slope: Bound = 1
@@ -118,7 +118,7 @@ class Ramps:
     needs: tuple[Need, ...] = ()
 
     @property
-    def negated(self) -> Ramps:
+    def negation(self) -> Ramps:
         """The other bit."""
         corners = tuple((corner, -weight) for corner, weight in self.corners)
         return replace(self, corners=corners, constant=1 - self.constant)
@@ -137,7 +137,7 @@ class Multiply(Operation):
 
     units: tuple[tuple[Term, Term], ...]
     label: str
-    shown: tuple[Term, ...]
+    terms: tuple[Term, ...]
     source: str = "Lemma C.1"
 
 
@@ -186,10 +186,10 @@ class Shift(Operation):
 
 @dataclass(frozen=True)
 class Saying:
-    """Units that say a word or a number: each `up` is added to registers, so often. label, shown: as of ramps."""
+    """Units that say a word or a number: each `up` is added to registers, so often. label, terms: as of ramps."""
 
     label: str
-    shown: tuple[Term, ...]
+    terms: tuple[Term, ...]
     operands: tuple[Term, ...]
     parts: tuple[tuple[Term, Mapping[str, Number]], ...]
     needs: tuple[Need, ...] = ()
@@ -252,7 +252,7 @@ class Schedule:
         return blocks
 
 
-def shown(form: Affine) -> str:
+def show_form(form: Affine) -> str:
     """Returns a form for people; its registers alone where a number in it depends on n."""
     plain = all(type(c) is Fraction for c in (form.constant, *form.terms.values()))
     return str(form) if plain else f"a form of n, {', '.join(form.terms)}"

@@ -59,4 +59,4 @@ def say(
         for gate, times in gates
         for up, into in saying.parts
     )
-    return Gadget(registers.label(saying.label, saying.shown), units, constants)
+    return Gadget(registers.label(saying.label, saying.terms), units, constants)

@@ -20,7 +20,7 @@ from constructions.language.passes.operations import (
     Shift,
     Step,
     TimesShare,
-    shown,
+    show_form,
 )
 from constructions.language.terms import POSITION as OWN
 from constructions.language.terms import Back, IsNumber, IsWord, Monomial, NumberOf, Read, Term, as_term
@@ -56,7 +56,7 @@ class Registers:
 
     def label(self, text: str, terms: tuple[Term, ...]) -> str:
         """Returns a text with the forms of these terms, each in place of a `{}`."""
-        return text.format(*(shown(self.form(term)) for term in terms)) if terms else text
+        return text.format(*(show_form(self.form(term)) for term in terms)) if terms else text
 
     def reach(self, form: Affine, *, above: bool = False) -> Bound:
         """Returns the most that a form, and each sum of some of its terms, comes to, up to a sign; the constant is added last.
@@ -160,14 +160,14 @@ class _Assigner:
     def _keep(self, value: Monomial, shift: Shift) -> None:
         """Names what a shift register keeps after the register that is fed to it, if these names are free."""
         base = self._plain(shift.of)
-        if base is None or register(base).past is not None or self._taken(base, shift.steps):
+        if base is None or register(base).past is not None or self._clashes(base, shift.steps):
             base = self._own(shift.of, "past")
         for i in range(shift.steps + 1):
             self.states.add(kept(base, i))
             self.to.largest[kept(base, i)] = self.facts.bounds.largest(shift.of)
         self.to.forms[value], self.to.bases[value] = reg(kept(base, shift.steps)), base
 
-    def _taken(self, base: str, steps: int) -> bool:
+    def _clashes(self, base: str, steps: int) -> bool:
         """True if something else has a name that the shift register would have, as the square of what another one keeps."""
         names = {kept(base, i) for i in range(steps + 1)}
         return not names.isdisjoint(self.to.largest.keys() - self.states)
@@ -185,7 +185,7 @@ class _Assigner:
         if name is None or name in taken:
             base = name or kind
             name = next(f"{base}_{i}" for i in range(1, len(taken) + 2) if f"{base}_{i}" not in taken)
-        count = term is None or self.facts.counts_in(term)
+        count = term is None or self.facts.has_count(term)
         self.to.largest[name] = 1 if term is None or count else self.facts.bounds.largest(term)
         if term is not None and not count and self.facts.bounds.term(term)[0] >= 0:
             self.to.positive.add(name)

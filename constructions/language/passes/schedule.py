@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from constructions.language.passes.expand import expand, without_doubles
+from constructions.language.passes.expand import expand, remove_doubles
 from constructions.language.passes.facts import Facts
 from constructions.language.passes.operations import (
     Attend,
@@ -76,7 +76,7 @@ def pinned_atom(pin: Pin) -> tuple[Atom, Pin]:
     raise NotCompiled("what can be pinned is a value that is read or counted, or a comparison")
 
 
-def feeds_after(stage: int) -> int:
+def next_feed(stage: int) -> int:
     """Returns the block of the first feed-forward after a stage."""
     return stage // 2 + 1
 
@@ -106,7 +106,7 @@ class Scheduler:
         self, rules: tuple[Rule, ...], signed: Signed | None
     ) -> tuple[int, tuple[tuple[Rule, Term | None], ...]]:
         """Visits all that is said; returns the block of the output, and of each rule the comparison that is made there."""
-        least = feeds_after(self._demand(signed.saying.operands, signed.saying.needs)) if signed else 1
+        least = next_feed(self._visit(signed.saying.operands, signed.saying.needs)) if signed else 1
         stages = [self._stage_of_rule(rule) for rule in rules]
         lasts = [self._last(rule) for rule in rules]
         blocks = (self._block(rule, stage, last) for rule, stage, last in zip(rules, stages, lasts, strict=True))
@@ -114,7 +114,7 @@ class Scheduler:
         said = []
         for rule, stage, last in zip(rules, stages, lasts, strict=True):
             late = last if self._block(rule, stage) > block else None
-            self._demand(bit for bit in rule.conditions if bit != late)
+            self._visit(bit for bit in rule.conditions if bit != late)
             said.append((rule, late))
         return block, tuple(said)
 
@@ -122,24 +122,24 @@ class Scheduler:
         """Visits what a rule is made of; returns the stage after which all of it is there but late comparisons."""
         for compared in rule.compared:
             if isinstance(compared, Ramps):
-                self._demand(compared.operands, compared.needs)
+                self._visit(compared.operands, compared.needs)
             else:
-                self._demand((*compared.computed, *compared.terms))
-        ready = self._demand(bit for bit in rule.conditions if bit not in rule.late)
-        return max(ready, self._demand(rule.saying.operands, rule.saying.needs))
+                self._visit((*compared.computed, *compared.terms))
+        ready = self._visit(bit for bit in rule.conditions if bit not in rule.late)
+        return max(ready, self._visit(rule.saying.operands, rule.saying.needs))
 
     def _last(self, rule: Rule) -> Term | None:
         """Returns the comparison of what is there last. Beside other conditions a steep one takes more digits."""
         late = [bit for bit, ramps in rule.late.items() if not ramps.steep or len(rule.conditions) == 1]
-        return max(late, key=lambda bit: self._demand(rule.late[bit].operands), default=None)
+        return max(late, key=lambda bit: self._visit(rule.late[bit].operands), default=None)
 
     def _block(self, rule: Rule, stage: int, last: Term | None = None) -> int:
         """Returns the first block whose feed-forward can say it. last: a comparison that is made there, and not before."""
-        ready = {bit: self._demand(ramps.operands) for bit, ramps in rule.late.items()}
-        stages = (at if bit == last else 2 * feeds_after(at) for bit, at in ready.items())
-        return feeds_after(max(stage, *stages, 0))
+        ready = {bit: self._visit(ramps.operands) for bit, ramps in rule.late.items()}
+        stages = (at if bit == last else 2 * next_feed(at) for bit, at in ready.items())
+        return next_feed(max(stage, *stages, 0))
 
-    def _demand(self, terms: Iterable[Term], needs: Iterable[Need] = ()) -> int:
+    def _visit(self, terms: Iterable[Term], needs: Iterable[Need] = ()) -> int:
         """Visits terms in order; returns the stage after which all of them are there."""
         stage = max((self.stage(value) for term in terms for value, _ in term.items if value), default=0)
         self.needs += needs
@@ -148,7 +148,7 @@ class Scheduler:
     def stage(self, value: Monomial) -> int:
         """Visits a value; returns the stage after which it is there."""
         if value not in self.stages:
-            plain = without_doubles(self.facts, value)
+            plain = remove_doubles(self.facts, value)
             if plain != value:
                 return self._same(value, Same((Term(((plain, ONE.constant),)),)))
             self._compute(value)
@@ -163,7 +163,7 @@ class Scheduler:
             self._same(value, operation)
             return
         needs = operation.ramps.needs if isinstance(operation, Compare) else ()
-        ready = self._demand(operation.operands, needs)
+        ready = self._visit(operation.operands, needs)
         if operation.vanishes and self._sum(operation.operands[0]) == ZERO:  # nothing would feed it
             self._same(value, Same(()))
             return
@@ -183,14 +183,14 @@ class Scheduler:
             if known != value:
                 return Same((Term(((known, ONE.constant),)),))
         match value[0]:
-            case Read(read, where) if self._is_before(read * read, stage):
+            case Read(read, where) if self._stands_before(read * read, stage):
                 # By the same head, so that a certificate knows what it is of.
                 return Same((as_term(Read(read * read, where)),))
         return None
 
     def _same(self, value: Monomial, same: Same) -> int:
-        self._demand(same.computed)
-        stage = self._demand(same.terms)
+        self._visit(same.computed)
+        stage = self._visit(same.terms)
         if value not in self.stages:  # as what a cycle keeps is, when the cycle is there
             self.values[value] = same
             self.stages[value], self.wired[value] = stage, self._sum(*same.terms)
@@ -206,18 +206,18 @@ class Scheduler:
             total = total + (self.wired[value] * c if value else c)
         return total
 
-    def _is_before(self, term: Term, stage: int) -> bool:
+    def _stands_before(self, term: Term, stage: int) -> bool:
         """True if all products that a term is made of are there before this stage, and need no units more."""
-        return all(self._is_there(value) for value, _ in term.items) and self._demand([term]) < stage
+        return all(self._is_there(value) for value, _ in term.items) and self._visit([term]) < stage
 
     def _is_there(self, value: Monomial) -> bool:
         """True if a product is computed already, or read from where it is."""
-        value = without_doubles(self.facts, value)
+        value = remove_doubles(self.facts, value)
         match value:
             case () | (NumberOf(), NumberOf()):
                 return True
             case (Read(of, _) as one, other) if one == other:
-                return self._is_before(of * of, self.stage((one,)))
+                return self._stands_before(of * of, self.stage((one,)))
         return value in self.stages
 
     # Blocks
@@ -235,7 +235,7 @@ class Scheduler:
                     block += 1
                 self.recurs.add(block)
                 return block, 2 * block - 1
-        block = self._pinned(feeds_after(ready), operation.pin)
+        block = self._pin_block(next_feed(ready), operation.pin)
         self.fed.add(block)
         return block, 2 * block
 
@@ -247,12 +247,12 @@ class Scheduler:
         block = (ready + 1) // 2 + 1
         while block in self.recurs:
             block += 1
-        block = self._pinned(block, pin)
+        block = self._pin_block(block, pin)
         if block in self.recurs:
             raise NotCompiled(f"a head is pinned to block {block}, which has a recurrence")
         return block
 
-    def _pinned(self, block: int, atom: Atom | None) -> int:
+    def _pin_block(self, block: int, atom: Atom | None) -> int:
         """Returns the block of what can stand in this one, or later: the one that it is pinned to, if any."""
         pin = self.pins.get(atom) if atom is not None else None
         if atom is None or pin is None:

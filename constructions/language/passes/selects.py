@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constructions.language.passes.facts import Facts, at_start, is_key
+from constructions.language.passes.facts import Facts, is_key, value_at_start
 from constructions.language.passes.operations import Outside, Select
 from constructions.language.program import NotCompiled
 from constructions.language.terms import (
@@ -55,10 +55,10 @@ def keys(facts: Facts, matching: Matching) -> tuple[tuple[Term, Term], ...]:
     """Returns keys and queries, moved so that `<s>` has the key 0."""
     moved = []
     for key, query in matching.pairs:
-        if query.is_constant and (facts.counts_in(key) or facts.sums_in(key)):
+        if query.is_constant and (facts.has_count(key) or facts.has_sum(key)):
             # A bit: a share is no key, and a sum has more digits.
             key, query = is_key(key, query), ONE
-        origin = at_start(key)
+        origin = value_at_start(key)
         moved.append((key - origin, query - origin))
     for side in (side for pair in moved for side in pair):
         facts.require_whole(side, "a key")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from constructions.language.passes.answer import said_count
+from constructions.language.passes.answer import share_to_say
 from constructions.language.program import NotCompiled
 from constructions.language.values import number, select
 from constructions.language.weights import NUMBER
@@ -58,8 +58,8 @@ def test_two_words_are_told_apart_by_a_sign() -> None:
 def test_a_count_is_said_with_a_whole_number_added() -> None:
     count = select(number, number).count()
     for added in (-2, 0, 3):
-        share, b = said_count((count.named("often") + added).term)
+        share, b = share_to_say((count.named("often") + added).term)
         assert (share.count, b) == (next(iter(count.term.atoms)), 1 - added)
     for no_count in (count * 2, count + Fraction(1, 2), count + number, count * number):
         with pytest.raises(NotCompiled, match="a count is said alone"):
-            said_count(no_count.term)
+            share_to_say(no_count.term)

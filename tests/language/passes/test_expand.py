@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 
 from constructions.language.interpreter import Input
 from constructions.language.passes.comparisons import comparison
-from constructions.language.passes.expand import expand, without_doubles
+from constructions.language.passes.expand import expand, remove_doubles
 from constructions.language.passes.operations import Compare, Factors, Multiply, Ramps, Same
 from constructions.language.terms import Above, Equal, IsWord, NumberOf, Position, as_term
 from constructions.language.values import number
@@ -64,8 +64,8 @@ def test_the_numbers_of_a_product_are_multiplied_before_its_bits() -> None:
 
 def test_a_bit_times_itself_is_that_bit() -> None:
     facts, word = passed(THREE).facts, IsWord("<s>")
-    assert without_doubles(facts, (word, word)) == (word,)
-    assert without_doubles(facts, (NumberOf(), NumberOf())) == (NumberOf(), NumberOf())
+    assert remove_doubles(facts, (word, word)) == (word,)
+    assert remove_doubles(facts, (NumberOf(), NumberOf())) == (NumberOf(), NumberOf())
 
 
 def test_a_comparison_that_never_holds_is_0_and_one_of_a_bit_is_the_bit() -> None:

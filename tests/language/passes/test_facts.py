@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from constructions.language.passes.facts import asked_position, at_start
+from constructions.language.passes.facts import asked_position, value_at_start
 from constructions.language.program import NotCompiled
 from constructions.language.terms import Count, Term, as_term
 from constructions.language.values import number, position, running_sum, select, word
@@ -29,7 +29,7 @@ def check(one: Passed) -> None:
             if summand is not None:
                 assert sum(value_of(summand, text, j) for j in range(1, k + 1)) == due, value
             if k == 1:
-                assert at_start(value) == due
+                assert value_at_start(value) == due
 
 
 @pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
@@ -47,8 +47,8 @@ def test_a_count_is_whole_where_a_recurrence_has_it() -> None:
     rare = select(word("a")).count().term
     for architecture, whole in (("transformer", False), ("rnn", True), ("hybrid", True)):
         facts = Passed(Written('"yes"', 'some(words("a", "b"))', architecture).program).facts  # type: ignore[arg-type]
-        assert (facts.counts_in(rare), facts.is_whole(rare)) == (not whole, whole)
-        assert facts.sums_in(rare)
+        assert (facts.has_count(rare), facts.is_whole(rare)) == (not whole, whole)
+        assert facts.has_sum(rare)
         assert facts.summand(rare + running_sum(word("b")).term - 1) is not None
         assert facts.summand(rare * as_term(2) * rare) is None
 
@@ -64,7 +64,7 @@ def test_a_count_of_one_position_is_no_count() -> None:
     (atom,) = select(position, 3).count().term.atoms
     assert isinstance(atom, Count)
     assert asked_position(atom.where) == as_term(3)
-    assert not passed(LATER).facts.counts_in(as_term(atom))
+    assert not passed(LATER).facts.has_count(as_term(atom))
     (other,) = COUNT.term.atoms
     assert isinstance(other, Count)
     assert asked_position(other.where) is None

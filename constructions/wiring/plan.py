@@ -174,8 +174,8 @@ def refuse_clashes(embedding: Embedding, blocks: Sequence[BlockPlan]) -> None:
                     f"{place} writes register {taken[0]!r}, which is that of a word, of a family or of the position"
                 )
         for i, (place, part, written) in enumerate(parts):
-            for other, same, _ in parts[:i]:
-                if written and _content(part) == _content(same):
+            for other, same, its in parts[:i]:
+                if written and written == its and _content(part) == _content(same):
                     raise ValueError(f"{place} is the same as {other}: it would count twice")
     _refuse_double_constants(embedded, blocks)
 

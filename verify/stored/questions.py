@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from constructions.language.terms import Atom, Term
@@ -59,6 +60,13 @@ def texts_of(model: Model, texts: TokenAutomaton) -> str:
 
 def canonical(value: object) -> str:
     """Writes a value so that two texts are the same only if the values are equal. Raises TypeError for an unknown kind."""
+    kind = type(value)
+    if kind is str:  # most values are one of these; to ask what a value is an instance of takes longer
+        return json.dumps(value)
+    if kind is int:
+        return str(value)
+    if kind is tuple or kind is list:
+        return f"[{' '.join(map(canonical, value))}]"
     if isinstance(value, Term | Atom):
         return value.order
     if isinstance(value, Enum):
@@ -71,18 +79,26 @@ def canonical(value: object) -> str:
         return json.dumps(str(value))
     if isinstance(value, Polynomial):
         return f"{{{' '.join(sorted(_pairs(value.terms)))}}}"
+    if is_dataclass(value):
+        pairs = [(name, getattr(value, name), is_always) for name, is_always in _fields(kind)]
+        parts = [f"{name}={canonical(one)}" for name, one, is_always in pairs if one or is_always]
+        return f"{kind.__name__}({' '.join(parts)})"
     if isinstance(value, Mapping):
         return f"{{{' '.join(sorted(_pairs(value)))}}}"
     if isinstance(value, AbstractSet):
         return f"{{{' '.join(sorted(map(canonical, value)))}}}"
     if isinstance(value, tuple | list):
         return f"[{' '.join(map(canonical, value))}]"
-    if is_dataclass(value):
-        pairs = [(field, getattr(value, field.name)) for field in fields(value)]
-        # What most values lack is left out of them, so that documents from before it stay as they are.
-        parts = [f"{field.name}={canonical(one)}" for field, one in pairs if one or "said" not in field.metadata]
-        return f"{type(value).__name__}({' '.join(parts)})"
     raise TypeError(f"no text for {type(value).__name__}")
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """Returns the fields of a dataclass, and which of them are always written.
+
+    What most values lack is left out of them, so that documents from before it stay as they are.
+    """
+    return tuple((field.name, "said" not in field.metadata) for field in fields(kind))
 
 
 def _pairs(items: Mapping[Any, object]) -> Iterator[str]:

@@ -275,9 +275,7 @@ class Facts:
                 continue
             ends = c, c
             for a in monomial:
-                mine = self._atom(a)
-                products = [x * y for x in ends for y in mine]
-                ends = min(products), max(products)
+                ends = _product(ends, self._atom(a))
             if len(monomial) > 1 and len(set(monomial)) == 1 and len(monomial) % 2 == 0:  # a square
                 ends = (max(ends[0], Fraction(0)), ends[1]) if c > 0 else (ends[0], min(ends[1], Fraction(0)))
             low, high = low + ends[0], high + ends[1]
@@ -297,7 +295,7 @@ class Facts:
         if a not in self.known:
             low, high = self._fresh(a)
             least, most = self.given.get(a, (low, high))
-            self.known[a] = max(low, least), min(high, most)
+            self.known[a] = (max(low, least), min(high, most)) if a in self.given else (low, high)
         return self.known[a]
 
     def _fresh(self, a: Atom) -> Interval:
@@ -503,3 +501,14 @@ class Facts:
 
 def _meet(one: Interval, other: Interval) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
+
+
+def _product(one: Interval, other: Interval) -> Interval:
+    """Returns the bounds of the products of two intervals."""
+    if (
+        one[0] is one[1] and type(one[0]) is type(other[0]) is type(other[1]) is Fraction
+    ):  # a coefficient: two products, not four
+        low, high = one[0] * other[0], one[0] * other[1]
+        return (low, high) if low <= high else (high, low)
+    products = [x * y for x in one for y in other]
+    return min(products), max(products)

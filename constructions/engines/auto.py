@@ -1,53 +1,52 @@
 """Decoding by the engine that is likely to be the fastest. All engines give the same bits, so this is a choice of time alone.
 
 Each engine's time is estimated from what is known before a run: how many numbers `reference` multiplies (the weights that are not
-0 at each token, and at each head the keys so far), how many runs over the sequence `indexed` and `dense` need (one where a guess of
-the answer is right, without a guess one for each token), and whether the code of `incremental` has been compiled before. The least
-estimate wins:
+0 at each token, and at each head the keys so far), and how many runs over the sequence `indexed` and `dense` need: one where a
+guess of the answer is right, without a guess one for each token. The least estimate wins:
 
 - a short run goes to `reference`, which needs no preparation and records flags;
-- a long one behind a guess goes to `indexed`, or to `dense` in floating point, where `indexed` has no certificates;
-- a long one without a guess goes to `incremental` if the arithmetic is one that it compiles, fused fixed point;
-- so does a very long one behind a guess, if it is said what the heads look up: then decoding is faster than any check of a guess.
+- a long one after a guess goes to `indexed`, or to `dense` in floating point, where `indexed` has no certificates;
+- a long one without a guess goes to `incremental`, if it is said what the heads look up, under fused fixed point;
+- so does a very long one after a guess: then decoding is faster than any check of a guess.
 
-A guess may turn out to be wrong: what follows the first other token is decoded by the fastest without a guess. A recurrence takes
-each engine the same time at each token, as one more matrix does.
+A guess may turn out to be wrong, and lookups may not decide a run: what follows is decoded by the fastest of the others. A
+recurrence takes each engine the same time at each token, as one more matrix does.
 """
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from constructions.engines.decoding import DECODERS, IndexedRuns, decode_by_lookups, decode_with_guess
-from constructions.engines.protocol import Asked, Decoded, no_response
+from constructions.engines.protocol import Asked, Decoded
 from constructions.layers import Transformer, block_arrays
-from precision.format import Arithmetic, Rounding
+from precision.format import Arithmetic, Discipline, Rounding
 
 # Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
 PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each head
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
-LOADING, COMPILING = 0.4, 20.0  # of `incremental`: once, from its cache or not
-PER_WEIGHT = 3e-8  # of `incremental`: each weight at each token
-WRITING, PER_LOOKUP = (
-    2.0,
-    3e-9,
-)  # of `incremental` by lookups: once, which includes the compiler; each weight at each token
+WRITING, PER_LOOKUP = 2.0, 3e-9  # of `incremental`: once, which includes the compiler; each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
 def decode_by_auto(asked: Asked) -> Decoded:
     """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
-    if name == "incremental" and asked.guess and asked.respond is no_response:
+    if name == "incremental":
         produced, ended = decode_by_lookups(asked)
         if ended:
             return Decoded(produced, None, name)
         unsaid = replace(asked.model, said=None)
+        if not asked.guess:
+            rest = asked.after(produced)
+            decoded = DECODERS[choose(unsaid, asked.arithmetic, len(rest.prompt), rest.limit, 0)](rest)
+            return replace(decoded, produced=[*produced, *decoded.produced])
         name = choose(unsaid, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
     if name != "indexed" or not asked.guess:
         return DECODERS[name](asked)
@@ -74,17 +73,31 @@ def decode_by_auto(asked: Asked) -> Decoded:
 
 def _token_by_token(name: str, asked: Asked) -> Callable[[int], int] | None:
     """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
-    if name == "incremental":
-        from constructions.engines.incremental import IncrementalDecoder, compiled_machine
+    if name not in ("reference", "incremental"):
+        return None
+    from constructions.engines.reference import ReferenceEngine
 
-        if compiled_machine(asked.arithmetic) is not None:
-            return IncrementalDecoder(asked.model, asked.arithmetic, beyond=asked.beyond).append
-    if name in ("reference", "incremental"):
-        from constructions.engines.reference import ReferenceEngine
-
-        engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
+    engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
+    if name == "reference":
         return lambda token: engine.append(token).next_token
-    return None
+    from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+
+    read: list[int] = []
+    decoder: LookupDecoder | None = None
+    with suppress(NotCovered):
+        decoder = LookupDecoder(asked.model, asked.arithmetic, len(asked.prompt) + asked.limit, beyond=asked.beyond)
+
+    def append(token: int) -> int:
+        nonlocal decoder
+        read.append(token)
+        if decoder is not None:
+            try:
+                return decoder.append(token)
+            except GaveUp:
+                decoder = None
+        return [engine.append(one).next_token for one in read[engine.length :]][-1]
+
+    return append
 
 
 def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int) -> str:
@@ -105,12 +118,11 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
         seconds["indexed"] = runs * (PER_RUN + PER_PLACE * (len(heads) + 1) * length)
     elif importlib.util.find_spec("torch"):
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
-    from constructions.engines.incremental import is_cached, is_compiled, limbs_needed
-
-    if is_compiled(arithmetic) and importlib.util.find_spec("numba"):
-        seconds["incremental"] = (
-            LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING
-        ) + PER_WEIGHT * weights * length
-        if model.said is not None and arithmetic.rounding is Rounding.NEAREST_EVEN:
-            seconds["incremental"] = min(seconds["incremental"], WRITING + PER_LOOKUP * weights * length)
+    if (
+        model.said is not None
+        and fmt.is_fixed_point
+        and arithmetic.discipline is Discipline.FUSED
+        and arithmetic.rounding is Rounding.NEAREST_EVEN
+    ):
+        seconds["incremental"] = WRITING + PER_LOOKUP * weights * length
     return min(seconds, key=lambda name: seconds[name])

@@ -1,6 +1,6 @@
 """Greedy decoding by each engine.
 
-`reference` and `incremental` decode token by token. The others run a whole sequence at once, so a guess of the answer is fed behind
+`reference` and `incremental` decode token by token. The others run a whole sequence at once, so a guess of the answer is fed after
 the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same tokens, and
 it goes on from there.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -46,25 +45,16 @@ def decode_by_reference(asked: Asked) -> Decoded:
 
 
 def decode_by_incremental(asked: Asked) -> Decoded:
-    """Token by token: by what the heads look up; what that does not decide, with an index over the keys of each head where that is
-    compiled, else by the reference engine.
-    """
-    from constructions.engines.incremental import IncrementalDecoder, compiled_machine
-
-    if compiled_machine(asked.arithmetic) is None:
-        return replace(decode_by_reference(asked), recorded=None, engine="incremental")
+    """Token by token: by what the heads look up; what that does not decide, by the reference engine."""
     produced, ended = decode_by_lookups(asked)
-    if ended:
-        return Decoded(produced, None, "incremental")
-    decoder = IncrementalDecoder(asked.model, asked.arithmetic, beyond=asked.beyond)
-    text, limit = [*asked.prompt, *produced], asked.limit - len(produced)
-    produced = produced + decoder.decode(text, asked.stop, limit, respond=asked.respond, tick=asked.tick)
-    return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))
+    if not ended:
+        produced += decode_by_reference(asked.after(produced)).produced
+    return Decoded(produced, None, "incremental")
 
 
 def decode_by_lookups(asked: Asked) -> tuple[list[int], bool]:
     """Returns the new tokens that lookups decide, and whether these are all."""
-    from constructions.engines.lookup import GaveUp, LookupDecoder, NotCovered
+    from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
         most = len(asked.prompt) + asked.limit

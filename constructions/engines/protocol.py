@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,10 @@ class Asked:
     def __post_init__(self) -> None:
         if not len(self.prompt):
             raise IndexError("a prompt needs at least one token")
+
+    def after(self, produced: Sequence[int]) -> Asked:
+        """Returns what is still to be decoded after these new tokens."""
+        return replace(self, prompt=[*self.prompt, *produced], limit=self.limit - len(produced), guess=())
 
     def draft(self, behind: int = 0) -> Sequence[int]:
         """What is fed of the guess behind so many new tokens: not its last token, and no more than the model may read."""

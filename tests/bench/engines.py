@@ -125,10 +125,6 @@ def measure(task: Task, engine: str, n: int) -> dict[str, float]:
     run = _runner(engine, problem)
     if engine.startswith("dense"):  # its threads and the device: outside the measurement
         _runner(engine, task.make(4, 1))()
-    if engine == "incremental":  # the compiler
-        from constructions.engines.incremental import IncrementalDecoder
-
-        IncrementalDecoder(problem.model, problem.arithmetic)
     walls, busy = list[float](), list[float]()
     while len(busy) < RUNS and (not busy or busy[0] < SHORT):
         start, used = time.perf_counter(), time.process_time()

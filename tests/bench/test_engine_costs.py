@@ -1,11 +1,8 @@
-"""What flags cost the dense engine, and what compiling costs the incremental one. Prints figures; asserts nothing about time."""
+"""What flags cost the dense engine. Prints figures; asserts nothing about time."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import time
 
 import pytest
@@ -32,12 +29,3 @@ def test_flags(discipline, capsys):
             f"\nIsTree n = 100, {discipline.value}, {len(tokens)} tokens: {seconds[0]:.2f} s of processor time, "
             f"{seconds[1]:.2f} s with flags"
         )
-
-
-def test_compiling(tmp_path, capsys):
-    """For one number of limbs, into an empty cache."""
-    command = [sys.executable, "-m", "constructions.istree", "--edges", "1-2,2-3", "--engine", "incremental"]
-    start = time.perf_counter()
-    subprocess.run(command, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, check=True, capture_output=True)
-    with capsys.disabled():
-        print(f"\nA small run by `incremental` that compiles first: {time.perf_counter() - start:.1f} s")

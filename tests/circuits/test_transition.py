@@ -23,7 +23,7 @@ from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
 from circuits.transition import of_circuit, of_python
 from constructions.engines import indexed
-from constructions.engines.lookup import LookupDecoder
+from constructions.engines.incremental import LookupDecoder
 from tests.circuits.brought import SAID, SOURCE, bring, draw, latch_said
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from constructions import counting, index, ngram, recall
 from constructions.engines import ENGINES, Asked, dense, find_engine, indexed, reference
-from constructions.engines.incremental import IncrementalDecoder
+from constructions.engines.incremental import LookupDecoder
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER
 from constructions.layers import BeyondBound, Transformer
@@ -42,7 +42,7 @@ def _by_reference(model: Transformer, arithmetic: Arithmetic, tokens: list[int],
 
 
 def _appended(model: Transformer, arithmetic: Arithmetic, tokens: list[int], beyond: bool) -> object:
-    engine = IncrementalDecoder(model, arithmetic, beyond=beyond)
+    engine = LookupDecoder(model, arithmetic, len(tokens), beyond=beyond)
     return [engine.append(token) for token in tokens]
 
 

@@ -34,7 +34,9 @@ def test_the_result_counts_them_by_block_and_head():
     arguments = (wired.model, wired.arithmetic, wired.tokens(question.words()), set(), 1)
     assert find_engine("indexed")(Asked(*arguments, guess=wired.tokens(["FAILED"]))).uncertified == {(3, 0): READ}
     assert decode_by_reference(Asked(*arguments)).uncertified == {}
-    assert find_engine("incremental")(Asked(*arguments)).uncertified == {}  # not compiled, so no certificates
+    assert (
+        find_engine("incremental")(Asked(*arguments)).uncertified == {}
+    )  # of what lookups do not decide the definition does
 
 
 def test_few_heads_are_named(capsys):

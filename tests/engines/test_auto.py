@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, auto, decode_by_reference, find_engine, incremental
+from constructions.engines import Asked, auto, decode_by_reference, find_engine
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -44,13 +44,9 @@ def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
     assert choose(MODEL, arithmetic, prompt, limit, guess) == name
 
 
-def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
-    unsaid = replace(MODEL, said=None)
-    monkeypatch.setattr(incremental, "is_cached", lambda limbs: False)
-    assert choose(unsaid, FUSED, 300, 100, 0) == "reference"
-    assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"  # what is said of heads is compiled in a second
-    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
-    assert choose(unsaid, FUSED, 300, 100, 0) == "incremental"
+def test_what_nobody_said_is_not_looked_up():
+    assert choose(replace(MODEL, said=None), FUSED, 300, 100, 0) == "reference"
+    assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
 
 
 def test_a_guess_is_checked_where_lookups_do_not_decide():
@@ -78,16 +74,14 @@ def test_a_guess_is_checked_where_lookups_do_not_decide():
         ([(1000, 2**i, 0) for i in range(16)], ["indexed", "incremental"]),
     ],
 )
-def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names, monkeypatch):
+def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names):
     """As the whole grows, with a guess and without, as the prompt grows, or what is written."""
-    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
     chosen = [choose(MODEL, FUSED, *run) for run in runs]
     assert [name for name, _ in itertools.groupby(chosen)] == names
 
 
-def test_the_choice_depends_on_the_model(monkeypatch):
-    """Three runs of `indexed` over nine heads take longer than each weight at each token, those over one head do not."""
-    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
+def test_the_choice_depends_on_the_model():
+    """Many runs of `indexed` over nine heads take longer than each weight at each token, those over one head do not."""
     machine = hybrid.Hybrid(find("bb2").machine).build(20).model
     assert [choose(model, FUSED, 100_000, 3, 0) for model in (MODEL, machine)] == ["incremental", "indexed"]
 
@@ -116,8 +110,8 @@ def test_the_result_names_the_engine_that_decoded():
     behind=st.sampled_from(("reference", "indexed", "incremental")),
 )
 @settings(max_examples=40, deadline=None)
-def test_behind_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, behind):
-    """`indexed` by itself, and `auto`, behind whose wrong guess any engine goes on."""
+def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, behind):
+    """`indexed` by itself, and `auto`, after whose wrong guess any engine goes on."""
     if rng.random() < 0.3:
         case = match_like(rng, longest=5)
     else:

@@ -7,9 +7,8 @@ import random
 import pytest
 
 from constructions.engines import indexed
-from constructions.engines.incremental import IncrementalDecoder
 from constructions.istree import lean
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, expected_answer
 from precision.format import Discipline
 from tests.engines.agreement import agree
 from tests.engines.cases import Case, graph_tokens
@@ -28,19 +27,6 @@ def test_no_column_needs_a_fallback(n: int) -> None:
         )
         assert first is None, shape
         assert run.columns.dense == 0, shape
-
-
-@layouts
-def test_no_column_of_incremental_needs_a_fallback(layout: Layout) -> None:
-    """All keys lie on one side of the wish."""
-    n = 50
-    wired = lean.Lean(LAYOUTS[layout]).build(n)
-    for shape in SHAPES:
-        graph = LargeGraph(shape, n, 3).graph()
-        decoder = IncrementalDecoder(wired.model, wired.arithmetic)
-        for token in graph_tokens(graph, layout):
-            decoder.append(token)
-        assert decoder.columns.uncertified == {}, shape
 
 
 def test_a_prompt_longer_than_all_places() -> None:

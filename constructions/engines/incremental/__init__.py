@@ -1,8 +1,5 @@
-"""Decoding token by token with an index over the keys of each head; the same bits as `reference`."""
+"""Decoding by what heads look up: a model's code is written for it, and each head is a table operation a token."""
 
-from constructions.engines.incremental.decoder import IncrementalDecoder, compiled_machine, is_compiled
-from constructions.engines.incremental.observed import Columns, Observer
-from constructions.engines.incremental.program import limbs_needed
-from constructions.engines.incremental.sources import is_cached
+from constructions.engines.incremental.decoder import GaveUp, LookupDecoder, NotCovered
 
-__all__ = ["Columns", "IncrementalDecoder", "Observer", "compiled_machine", "is_cached", "is_compiled", "limbs_needed"]
+__all__ = ["GaveUp", "LookupDecoder", "NotCovered"]

@@ -1,100 +1,140 @@
-"""Greedy decoding token by token with an indexed key store: the same bits as `reference`, O(log l) for a token of match-like heads.
-
-What is compiled: fixed-point formats under `fused`, by numba. There, the model is a flat program of exact integer rows
-(program.py), run token by token (kernel.py) on fixed-width integers (limbs.py). Each head keeps an index of its keys (index.py)
-under a structure that is guessed from the keys (structure.py) and checked at each of them; a softmax column is replaced by its
-winners where a certificate says so (certificate.py), and computed densely, by definition, elsewhere; likewise, a few logits stand
-for all (vocabulary.py). Both ways are counted. Everything else, and all where there is no numba, is decoded by the reference
-engine (decode_by_incremental of constructions/engines/decoding.py).
-"""
+"""Greedy decoding by the machine code of a model: memory that grows, and calls."""
 
 from __future__ import annotations
 
-import sys
+import ctypes
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
-from constructions.engines.incremental.observed import Columns, Observer
+import llvmlite.binding as llvm
+import numpy as np
+
+from constructions.engines.incremental.program import Compiler, Program
+from constructions.engines.incremental.values import NotCovered
 from constructions.engines.protocol import Respond, Tick, no_response
+from constructions.engines.weights import Weights
 from constructions.layers import Transformer
-from precision.format import Arithmetic, Discipline, Rounding
+from precision.format import Arithmetic, Discipline
 
-if TYPE_CHECKING:
-    from constructions.engines.incremental.machine import CompiledMachine
+Array = Any
+LONGEST_BITS = 31  # positions are 32 bits in tables
+FIRST_ROOM = 1 << 25  # bytes
+PIECE = 1 << 16  # tokens between two ticks
 
-MOST_COMPILED_BITS = 257
-PIECE = 1000  # tokens between two ticks; whoever comes back from Python finds its caches cold
+
+class GaveUp(Exception):
+    """A check of the run failed; produced: the tokens that are right all the same."""
+
+    def __init__(self, produced: list[int], reason: str) -> None:
+        super().__init__(f"not decided by lookups: {reason}")
+        self.produced = produced
 
 
-def is_compiled(arithmetic: Arithmetic) -> bool:
-    """Whether decoding is compiled under this arithmetic, where there is numba."""
-    fmt = arithmetic.format
-    return (
-        arithmetic.discipline is Discipline.FUSED
-        and fmt.is_fixed_point
-        and max(fmt.significand_bits, -2 * fmt.quantum_exponent) <= MOST_COMPILED_BITS
+def _machine() -> Any:
+    """Returns a description of this processor; whoever compiles takes it over."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1, jit=True
     )
 
 
-def compiled_machine(arithmetic: Arithmetic) -> type[CompiledMachine] | None:
-    """What takes tokens in under this arithmetic; None if it is not compiled, and the first time is told where numba fails.
-
-    Raises ValueError for stochastic rounding, and for a format that does not hold 1.
-    """
-    fmt = arithmetic.format
-    if arithmetic.rounding is Rounding.STOCHASTIC:
-        raise ValueError("incremental decoding cannot round stochastically: it skips what would need a random number")
-    if fmt.quantum_exponent > 0 or fmt.max_value < 1:
-        raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
-    if not is_compiled(arithmetic):
-        return None
-    try:
-        from constructions.engines.incremental.machine import CompiledMachine
-    except ImportError as error:  # numba is not there, or has changed inside
-        _say_once(f"incremental decoding is not compiled, which is far slower: {error}")
-        return None
-    return CompiledMachine
+def link(text: str) -> Any:
+    """Returns what holds the machine code of this text."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()  # variables become registers
+    passes.add_instruction_combine_pass()  # most other passes take longer than they save
+    for function in module.functions:
+        passes.run(function, builder)
+    linked = llvm.create_mcjit_compiler(module, machine)
+    linked.finalize_object()
+    return linked
 
 
-@cache
-def _say_once(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+class LookupDecoder:
+    """One run of a model. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
 
-
-class IncrementalDecoder:
-    """One run of a model: tokens go in one at a time, or are decoded greedily; earlier keys are kept in the heads' indices.
-
-    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
-    Raises ValueError where there is no compiled machine.
+    most: tokens of the longest text. Raises NotCovered for a model that lookups do not decide.
     """
 
     def __init__(
-        self, model: Transformer, arithmetic: Arithmetic, *, observe: Observer | None = None, beyond: bool = False
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        most: int,
+        *,
+        beyond: bool = False,
+        keep: frozenset[int] = frozenset(),
     ) -> None:
-        machine = compiled_machine(arithmetic)
-        if machine is None:
-            raise ValueError("incremental decoding is compiled for fused fixed point alone, and needs numba")
-        self.columns = Columns()
-        self._vocabulary = len(model.words)
-        self._model, self._beyond = model, beyond
-        self._machine = machine(model, arithmetic, self.columns, observe)
+        fmt = arithmetic.format
+        if arithmetic.discipline is not Discipline.FUSED or not fmt.is_fixed_point or fmt.quantum_exponent > 0:
+            raise NotCovered("an arithmetic other than fused fixed point")
+        if model.longest is not None and not beyond:
+            most = min(most, model.longest)
+        if most.bit_length() >= LONGEST_BITS:
+            raise NotCovered("a text longer than positions are counted")
+        self._model, self._beyond, self._quantum = model, beyond, fmt.quantum_exponent
+        self._program: Program = Compiler(Weights(model, arithmetic), most.bit_length(), keep).compile()
+        self._linked = link(self._program.text)
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        address = self._linked.get_function_address
+        self._feed = signature(address("feed"))
+        self._rehash = [signature(address(f"rehash{i}")) for i in range(len(self._program.layout.hashes))]
+        self._stops = np.zeros(len(model.words), np.uint8)
+        self._cells = np.zeros(self._program.layout.cells // 8, np.int64)
+        self._records = np.zeros(0, np.uint8)
+        self._tokens = np.zeros(0, np.int32)
+        self._hashes: list[Array] = []
+        self._cells[1] = 1
+        self._runs = np.zeros(0, np.uint8)
+        self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
+        self.length = 0  # tokens that have gone in
+        self._room = 0
+        self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
 
-    @property
-    def length(self) -> int:
-        """How many tokens have gone in."""
-        return self._machine.length
+    def _grow(self, room: int) -> None:
+        """Makes room for so many positions."""
+        layout = self._program.layout
+        records = np.zeros((room + 1) * layout.stride + 8, np.uint8)
+        records[: len(self._records)] = self._records
+        tokens = np.zeros(room + 1, np.int32)
+        tokens[: len(self._tokens)] = self._tokens
+        self._records, self._tokens, self._room = records, tokens, room
+        arrays = [tokens, self._cells, self._stops, self._runs, *self._program.tables]
+        self._arguments[:] = [records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
+        bits = room.bit_length() + 1
+        old, self._hashes = self._hashes, [np.zeros(1 << bits, np.int32) for _ in layout.hashes]
+        for i, (at, table) in enumerate(zip(layout.hashes, self._hashes, strict=True)):
+            self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 64 - bits
+            if old:
+                self._rehash[i](self._arguments.ctypes.data, old[i].ctypes.data, len(old[i]))
 
-    @property
-    def registers(self) -> Sequence[int]:
-        """The residual stream of the latest token after the last block, in quanta."""
-        return self._machine.registers()
+    def restart(self) -> None:
+        """Forgets the text, so that another one can go in."""
+        self._cells[:] = 0
+        self._cells[1] = 1
+        self.length = 0
+        for at, table in zip(self._program.layout.hashes, self._hashes, strict=True):
+            table[:] = 0
+            self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 65 - len(table).bit_length()
 
-    def append(self, token: int) -> int:
-        """Takes a token in and returns the argmax. Raises IndexError for a token outside the vocabulary."""
-        self._check([token])
-        self._admit(1)
-        return self._machine.feed([token])[0]
+    def _make_room_for_runs(self, tokens: int) -> None:
+        """A token makes a run of several at most once for each head."""
+        used, size = int(self._cells[1]), self._program.layout.entry
+        if (used + tokens * self._program.heads) * size > len(self._runs):
+            runs = np.zeros(
+                2 * (used + PIECE * self._program.heads) * size, np.uint8
+            )  # memory that is not used takes none
+            copied = used * size if len(self._runs) else 0
+            runs[:copied] = self._runs[:copied]
+            self._runs = runs
+            self._arguments[4] = runs.ctypes.data
 
     def decode(
         self,
@@ -105,43 +145,68 @@ class IncrementalDecoder:
         respond: Respond = no_response,
         tick: Tick = lambda length: None,
     ) -> list[int]:
-        """Greedy decoding behind what has gone in, see `Decode`. The last token produced does not go in.
+        """Returns the new tokens after what has gone in and the prompt, see `Asked`.
 
-        Raises IndexError for an empty prompt, and for a token outside the vocabulary.
+        Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
         """
-        if not prompt:
-            raise IndexError("a prompt needs at least one token")
-        self._check(prompt)
-        self._admit(len(prompt))
-        sequence, fed, longest = list(prompt), 0, len(prompt) + limit
-        self._machine.expect(self.length + longest)
+        self._stops[:] = 0
+        self._stops[list(stop)] = 1
+        known = start = self.length + len(prompt)
+        longest = known + limit
+        self._model.admit(known, beyond=self._beyond)
+        self._put(self.length, prompt)
+        alone = respond is no_response
         while True:
-            piece = sequence[fed : fed + PIECE]
-            room = self._admit(len(piece))
-            fed += len(piece)
-            alone = fed == len(sequence) and respond is no_response
-            fresh = self._machine.feed(piece, max(0, min(PIECE, room, longest - fed - 1)) if alone else 0, stop)
-            if fed < len(sequence):
-                tick(fed)
-                continue
-            fed += len(fresh) - 1
+            end = min(self.length + PIECE, longest - 1 if alone else known)
+            if self._model.longest is not None and not self._beyond:
+                end = min(end, self._model.longest)
+                self._model.admit(self.length + (end <= self.length), beyond=False)
+            if end > self._room:
+                self._grow(max(end, min(2 * self._room, longest)))
+            self._make_room_for_runs(end - self.length)
+            self._cells[0] = known
+            fed = self._feed(self._arguments.ctypes.data, self.length, end)
+            if fed < 0:
+                raise GaveUp(self._tokens[start:known].tolist(), self._program.reasons[-1 - fed])
+            self.length = fed
             tick(fed)
-            sequence.extend(fresh)
-            if fresh[-1] in stop:
-                return sequence[len(prompt) :]
-            response = respond(sequence)
-            self._check(response)
-            sequence.extend(response)
-            if len(sequence) >= longest:
-                return sequence[len(prompt) :]
+            if fed < known:
+                continue
+            known = fed + 1
+            last = int(self._tokens[fed])
+            if last in stop:
+                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
+            response = () if alone else respond(self._tokens[:known].tolist())
+            if response:
+                self._put(known, response)
+                known += len(response)
+            if known >= longest:
+                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
 
-    def _admit(self, more: int) -> int:
-        """How many tokens may follow so many more, at most a piece. Raises BeyondBound."""
-        self._model.admit(self.length + more, beyond=self._beyond)
-        longest = self._model.longest
-        return PIECE if longest is None or self._beyond else min(PIECE, longest - self.length - more)
+    def append(self, token: int) -> int:
+        """Takes a token in and returns the argmax. Raises as `decode` does."""
+        return self.decode([token], set(), 1)[0]
 
-    def _check(self, tokens: Sequence[int]) -> None:
-        for token in tokens:
-            if not 0 <= token < self._vocabulary:
-                raise IndexError(f"token {token} is not in the vocabulary of {self._vocabulary}")
+    def _put(self, at: int, tokens: Sequence[int]) -> None:
+        given = np.array(tokens, np.int64)
+        for token in given[(given < 0) | (given >= len(self._stops))].tolist():
+            raise IndexError(f"token {token} is not in the vocabulary of {len(self._stops)}")
+        if at + len(given) > self._room:
+            self._grow(max(at + len(given), 2 * self._room))
+        self._tokens[at : at + len(given)] = given
+
+    def registers(self, kept: int) -> list[list[int]]:
+        """Returns the registers after a kept sublayer in quanta, by register and position."""
+        stride = self._program.layout.stride
+        columns = []
+        for field, value in self._program.kept[kept]:
+            size, shift = value.width // 8, value.exponent - self._quantum
+            first = stride + field
+            data = self._records.tobytes()
+            raw = [data[first + p * stride :][:size] for p in range(self.length)]
+            integers = [int.from_bytes(item, "little", signed=True) for item in raw]
+            columns.append([i << shift if shift >= 0 else i >> -shift for i in integers])
+        return columns
+
+
+__all__ = ["GaveUp", "LookupDecoder", "NotCovered"]

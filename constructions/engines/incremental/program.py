@@ -1,221 +1,297 @@
-"""A model as a flat program for compiled code: instructions over slots, each slot a number of quanta in fixed-width limbs.
-
-Notation: W limbs hold an element of the format, A = 2W + 1 limbs a sum of products of two. Every element, the position included, is
-below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any sum of fewer than 2^60 of them with its sign.
-Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
-sublayers need. Instructions, as integers: a kind, then
-  EMBED (copies the token's word), ATTEND head, LOGITS, MARK sublayer, END
-  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; RELU, which stores 0 for
-    what is negative; KEY, which is rounded or is not, and this is all that is kept of it
-  TIMES into, how, from, integer      a ROW of a single weight, an integer
-  COPY into, from; COPY_ADD into, from      a ROW, with STORE or with ADD, of a single weight 1
-  UNIT into, size, gate, up      into := ReLU(gate)·up, both given by a sum; size: how long the instruction is. Where one of them is
-    the constant 1, a ROW will do
-and a sum is the number of its parts, then of each a shift, how many terms it has, and (slot, mantissa) of each term, for a weight
-of mantissa·2^shift quanta. The mantissas of a part are below 2^MANTISSA_BITS together, so W + 1 limbs hold it before it is shifted.
-"""
+"""The machine code of a model: one function that feeds tokens, straight on through embedding, blocks and output head."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from constructions.engines.incremental.heads import HeadCode, number, rows_of
+from constructions.engines.incremental.layout import ENTRY, STRIDE, Layout
+from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value
+from constructions.engines.incremental.words import Part, parts_of
 from constructions.engines.weights import Weights
-from constructions.rows import Layer, Row, Sublayer, Written, coordinates
-from precision.format import Arithmetic
+from constructions.rows import Layer, Row
 
-END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD, TIMES = range(10)
-STORE, ADD, KEY, RELU = range(4)
-MANTISSA_BITS, PIECE_BITS = 62, 60  # fit an int64 with their sign
-COMPILED_LIMBS = (1, 2, 3, 5)
-LONGEST_BITS = 36  # sequences are shorter than 2^LONGEST_BITS
-
-Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
+Array = Any
+MOST_PARTS = 64
+STATE = (1 << 31) - 1  # the largest state of a recurrence, in steps of its inputs; a product of two fits a word
 
 
-@dataclass(frozen=True)
-class HeadPlan:
-    """Where a head finds its numbers.
+class Program(NamedTuple):
+    """text: in LLVM's language. layout: of what is kept of a position and beside. tables: arrays that the code reads."""
 
-    used: the registers that its keys read. query, value, output: the first of its slots, one for each row. coefficients: where
-    the code holds, one after the other for each used register, the sum that is its coefficient in a score. rows: where it
-    holds the key's rows over the used registers, for a key that is kept as these.
+    text: str
+    layout: Layout
+    tables: Sequence[Array]
+    kept: Sequence[Sequence[tuple[int, Value]]]
+    reasons: Sequence[str]
+    heads: int
+
+
+class Compiler:
+    """Writes the code of one model for texts of fewer than 2^bits tokens.
+
+    keep: of which sublayers the registers are kept at each position.
     """
 
-    name: str
-    used: tuple[int, ...]
-    score_width: int
-    value_width: int
-    query: int
-    value: int
-    output: int
-    coefficients: int = 0
-    rows: int = 0
+    def __init__(self, weights: Weights, bits: int, keep: frozenset[int]) -> None:
+        self.weights, self.model = weights, weights.model
+        self.code = Code(weights.arithmetic)
+        self.layout = Layout()
+        self.tables: list[Array] = []
+        self.length = 1 << bits
+        self.keep = keep
+        self.hashed: list[HeadCode] = []
+        self.heads = 0
+        self.kept: list[list[tuple[int, Value]]] = []
 
+    # Arguments: addresses of records, tokens, cells, stops, then of tables
 
-@dataclass
-class Program:
-    """code, and heads in the order of ATTEND."""
+    def table(self, array: Array) -> str:
+        """Returns the address of an array, as the code knows it."""
+        self.tables.append(np.ascontiguousarray(array))
+        return f"%t{len(self.tables) - 1}"
 
-    width: int
-    arithmetic: Arithmetic
-    code: list[int] = field(default_factory=list)
-    heads: list[HeadPlan] = field(default_factory=list)
-    slots: int = 0
+    def compile(self) -> Program:
+        """Returns the program. Raises NotCovered."""
+        code, width = self.code, self.model.width
+        if self.model.said is None or len(self.model.said.registers) != width:
+            raise NotCovered("nobody has said what the heads look up")
+        names = self.model.said.registers
+        code.say("br label %token")
+        code.enter("token")
+        code.say("%p = phi i64 [%begin, %start], [%following, %next]")
+        record = code.element("%records", "%p", STRIDE)
+        position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
+        stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
+        self._keep(record, 0, stream)
+        for place, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
+            if len(heads) != len(block.heads):
+                raise NotCovered(f"block {place}: heads that nobody explained")
+            codes = [
+                HeadCode(code, self.layout, names, head, rows, record, stream, self.length)
+                for head, rows in zip(heads, block.heads, strict=True)
+            ]
+            checked: set[object] = set()
+            sharing: dict[object, list[HeadCode]] = {}
+            for head_code in codes:
+                code.about = f"block {place}, head {head_code.head.name}"
+                head_code.check(checked)
+                sharing.setdefault(head_code.hold(), []).append(head_code)
+            for leader, *others in sharing.values():
+                leader.insert([leader, *others])
+                for head_code in others:
+                    head_code.share(leader)
+                self.hashed += [leader] if leader.keys else []
+            self.heads += len(sharing)
+            outputs = list[Value]()
+            for head_code in codes:
+                code.about = f"block {place}, head {head_code.head.name}"
+                outputs += head_code.read()
+            code.about = f"block {place}, a saturation or a state"
+            changes = [(i, code.round(rows_of(code, row, outputs))) for i, row in block.out]
+            for i, change in changes:
+                stream[i] = code.round(code.add(stream[i], change))
+            self._recur(block, stream)
+            self._keep(record, 2 * place - 1, stream)
+            self._feed_forward(block, stream)
+            self._keep(record, 2 * place, stream)
+        code.say("%following = add i64 %p, 1")
+        known = code.test("slt", "%following", code.cell("%cells"))
+        code.branch(known, "next", "answer")
+        code.enter("answer")
+        token = self._argmax(stream)
+        at = code.pointer(code.element("%tokens", "%following", 4))
+        code.say(f"store i32 {code.op(f'trunc i64 {token} to i32')}, ptr {at}, align 4")
+        stop = code.op(f"load i8, ptr {code.pointer(code.plus('%stops', token))}")
+        code.branch(code.op(f"icmp eq i8 {stop}, 0"), "next", "done")
+        code.enter("next")
+        code.branch(code.test("slt", "%following", "%end"), "token", "done")
+        code.enter("done")
+        code.say("ret i64 %following")
+        for i in range(len(code.reasons)):
+            code.enter(f"giveup{i}")
+            code.say(f"ret i64 {-1 - i}")
+        functions = [self._function("feed", code, "i64 %begin, i64 %end")]
+        for i, head_code in enumerate(self.hashed):
+            moving = Code(self.weights.arithmetic)
+            head_code.rehash(moving)
+            functions.append(self._function(f"rehash{i}", moving, "i64 %old, i64 %slots"))
+        text = "\n".join(functions).replace(STRIDE, str(self.layout.stride)).replace(ENTRY, str(self.layout.entry))
+        return Program(text, self.layout, self.tables, self.kept, code.reasons, self.heads)
 
-    @property
-    def limbs(self) -> int:
-        """W."""
-        return limbs_needed(self.arithmetic)
+    def _function(self, name: str, code: Code, parameters: str) -> str:
+        arguments = ["%records", "%tokens", "%cells", "%stops", "%runs", *(f"%t{i}" for i in range(len(self.tables)))]
+        head = [f"define i64 @{name}(ptr %given, {parameters}) {{", "entry:", *code.variables]
+        for i, argument in enumerate(arguments):
+            head += [f"%g{i} = getelementptr i64, ptr %given, i64 {i}", f"{argument} = load i64, ptr %g{i}"]
+        return "\n".join([*head, "br label %start", "start:", *code.lines, "}"])
 
-    @property
-    def unit(self) -> int:
-        """The weight 1 in quanta."""
-        return 1 << -self.arithmetic.format.quantum_exponent
+    # Sublayers
 
-    def reserve(self, count: int) -> int:
-        """The first of so many new slots."""
-        self.slots += count
-        return self.slots - count
+    def _embed(self, token: str, position: Value) -> list[Value]:
+        code, stream = self.code, [ZERO] * self.model.width
+        for register, quanta in self.weights.words.items():
+            common = reduce(or_, quanta)
+            zeros = (common & -common).bit_length() - 1
+            column = [entry >> zeros for entry in quanta]
+            like = Value("", min(column), max(column), code.quantum + zeros)
+            if like.width > 64:
+                raise NotCovered("words with numbers of more than one word")
+            if like.low == like.high:
+                stream[register] = Value(str(like.low), like.low, like.high, like.exponent)
+                continue
+            base = self.table(np.array(column, np.int64))
+            stream[register] = code.load(code.element(base, token, 8), like)
+        for register, slope in self.weights.position.items():
+            offset = code.scaled(position, slope * Fraction(2) ** code.quantum)
+            stream[register] = code.round(code.add(stream[register], offset))
+        return stream
 
-    def row(self, into: int, how: int, weighted: Weighted) -> None:
-        """One ROW instruction, or a shorter one that does the same."""
-        weighted = [pair for pair in weighted if pair[1]]
-        if how != STORE and not weighted:
+    def _recur(self, block: Layer, stream: list[Value]) -> None:
+        if block.recurrence is None:
             return
-        if len(weighted) == 1:
-            ((slot, weight),) = weighted
-            times, fraction = divmod(weight, self.unit)
-            if how == KEY and abs(weight) == self.unit:  # never rounded
-                return
-            if weight == self.unit and how != RELU:
-                self.code += [COPY_ADD if how == ADD else COPY, into, slot]
-                return
-            if fraction == 0 and abs(times) >> PIECE_BITS == 0:
-                self.code += [TIMES, into, how, slot, times]
-                return
-        self.code += [ROW, into, how, *sum_code(weighted, self.unit)]
+        code, width = self.code, self.model.width
+        feeds = [rows_of(code, feed, stream) for _, _, feed in block.recurrence.states()]
+        whole = all(number(weight, code).denominator == 1 for _, row in block.recurrence.carry for _, weight in row)
+        step = min([0, *(feed.exponent for feed in feeds)]) if whole else code.quantum
+        held = Value("", -STATE, STATE, step)  # where a state is beyond that, the run is given up
+        cells = {i: self.layout.cell() for i, _, _ in block.recurrence.states()}
+        vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream
+        after = {i: code.round(rows_of(code, row, vector)) for i, row in block.recurrence.end_to_end(width)}
+        for i, state in after.items():
+            code.guard(code.compare("sge", state, Value(str(-STATE), -STATE, -STATE, step)))
+            code.guard(code.compare("sle", state, Value(str(STATE), STATE, STATE, step)))
+            state = code.bounded(code.at(state, step), -STATE, STATE)
+            wide = Value(code.extend(state, held.width), held.low, held.high, step)
+            code.store(code.plus("%cells", cells[i]), wide)
+            stream[i] = code.round(code.add(stream[i], state))
 
+    def _feed_forward(self, block: Layer, stream: list[Value]) -> None:
+        code, hidden = self.code, list[Value]()
+        known: dict[tuple[Row, int], Value] = {}
 
-def limbs_needed(arithmetic: Arithmetic) -> int:
-    """W: five where three do not do, as each is compiled by itself."""
-    fmt = arithmetic.format
-    least = (max(fmt.max_quanta.bit_length(), LONGEST_BITS - fmt.quantum_exponent) + 2 + 63) // 64
-    return next((limbs for limbs in COMPILED_LIMBS if limbs >= least), least)
+        def row(entries: Row, bias: Any) -> Value:
+            key = (entries, bias.quanta)
+            if key not in known:
+                known[key] = code.round(rows_of(code, entries, stream, bias.quanta))
+            return known[key]
 
+        for unit in block.feed_forward.units:
+            gate = code.positive(row(unit.gate, unit.gate_bias))
+            hidden.append(code.round(code.multiply(gate, row(unit.up, unit.up_bias))))
+        changes = [
+            (i, code.round(rows_of(code, entries, hidden, bias.quanta))) for i, entries, bias in block.feed_forward.down
+        ]
+        for i, change in changes:
+            stream[i] = code.round(code.add(stream[i], change))
 
-def sum_code(weighted: Weighted, unit: int) -> list[int]:
-    """A sum. One part is enough for most: weights come from float64, and those of one row are seldom far apart.
+    def _keep(self, record: str, sublayer: int, stream: Sequence[Value]) -> None:
+        if sublayer not in self.keep:
+            return
+        kept = []
+        for value in stream:
+            field = self.layout.known.get(value)
+            if field is None:
+                field = self.layout.known[value] = self.layout.field(value)
+                self.code.store(self.code.plus(record, field), value)
+            kept.append((field, value))
+        self.kept.append(kept)
 
-    unit: the weight 1 in quanta. Integers are its multiples, if short enough, as their sums need no rounding.
-    A weight that saturated may be longer than a mantissa; it is cut into several, and where does not matter.
-    """
-    places = unit.bit_length() - 1
-    pieces: list[tuple[int, int, int]] = []  # (shift, mantissa, slot)
-    for slot, weight in weighted:
-        rest, sign, shift = abs(weight), 1 if weight > 0 else -1, 0
-        while rest:
-            zeros = (rest & -rest).bit_length() - 1
-            rest, shift = rest >> zeros, shift + zeros
-            mantissa, over = rest & ((1 << PIECE_BITS) - 1), max(0, shift - places)
-            over = over if (mantissa << over).bit_length() <= PIECE_BITS else 0
-            pieces.append((shift - over, sign * (mantissa << over), slot))
-            rest, shift = rest >> PIECE_BITS, shift + PIECE_BITS
-    parts: list[list[int]] = []
-    room = 0
-    for shift, mantissa, slot in sorted(pieces):
-        size = abs(mantissa) << (shift - parts[-1][0]) if parts else 0
-        if not parts or size >= room:
-            parts.append([shift, 0])
-            size, room = abs(mantissa), 1 << MANTISSA_BITS
-        part = parts[-1]
-        part[1] += 1
-        part += [slot, mantissa << (shift - part[0])]
-        room -= size
-    return [len(parts), *(n for part in parts for n in part)]
+    # Output head
 
+    def _argmax(self, stream: list[Value]) -> str:
+        code = self.code
+        parts = parts_of(self.weights)
+        if len(parts) > MOST_PARTS:
+            raise NotCovered(f"{len(parts)} kinds of words")
+        logits = [self._peak(part, stream) for part in parts]
+        (most, token), *rest = logits
+        for logit, other in rest:
+            above, not_below = code.compare("sle", logit, most), code.compare("sge", logit, most)
+            equal = code.op(f"and i1 {above}, {not_below}")
+            first = code.op(f"and i1 {equal}, {code.test('slt', other, token)}")
+            better = code.op(f"or i1 {first}, {code.op(f'xor i1 {above}, true')}")
+            most, token = code.select(better, logit, most), code.choose(better, other, token)
+        return token
 
-def compile_model(weights: Weights) -> Program:
-    """The program of one token."""
-    width = weights.model.width
-    program = Program(width, weights.arithmetic)
-    one, position = program.reserve(width + 2) + width, width + 1
-    program.code.append(EMBED)
-    for i, slope in weights.position.items():
-        program.row(i, STORE, [(i, program.unit), (position, slope)])
-    program.code += [MARK, 0]
-    coefficients: list[list[int]] = []  # of each head, and its key's rows
-    rows: list[list[int]] = []
-    for number, block in enumerate(weights.blocks, start=1):
-        _attention(program, number, block, coefficients, rows)
-        _recurrence(program, block.recurrence.end_to_end(width) if block.recurrence else ())
-        program.code += [MARK, 2 * number - 1]
-        _feed_forward(program, block.feed_forward, one)
-        program.code += [MARK, 2 * number]
-    program.code += [LOGITS, END]
-    for index, (sums, keys) in enumerate(zip(coefficients, rows, strict=True)):
-        at = len(program.code)
-        program.heads[index] = replace(program.heads[index], coefficients=at, rows=at + len(sums))
-        program.code += sums + keys
-    return program
+    def _peak(self, part: Part, stream: Sequence[Value]) -> tuple[Value, str]:
+        """Returns the largest rounded logit of a part, and the first token that has it."""
+        code = self.code
+        alike = rows_of(code, part.alike, stream)
+        if len(part.tokens) == 1:
+            return code.round(alike), str(part.tokens[0])
+        last = len(part.tokens) - 1
+        columns = []
+        for register, zeros, mantissas in part.columns:
+            like = Value("", int(mantissas.min()), int(mantissas.max()), code.quantum + zeros)
+            columns.append((stream[register], self.table(mantissas), like))
+        tokens = self.table(np.array(part.tokens, np.int64))
 
+        def logit(index: str) -> Value:
+            terms = [
+                code.multiply(factor, code.load(code.element(base, index, 8), like)) for factor, base, like in columns
+            ]
+            return code.total([alike, *terms])
 
-def _attention(
-    program: Program, number: int, block: Layer, coefficients: list[list[int]], rows: list[list[int]]
-) -> None:
-    outputs = list[int]()
-    for index, head in enumerate(block.heads):
-        query, value, output = (program.reserve(len(m)) for m in (head.query, head.value, head.value))
-        for first, matrix in ((query, head.query), (value, head.value)):
-            for c, row in enumerate(matrix):
-                program.row(first + c, STORE, _weighted(row))
-        for row in head.key:
-            program.row(0, KEY, _weighted(row))
-        used = tuple(coordinates(head.key))
-        columns: dict[int, list[tuple[int, int]]] = {i: [] for i in used}
-        for c, row in enumerate(head.key):
-            for i, weight in row:
-                columns[i].append((query + c, weight.quanta))
-        coefficients.append([n for column in columns.values() for n in sum_code(column, program.unit)])
-        local = [[(used.index(i), weight.quanta) for i, weight in row] for row in head.key]
-        rows.append([n for row in local for n in sum_code(row, program.unit)])
-        program.code += [ATTEND, len(program.heads)]
-        name = f"{number}.attn.{index}"
-        program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, value, output))
-        outputs += range(output, output + len(head.value))
-    for register, row in block.out:
-        program.row(register, ADD, [(outputs[j], weight.quanta) for j, weight in row])
+        where, low, high = (code.variable() for _ in range(3))
+        search, step, valley = (code.label() for _ in range(3))
+        code.say(f"store i64 0, ptr {low}")
+        code.say(f"store i64 {last}, ptr {high}")
+        begin = code.label()
+        other, _, _ = columns[part.bend]
+        up = code.compare("sge", other, ZERO) if part.turns >= 0 else code.compare("sle", other, ZERO)
+        code.branch(up, valley, search)
+        code.enter(search)  # steps rise, are level, and fall: the first that does not rise
+        a, b = code.op(f"load i64, ptr {low}"), code.op(f"load i64, ptr {high}")
+        code.branch(code.test("slt", a, b), step, begin)
+        code.enter(step)
+        middle = code.op(f"lshr i64 {code.plus(a, b)}, 1")
+        after = code.plus(middle, 1)
+        level = code.compare("sge", logit(middle), logit(after))
+        code.say(f"store i64 {code.choose(level, a, after)}, ptr {low}")
+        code.say(f"store i64 {code.choose(level, middle, b)}, ptr {high}")
+        code.say(f"br label %{search}")
+        code.enter(valley)
+        higher = code.compare("sge", logit("0"), logit(str(last)))
+        code.say(f"store i64 {code.choose(higher, '0', str(last))}, ptr {low}")
+        code.say(f"br label %{begin}")
+        code.enter(begin)
+        peak = code.op(f"load i64, ptr {low}")
+        most = code.round(logit(peak))
+        best = code.variable()
+        code.say(f"store i64 {code.cell(code.element(tokens, peak, 8))}, ptr {best}")
+        # In a valley, whoever is level with one end stands beside it, or beside the other end.
+        for start, way, least in (("peak", -1, 0), ("peak", 1, last), ("0", 1, last), (str(last), -1, 0)):
+            done, go, on = code.label(), code.label(), code.label()
+            code.say(f"store i64 {peak if start == 'peak' else start}, ptr {where}")
+            if start != "peak":
+                code.only_if(up, done)
+                same = code.compare("sge", code.round(logit(start)), most)
+                first = code.label()
+                code.branch(same, first, done)
+                code.enter(first)
+                self._earlier(best, code.cell(code.element(tokens, start, 8)))
+            code.place(go)
+            index = code.op(f"load i64, ptr {where}")
+            more = code.label()
+            code.branch(code.test("ne", index, least), more, done)
+            code.enter(more)
+            beside = code.plus(index, way)
+            code.say(f"store i64 {beside}, ptr {where}")
+            code.branch(code.compare("sge", code.round(logit(beside)), most), on, done)
+            code.enter(on)
+            self._earlier(best, code.cell(code.element(tokens, beside, 8)))
+            code.say(f"br label %{go}")
+            code.enter(done)
+        return most, code.op(f"load i64, ptr {best}")
 
-
-def _recurrence(program: Program, rows: Written) -> None:
-    if not rows:
-        return
-    width = program.width
-    state, following = program.reserve(width), program.reserve(width)
-    for register, row in rows:
-        weighted = [(j - width if j >= width else state + j, weight.quanta) for j, weight in row]
-        program.row(following + register, STORE, weighted)
-    for register, _ in rows:
-        program.row(state + register, STORE, [(following + register, program.unit)])
-        program.row(register, ADD, [(state + register, program.unit)])
-
-
-def _feed_forward(program: Program, sublayer: Sublayer, one: int) -> None:
-    hidden = program.reserve(len(sublayer.units))
-    for i, unit in enumerate(sublayer.units):
-        sides = (unit.gate, unit.gate_bias), (unit.up, unit.up_bias)
-        opens, raises = ([*_weighted(row), (one, bias.quanta)] for row, bias in sides)
-        if opens == [(one, program.unit)]:
-            program.row(hidden + i, STORE, raises)
-        elif raises == [(one, program.unit)]:
-            program.row(hidden + i, RELU, opens)
-        else:
-            sums = [number for row in (opens, raises) for number in sum_code(row, program.unit)]
-            program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
-    for register, row, bias in sublayer.down:
-        program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
-
-
-def _weighted(row: Row, first: int = 0) -> list[tuple[int, int]]:
-    """A row over the slots from `first` on."""
-    return [(first + j, weight.quanta) for j, weight in row]
+    def _earlier(self, best: str, token: str) -> None:
+        code = self.code
+        now = code.op(f"load i64, ptr {best}")
+        code.say(f"store i64 {code.choose(code.test('slt', token, now), token, now)}, ptr {best}")

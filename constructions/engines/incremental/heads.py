@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from constructions.engines.lookup.layout import ENTRY, STRIDE, Layout
-from constructions.engines.lookup.values import ZERO, Code, NotCovered, Value, constant
+from constructions.engines.incremental.layout import ENTRY, STRIDE, Layout
+from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
 from constructions.wiring.affine import Affine

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from constructions.engines.incremental.bends import find_parts
-from constructions.engines.lookup.values import NotCovered
+from constructions.engines.incremental.values import NotCovered
 from constructions.engines.weights import Weights, weight_of
 from constructions.rows import Row
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from constructions.engines.lookup.values import Value
+from constructions.engines.incremental.values import Value
 
 STRIDE, ENTRY = (
     "STRIDE",

@@ -1,5 +1,0 @@
-"""Decoding by what heads look up: a model's code is written for it, and each head is a table operation a token."""
-
-from constructions.engines.lookup.decoder import GaveUp, LookupDecoder, NotCovered
-
-__all__ = ["GaveUp", "LookupDecoder", "NotCovered"]

@@ -331,12 +331,19 @@ class Reader:
             queries.append(value)
         pairs, width = list(self.pairs(query, queries, h, head, where)), range(len(head.value))
         if query.integer(POSITION).low == 1 and len(only := candidates_of(pairs)) == 1:
-            return [self.reads(only[0].joint, at, [only[0].value(j) for j in width])]
+            parts = [self.reads(only[0].joint, at, [only[0].value(j) for j in width])]
+            return self.judge(parts, query, pairs, h, at, guide)
         rule = guide.rule(self, query, pairs, width)
         if rule[0] == "split":
-            parts = halves(origin, parse(rule[1]), whole(rule[2]))
-            return [state for part in parts for state in self.read(part, h, head, at, guide)]
-        return self.apply(rule, query, pairs, at, width, where)
+            split = halves(origin, parse(rule[1]), whole(rule[2]))
+            return [state for part in split for state in self.read(part, h, head, at, guide)]
+        return self.judge(self.apply(rule, query, pairs, at, width, where), query, pairs, h, at, guide)
+
+    def judge(
+        self, parts: list[State], query: State, pairs: Sequence[Pair], h: int, at: int, guide: Choices
+    ) -> list[State]:
+        """Returns the parts that head h reads, as `apply` has them. A checker of programs asks here what the keys mean."""
+        return parts
 
     def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
         """Reads the head by a rule of the certificate."""

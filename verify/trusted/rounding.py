@@ -70,6 +70,7 @@ from verify.trusted.automaton import (
     Consecutive,
     Delayed,
     Limited,
+    Place,
     range_of,
     read_invariant,
     read_place,
@@ -292,7 +293,8 @@ class Checker:
                     max(least, family.low), min(range_of(place.numbers[1], self.size)[1], family.high)
                 )
                 limits.append((NUMBER, *place.numbers))
-            state: State | None = State(self.format, box, dict(values), kind=index, before=place.after)
+            registers = {**values, **self.token_registers(place)}
+            state: State | None = State(self.format, box, registers, kind=index, before=place.after)
             for name, least_bound, most_bound in limits:
                 for bound, ends in ((least_bound, (0, None)), (most_bound, (None, 0))):
                     if all(len(monomial) <= 1 for monomial in bound):  # of others the domains have what is known
@@ -304,6 +306,7 @@ class Checker:
             done = [state]
             for i, slope in self.weights.position.items():
                 done = [part for one in done for part in self.placed(one, i, times(atom(POSITION), slope))]
+            done = self.extend(0, done, guide)
             leaves += [(index, self.leaf(one, entry, guide, place.label), one) for one in done]
         self.link(entry, leaves, {(q, index) for index, place in enumerate(self.places) for q in place.after})
 
@@ -346,7 +349,7 @@ class Checker:
             classes = [self.counted(state, entry.live) for state in classes]
         if not all(i in entry.live for row in rows for i, _ in row):
             reject(f"{where}: a coordinate is read that is not among those that are known")
-        reader = Reader(self.machine, self.invariants, classes, entry.live, where)
+        reader = self.reader_of(index // 2, classes, entry.live)
         queues = {} if index % 2 else self.queues(block, classes, entry.live, where)
         leaves = []
         for i, (one, guide) in enumerate(zip(entry.classes, guides, strict=True)):
@@ -361,9 +364,23 @@ class Checker:
                     else self.attend(block, classes[i], reader, guide)
                 )
             if matters:
+                parts = self.extend(index + 1, parts, guide)
                 leaves += [(i, self.leaf(part, following, guide, one.label), part) for part in parts]
         if not last:
             self.link(following, leaves, {(q, i) for i, one in enumerate(classes) for q in one.before})
+
+    # What a checker of more than rounding adds: `program.py`
+
+    def token_registers(self, place: Place) -> dict[int, Polynomial]:
+        """Returns further registers of a token's position."""
+        return {}
+
+    def extend(self, step: int, parts: list[State], guide: Guide) -> list[State]:
+        """Returns the parts that a step leads to, with further registers."""
+        return parts
+
+    def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
+        return Reader(self.machine, self.invariants, classes, live, f"block {block + 1}")
 
     def counted(self, state: State, live: frozenset[int]) -> State:
         """Returns the state with what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""

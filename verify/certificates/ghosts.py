@@ -1,0 +1,510 @@
+"""Writes certificates that a p-bit machine is a program, which `verify/trusted/program.py` checks.
+
+Nothing here is trusted. A certificate of rounding is taken as it is, and the small checker walks through it once more with ghosts.
+At each head it is asked which atoms of the definition the head reads. A class becomes several where its ghosts differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from constructions.language import terms as language
+from constructions.language.terms import Answer, Term
+from verify.certificates.finder import (
+    Document,
+    Search,
+    certificate_of,
+    certificate_of_file,
+    terms,
+)
+from verify.automata.token_automaton import TokenAutomaton
+from verify.dossiers.dossier import Subject
+from verify.rounding.model import Model
+from verify.trusted import rounding
+from verify.trusted.abstract_state import (
+    POSITION,
+    SIZE,
+    Integer,
+    Polynomial,
+    State,
+    atom,
+    combine,
+    names_of,
+    number,
+    plain,
+    plus,
+    substitute,
+)
+from verify.trusted.heads import READ, Candidate, Reader
+from verify.trusted.kernel import Rejected
+from verify.trusted.model import Weights, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.program import (
+    GHOST,
+    GHOST_FIRST,
+    GHOST_PLACE,
+    OF_TOKENS,
+    READS,
+    Definition,
+    GhostReader,
+    ProgramChecker,
+)
+
+# Definitions
+
+
+class Writer:
+    """Writes terms of the language as the atoms of a definition, each once."""
+
+    def __init__(self) -> None:
+        self.atoms: list[list[Any]] = []
+        self.known: dict[str, int] = {}
+
+    def add(self, *one: Any) -> int:
+        key = json.dumps(one)
+        if key not in self.known:
+            self.known[key] = len(self.atoms)
+            self.atoms.append([*one])
+        return self.known[key]
+
+    def term(self, value: Term) -> int:
+        """Returns the index of an atom that has the term's value."""
+        pairs: list[tuple[Polynomial, Fraction | int]] = []
+        for monomial, c in value.items:
+            names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
+            pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
+        polynomial = combine(pairs)
+        if len(polynomial) == 1 and [*polynomial.values()] == [1] and len(name := next(iter(polynomial))) == 1:
+            if name[0] != SIZE:
+                return int(name[0][1:])
+        return self.add("term", text_of(polynomial))
+
+    def atom(self, one: language.Atom) -> int:
+        match one:
+            case language.NumberOf(family):
+                return self.add("number", family)
+            case language.IsNumber(family):
+                return self.add("is_number", family)
+            case language.IsWord(word):
+                return self.add("is_word", word)
+            case language.Position():
+                return self.add("position")
+            case language.Named(_, of):
+                return self.term(of)
+            case language.Positive(of):
+                return self.add("positive", self.term(of))
+            case language.Above(of):
+                return self.add("above", self.term(of))
+            case language.Equal(of, value):
+                return self.add("equal", self.term(of), str(plain(Fraction(value))))
+            case language.Sum(of):
+                return self.add("sum", self.term(of))
+            case language.Count(where):
+                return self.add("count", self.pairs(where))
+            case language.Read(value, language.Back(steps)):
+                return self.add("back", self.term(value), steps)
+            case language.Read(value, language.At(target) | language.Nearest(target)):
+                return self.add("at", self.term(value), self.term(target))
+            case language.Read(value, language.Pick(matching, last)):
+                return self.add("last" if last else "first", self.term(value), self.pairs(matching))
+            case language.Read(value, language.Closest(matching, target)):
+                return self.add("nearest", self.term(value), self.pairs(matching), self.term(target))
+        raise Rejected(f"definitions have no atom such as {type(one).__name__}")
+
+    def pairs(self, where: language.Matching) -> list[list[int]]:
+        return [[self.term(key), self.term(query)] for key, query in where.pairs]
+
+    def answer(self, answer: Answer) -> list[Any]:
+        match answer:
+            case language.Say(word):
+                return ["say", word]
+            case language.SayNumber(value, family):
+                return ["number", self.term(value), family]
+            case language.If(bit, then, otherwise):
+                return ["if", self.term(bit), self.answer(then), self.answer(otherwise)]
+            case _:
+                return ["anything"]
+
+
+def definition_of(answer: Answer) -> Document:
+    """Returns an answer of the language as a definition."""
+    writer = Writer()
+    tree = writer.answer(answer)
+    return {"atoms": writer.atoms, "answer": tree}
+
+
+# Certificates
+
+
+def program_certificate(model: Model, automaton: TokenAutomaton, answer: Answer) -> tuple[Document, bytes, bytes]:
+    """Returns a certificate, the exact rows, and the definition. Raises Rejected where something is not shown."""
+    document, rows = certificate_of(model, automaton)
+    definition = json.dumps(definition_of(answer)).encode()
+    return with_ghosts(document, lambda: read_rows(json.loads(rows)), definition), rows, definition
+
+
+def program_certificate_of_file(subject: Subject, answer: Answer) -> tuple[Document, bytes, bytes, bytes]:
+    """Returns a certificate, the `.safetensors` file of one n, its sidecar, and the definition."""
+    document, weights, vocabulary = certificate_of_file(subject)
+    definition = json.dumps(definition_of(answer)).encode()
+
+    def read() -> Weights:
+        return read_tensors(weights, vocabulary, document["families"])
+
+    sidecar = json.dumps({"vocabulary": vocabulary}).encode()
+    return with_ghosts(document, read, definition), weights, sidecar, definition
+
+
+def with_ghosts(document: Document, read: Any, definition: bytes) -> Document:
+    """Returns a certificate of rounding with ghosts. Heads that read an atom at some classes alone are tried last."""
+    forced: dict[int, tuple[int, int]] = {}
+    while True:
+        own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
+        finder = GhostFinder(own, document, read(), Definition(json.loads(definition)), forced)
+        try:
+            finder.check()
+        except Unmade as unmade:
+            if unmade.atom in forced or unmade.atom not in finder.best:
+                raise Rejected(str(unmade)) from unmade
+            forced = {**forced, unmade.atom: finder.best[unmade.atom][1]}
+        else:
+            return own
+
+
+class Unmade(Exception):
+    """No head reads an atom."""
+
+    def __init__(self, atom: int, what: str) -> None:
+        super().__init__(what)
+        self.atom = atom
+
+
+class Leaf(NamedTuple):
+    """A part that leaves a sublayer. choice: where its class is told. base: of which class of rounding it is, and by which names."""
+
+    guide: GhostSearch
+    choice: int
+    base: int
+    state: State
+    names: dict[str, Polynomial]
+
+
+class GhostFinder(ProgramChecker):
+    """The checker of programs, which is told what it asks for by searches. base: the entries of the certificate of rounding."""
+
+    def __init__(
+        self,
+        certificate: Document,
+        base: Document,
+        weights: Weights,
+        definition: Definition,
+        forced: Mapping[int, tuple[int, int]],
+    ) -> None:
+        many = len(definition.atoms)
+        certificate["ghosts"] = [None for _ in range(many)]
+        super().__init__(certificate, weights, definition)
+        self.plain = weights
+        self.base_entries = base["entries"]
+        self.base = [self.read_entry(item) for item in base["entries"]]
+        self.entries: list[rounding.Entry] = []
+        self.base_of: list[list[int]] = []
+        self.leaves: list[Leaf] = []
+        self.linked: set[tuple[int, int]] = set()
+        self.forced = forced
+        self.best: dict[int, tuple[int, tuple[int, int]]] = {}
+        self.why: dict[int, str] = {}
+        self.is_trial = False
+        consumers = {i for j, (kind, *_) in enumerate(definition.atoms) if kind in (*READS, "sum") for i in definition.operands[j]}
+        self.stored = self.closure(consumers)
+
+    def closure(self, some: Iterable[int]) -> set[int]:
+        """Returns the atoms, and those that polynomials among them are made of."""
+        todo, done = [*some], set[int]()
+        while todo:
+            if (j := todo.pop()) not in done:
+                done.add(j)
+                todo += self.definition.operands[j] if self.is_polynomial(j) else []
+        return done
+
+    def is_polynomial(self, j: int) -> bool:
+        return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, "sum")
+
+    @property
+    def report(self) -> None:
+        return None
+
+    def check(self) -> int:
+        """Returns how many classes there are. Raises Rejected, or Unmade."""
+        require_elements(self.weights, self.format, self.size)
+        for j, (kind, *_) in enumerate(self.definition.atoms):
+            if kind in OF_TOKENS:
+                self.schedule(j, 0, None)
+        self.schedule_polynomials(0)
+        self.embed(self.base[0], self.guides(len(self.places), 0))
+        self.finish(0)
+        for place in range(len(self.base) - 1):
+            if place % 2 == 0:
+                self.schedule_reads(place)
+            self.schedule_polynomials(place + 1)
+            entry = self.entries[place]
+            self.step(place, entry, self.base[place + 1], self.guides(len(entry.classes), place + 1))
+            self.finish(place + 1)
+        for j, (kind, *_) in enumerate(self.definition.atoms):
+            if self.steps[j] is None and kind in (*READS, "sum"):
+                raise Unmade(j, f"no head is seen to read atom {j}, {self.definition.atoms[j]}: {self.why.get(j, 'its operands are not known')}")
+        self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
+        return sum(len(entry.classes) for entry in self.entries)
+
+    # Where atoms are made
+
+    def schedule(self, j: int, step: int | None, head: int | None) -> None:
+        self.steps[j], self.heads[j] = step, head
+        self.certificate["ghosts"][j] = None if step is None else [step, head]
+        if step is not None and step % 2 and self.definition.atoms[j][0] in (*READS, "sum"):
+            self.augment(step // 2)
+
+    def augment(self, block: int) -> None:
+        blocks = [*self.weights.blocks]
+        blocks[block] = self.with_ghosts(block, self.plain.blocks[block])
+        self.weights = replace(self.weights, blocks=blocks)
+
+    def schedule_polynomials(self, step: int) -> None:
+        for j in sorted(self.stored):
+            if self.steps[j] is None and self.is_polynomial(j):
+                made = [self.steps[i] for i in self.definition.operands[j]]
+                if all(one is not None and one <= step for one in made):
+                    self.schedule(j, step, None)
+
+    def schedule_reads(self, place: int) -> None:
+        """Asks of each head which atoms it reads."""
+        block, step = place // 2, place + 1
+        for j, (kind, *_) in enumerate(self.definition.atoms):
+            made = [self.steps[i] for i in self.definition.operands[j]]
+            if kind not in READS or self.steps[j] is not None or any(one is None or one > place for one in made):
+                continue
+            if j in self.forced:
+                if self.forced[j][0] == step:
+                    self.schedule(j, *self.forced[j])
+                continue
+            for h in range(len(self.weights.blocks[block].heads)):
+                passed, many = self.trial(place, j, h)
+                if passed == many:
+                    self.schedule(j, step, h)
+                    break
+                if passed > self.best.get(j, (0, (0, 0)))[0]:
+                    self.best[j] = passed, (step, h)
+
+    def trial(self, place: int, j: int, h: int) -> tuple[int, int]:
+        """Returns for how many classes a head is seen to read an atom, and how many there are."""
+        entry, block = self.entries[place], place // 2
+        others = [(i, self.heads[i]) for i in self.ghosts_of(block, h)]
+        for i, _ in others:
+            self.schedule(i, None, None)
+        self.schedule(j, place + 1, h)
+        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+        reader = self.reader_of(block, classes, entry.live)
+        last, passed, many = place >= len(self.base) - 3, 0, 0
+        for i, one in enumerate(entry.classes):
+            if last and one.label not in self.answers:
+                continue
+            many += 1
+            try:
+                reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, GhostSearch(self, place + 1, i, is_strict=True))
+                passed += 1
+            except Rejected as why:
+                self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {why}"
+        self.schedule(j, None, None)
+        for i, head in others:
+            self.schedule(i, place + 1, head)
+        self.augment(block)
+        return passed, many
+
+    def needed(self, step: int) -> set[int]:
+        """Returns the atoms whose ghosts are needed after a step: those that are not made yet, and those that are asked for later."""
+        pending = {j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, "sum") and self.steps[j] is None}
+        wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
+        todo = [self.definition.answer]
+        asked = []
+        while todo:
+            kind, *rest = todo.pop()
+            if kind in ("if", "number"):
+                asked.append(rest[0])
+            if kind == "if":
+                todo += rest[1:]
+        while asked:
+            j = asked.pop()
+            wanted.add(j)
+            if self.is_polynomial(j) and self.steps[j] is None:
+                asked += self.definition.operands[j]
+        return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
+
+    # Classes
+
+    def guides(self, many: int, place: int) -> list[Any]:
+        found = [GhostSearch(self, place, i) for i in range(many)]
+        self.certificate["steps"].append([guide.choices for guide in found])
+        return found
+
+    def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
+        return FinderReader(self, block, classes, live)
+
+    def link(
+        self, entry: rounding.Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]
+    ) -> None:
+        self.linked = after
+
+    def finish(self, place: int) -> None:
+        """Makes the classes of an entry: of each class of rounding as many as its parts have ghosts."""
+        base, item = self.base[place], self.base_entries[place]
+        ghosts = sorted(self.needed(place))
+        more = [GHOST + j for j in ghosts]
+        if any(self.steps[j] is None and not self.is_polynomial(j) for j in ghosts):
+            more += [GHOST_PLACE, GHOST_FIRST]
+        live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
+        coordinates = sorted(live - base.live)
+        pools: dict[tuple[int, int], list[Polynomial]] = {}
+        copies: dict[tuple[Any, ...], int] = {}
+        made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
+        targets: list[tuple[Leaf, int]] = []
+        order = sorted(self.leaves, key=lambda leaf: -sum(bool(names_of(leaf.state.fixed(leaf.state.register(i)))) for i in coordinates))
+        for leaf in order:
+            said = {i: self.expression(leaf, i, base.classes[leaf.base].state, pools) for i in coordinates}
+            key = (leaf.base, *(text_of(said[i]) for i in coordinates))
+            if key not in copies:
+                copies[key] = len(made)
+                made.append((leaf.base, said, []))
+            made[copies[key]][2].append(leaf)
+            targets.append((leaf, copies[key]))
+        classes = []
+        for origin, said, leaves in made:
+            classes.append(self.copy(item["classes"][origin], said, leaves))
+        for leaf, index in targets:
+            values = dict(leaf.names)
+            for i, polynomial in made[index][1].items():
+                for name in names_of(polynomial) - values.keys():
+                    values[name] = leaf.state.fixed(leaf.state.register(i))
+            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in values.items()}]
+        kept = [{**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin]
+        document = {"live": sorted(live), "classes": classes, "kept": kept}
+        entry = self.read_entry(document)
+        if place < len(self.base) - 2:
+            before: list[set[int]] = [set() for _ in made]
+            for target, other in self.neighbours(entry, [(leaf.guide.kind, i, leaf.state) for leaf, i in targets], self.linked):
+                before[target].add(other)
+            for one, some in zip(classes, before, strict=True):
+                one["before"] = sorted(some)
+            entry = self.read_entry(document)
+        self.certificate["entries"].append(document)
+        self.entries.append(entry)
+        self.base_of.append([origin for origin, _, _ in made])
+        self.lives.append(live)
+        self.leaves = []
+
+    def expression(
+        self, leaf: Leaf, i: int, target: State, pools: dict[tuple[int, int], list[Polynomial]]
+    ) -> Polynomial:
+        """Returns what a ghost is, as a polynomial over the class's atoms, or a new atom."""
+        value = leaf.state.fixed(leaf.state.register(i))
+        if i == GHOST_PLACE:
+            return atom(POSITION)
+        pool = pools.setdefault((leaf.base, i), [])
+        inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
+        for name, p in leaf.names.items():
+            parts = [(m, c) for m, c in p.items() if m]
+            if len(parts) == 1 and len(parts[0][0]) == 1 and abs(parts[0][1]) == 1:
+                ((own,), c), shift = parts[0], p.get((), 0)
+                inverse.setdefault(own, combine([(atom(name), c), (number(shift), -c)]))
+        some = [*pool]
+        if names_of(value) <= inverse.keys():
+            some.append(substitute(value, inverse))
+        if names_of(value):
+            some += [p for j, p in sorted(target.registers.items()) if j < GHOST_FIRST]
+        new = f"g{i - GHOST}"
+        for one in some:
+            if new not in names_of(one) and leaf.state.same(value, substitute(one, leaf.names)):
+                if one not in pool:
+                    pool.append(one)
+                return one
+        if not leaf.state.is_integer(value) or any(c.denominator != 1 for c in value.values()):
+            raise Rejected(f"ghost {i - GHOST} is no polynomial of its class's atoms: {text_of(value)}")
+        return atom(new)
+
+    def copy(self, item: Document, said: dict[int, Polynomial], leaves: Sequence[Leaf]) -> Document:
+        """Returns a class with ghosts; its whole numbers have as narrow bounds as its parts."""
+        atoms = {name: [*domain] for name, domain in item["atoms"].items()}
+        for name, domain in atoms.items():
+            if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
+                spans = [leaf.state.bounds(leaf.state.fixed(leaf.names[name])) for leaf in leaves]
+                domain[1] = max(domain[1], min(low for low, _ in spans))
+                domain[2] = min(domain[2], max(high for _, high in spans))
+        for i, polynomial in said.items():
+            for name in names_of(polynomial) - atoms.keys():
+                spans = [leaf.state.bounds(leaf.state.fixed(leaf.state.register(i))) for leaf in leaves]
+                atoms[name] = ["integer", min(low for low, _ in spans), max(high for _, high in spans), 1]
+        registers = {**item["registers"], **{str(i): text_of(p) for i, p in said.items() if p}}
+        return {**item, "atoms": atoms, "registers": registers, "before": []}
+
+    def sources(self, place: int, i: int) -> frozenset[int]:
+        """Returns nothing: as `Finder.sources`, a hint."""
+        return frozenset([i])
+
+
+class GhostSearch(Search):
+    """A search that also says which ghosts are shown. is_strict: none may be left open."""
+
+    def __init__(self, finder: GhostFinder, place: int, kind: int, *, is_strict: bool = False) -> None:
+        super().__init__(finder, place, kind)  # type: ignore[arg-type]
+        self.ghosts, self.is_strict = finder, is_strict
+        self.flags: list[bool] = []
+        self.asked = 0
+
+    def take(self, kind: str) -> Any:
+        flag = self.flags[self.asked] if self.asked < len(self.flags) else True
+        self.asked += 1
+        self.choices.append([kind, flag])
+        return [flag]
+
+    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
+        if label == rounding.KEEP:
+            return super().target(state, label)
+        base = self.ghosts.base[self.place]
+        reasons = []
+        from verify.certificates.finder import match
+
+        order = [i for i, one in enumerate(base.classes) if one.label == label]
+        order.sort(key=lambda i: len(base.classes[i].state.box))
+        for index in order:
+            target = base.classes[index].state
+            try:
+                names = match(target, state, base.live)
+                self.ghosts.require_covered(state, target, names, base.live)
+            except Rejected as reason:
+                reasons.append(str(reason))
+            else:
+                self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, names))
+                self.choices.append(["class", index, {}])
+                return index, names
+        raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+
+
+class FinderReader(GhostReader):
+    """Reads heads, and leaves a ghost open where nothing shows it."""
+
+    def judge(
+        self, parts: list[State], query: State, candidates: Sequence[Candidate], h: int, at: int, guide: Any
+    ) -> list[State]:
+        start = len(guide.choices)
+        guide.flags = []
+        while True:
+            guide.asked = 0
+            try:
+                return super().judge(parts, query, candidates, h, at, guide)
+            except Rejected:
+                del guide.choices[start:]
+                if guide.is_strict or not guide.asked:
+                    raise
+                guide.flags = [*(guide.flags + [True] * guide.asked)[: guide.asked - 1], False]

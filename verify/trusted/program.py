@@ -1,0 +1,696 @@
+"""Checks that a p-bit machine is a program: `python -I -S verify/trusted/program.py CERT.json WEIGHTS [SIDECAR.json] DEFINITION.json`.
+
+It needs Python's standard library alone, and `rounding.py` with its files. Whoever wrote the certificate is not trusted.
+
+A definition is a list of atoms and an answer. An atom has a number at each position k of a text. It is made of atoms before it
+in the list, which it names by their index from 0:
+
+  ["number", family]          the number that the token at k is, if it is one of this family, else 0
+  ["is_number", family]       1 if the token is a number of the family, else 0
+  ["is_word", word]           1 if the token is the word, else 0
+  ["position"]                k, from 1
+  ["term", polynomial]        a polynomial in a0, a1, … and n, as 1*a0*a1 + -3/2
+  ["positive", i]             max(0, atom i)
+  ["equal", i, number]        1 if atom i is the number, a text, else 0
+  ["above", i]                1 if atom i is above 0, else 0
+  ["back", i, s]              atom i at position k − s, s ≥ 1; 0 if there is none
+  ["at", i, t]                atom i at the position of 1 … k that is nearest to atom t, a whole number
+  ["first", i, pairs]         atom i at the first position j of 2 … k that matches, at position 1 if none does: for each pair
+                              [a, b], atom a at j is atom b at k
+  ["last", i, pairs]          the same at the last such position
+  ["nearest", i, pairs, t]    the same at the one nearest to atom t, a whole number, of two as near the first
+  ["count", pairs]            how many positions of 2 … k match
+  ["sum", i]                  the sum of atom i over 1 … k
+
+An answer is ["say", word], ["number", i, family] (the number that atom i is), ["anything"] (nothing is claimed), or
+["if", i, answer, answer]: the first one if atom i is not 0, else the second one.
+
+Theorem, if all files are accepted: what `rounding.py` says; and for each n of the interval, on each text of the automaton, at each
+position whose next token matters, the p-bit machine's next token is the definition's answer there. It holds if the exact machine
+keeps the invariants that the certificate lists.
+
+Method. The machine gets more registers, ghosts, one for each atom that the certificate schedules. No weight of the model reads or
+writes one, so all other registers stay what they are. A ghost is written where its operands are known: of a token at the embedding;
+by a head, as a further value row that copies a ghost of the key; by a recurrence; or as a polynomial of ghosts. The rows of ghosts
+are checked as all rows are, and none of them rounds. So by `rounding.py` a ghost has one value in both machines if it is a
+polynomial over whole numbers. What is shown here is that the key that the head reads in the exact machine is the one that the
+atom names (`GhostReader`), that each class's ghosts decide the answer's cases, and that its logit is the largest of the exact
+machine (`require_due`). By the fourth statement of `rounding.py`, it is then that of the p-bit machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+if not __package__:  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from verify.trusted import heads, rounding
+from verify.trusted.abstract_state import (
+    ONE,
+    POSITION,
+    SIZE,
+    Integer,
+    Number,
+    Polynomial,
+    Score,
+    State,
+    atom,
+    combine,
+    halves,
+    names_of,
+    number,
+    plus,
+    substitute,
+    times,
+)
+from verify.trusted.automaton import Place, range_of
+from verify.trusted.heads import LINE, Candidate, Reader, index_of, line_of, only_share
+from verify.trusted.kernel import Rejected, reject
+from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, read_rows, read_tensors, whole
+
+GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nine digits at most
+GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
+KEYS = -700_000  # of a key, in a joint state: its ghosts
+MOST_ATOMS = 1000
+READS = ("back", "at", "first", "last", "nearest", "count")
+OF_TOKENS = ("number", "is_number", "is_word", "position")
+OPERANDS = {"positive": 1, "equal": 1, "above": 1, "back": 1, "at": 2, "first": 1, "last": 1, "nearest": 1, "sum": 1}
+ARGUMENTS = {
+    **dict.fromkeys(("number", "is_number", "is_word", "term", "positive", "above", "count", "sum"), 1),
+    **dict.fromkeys(("equal", "back", "at", "first", "last"), 2),
+    **{"position": 0, "nearest": 3},
+}
+
+
+class Open(Exception):
+    """A sign decides, and is not known. polynomial: whose."""
+
+    def __init__(self, polynomial: Polynomial) -> None:
+        self.polynomial = polynomial
+
+
+class Definition:
+    """What a text's next word should be. operands: of each atom, the atoms that it is made of. pairs: what must match."""
+
+    def __init__(self, document: Any) -> None:
+        self.atoms: list[Any] = document["atoms"]
+        self.answer: Any = document["answer"]
+        self.pairs: list[list[tuple[int, int]]] = []
+        self.operands: list[list[int]] = []
+        self.terms: dict[int, Polynomial] = {}
+        if len(self.atoms) > MOST_ATOMS:
+            reject(f"definition: more than {MOST_ATOMS} atoms")
+        for j, (kind, *arguments) in enumerate(self.atoms):
+            if ARGUMENTS.get(kind) != len(arguments):
+                reject(f"definition: atom {j}: no such atom")
+            pairs: list[tuple[int, int]] = []
+            operands = [whole(i) for i in arguments[: OPERANDS.get(kind, 0)]]
+            if kind in ("first", "last", "nearest", "count"):
+                pairs = [(whole(a), whole(b)) for a, b in arguments[kind != "count"]]
+                operands += [i for pair in pairs for i in pair]
+            if kind == "nearest":
+                operands.append(whole(arguments[2]))
+            elif kind == "back" and whole(arguments[1]) < 1:
+                reject(f"definition: atom {j}: no step back")
+            elif kind == "equal":
+                Fraction(arguments[1])
+            elif kind == "term":
+                self.terms[j] = parse(arguments[0])
+                operands += [self.index(name) for name in sorted(names_of(self.terms[j]) - {SIZE})]
+            if not all(0 <= i < j for i in operands):
+                reject(f"definition: atom {j} is made of what does not stand before it")
+            self.pairs.append(pairs)
+            self.operands.append(operands)
+        self.require_answer(self.answer)
+
+    def index(self, name: str) -> int:
+        if not name[1:].isdecimal() or name != f"a{int(name[1:])}":
+            reject(f"definition: {name} is no atom")
+        return int(name[1:])
+
+    def require_answer(self, tree: Any) -> None:
+        todo = [tree]
+        while todo:
+            kind, *rest = todo.pop()
+            if kind == "if" and len(rest) == 3:
+                todo += rest[1:]
+            elif (kind, len(rest)) not in (("say", 1), ("number", 2), ("anything", 0)):
+                reject("definition: no such answer")
+            if kind in ("if", "number") and not 0 <= whole(rest[0]) < len(self.atoms):
+                reject("definition: an answer's atom is not there")
+
+
+class ProgramChecker(rounding.Checker):
+    """One certificate, its weights, and the definition that they are held against.
+
+    steps: at which step each atom becomes a ghost, None for one that is made where it is asked for. heads: which head reads it.
+    """
+
+    def __init__(self, certificate: Any, weights: Weights, definition: Definition) -> None:
+        super().__init__(certificate, weights)
+        self.definition = definition
+        self.lives = [frozenset(map(whole, entry["live"])) for entry in certificate["entries"]]
+        ghosts = certificate["ghosts"]
+        if len(ghosts) != len(definition.atoms):
+            reject("as many ghosts are due as the definition has atoms")
+        self.steps = [None if one is None else whole(one[0]) for one in ghosts]
+        self.heads = [None if one is None or one[1] is None else whole(one[1]) for one in ghosts]
+        self.require_schedule()
+        for block in range(len(weights.blocks)):
+            require_no_ghosts(weights.blocks[block])
+        self.rows: dict[tuple[int, int], list[int]] = {}  # block and head → the coordinates of the further value rows
+        blocks = [self.with_ghosts(b, block) for b, block in enumerate(weights.blocks)]
+        self.weights = replace(weights, blocks=blocks)
+
+    def require_schedule(self) -> None:
+        """Raises Rejected unless atoms of tokens are made at step 0, and those that read where heads do, after their operands."""
+        blocks = self.weights.blocks
+        for j, ((kind, *_), step, head) in enumerate(zip(self.definition.atoms, self.steps, self.heads, strict=True)):
+            if step is None:
+                continue
+            if not 0 <= step <= 2 * len(blocks) or (kind in OF_TOKENS and step):
+                reject(f"ghost {j}: no such step")
+            if kind in READS or kind == "sum":
+                if step % 2 == 0:
+                    reject(f"ghost {j}: it is made where no head reads")
+                if GHOST + j not in self.lives[step - 1]:
+                    reject(f"ghost {j}: its register is not among those that are written")
+                for i in self.definition.operands[j]:
+                    made = self.steps[i]
+                    if made is None or made >= step or GHOST + i not in self.lives[step - 1]:
+                        reject(f"ghost {j}: ghost {i} is not known there")
+                if kind in READS and (head is None or not 0 <= head < len(blocks[step // 2].heads)):
+                    reject(f"ghost {j}: no such head")
+
+    def ghosts_of(self, block: int, head: int) -> list[int]:
+        """Returns the atoms that a head reads."""
+        step = 2 * block + 1
+        return [
+            j
+            for j, (kind, *_) in enumerate(self.definition.atoms)
+            if kind in READS and self.steps[j] == step and self.heads[j] == head
+        ]
+
+    def with_ghosts(self, b: int, block: Block) -> Block:
+        """Returns the block with rows that read and write ghosts. The further value rows of a head stand after its own."""
+        augmented, places, extra = [], [0], []
+        width = 0
+        for h, head in enumerate(block.heads):
+            rows: list[int] = []
+            for j in self.ghosts_of(b, h):
+                kind = self.definition.atoms[j][0]
+                extra.append((j, width + len(head.value) + len(rows)))
+                if kind == "count":
+                    rows.append(GHOST_FIRST)
+                else:  # what is read, the place, and what must match
+                    rows += [GHOST + self.definition.operands[j][0], GHOST_PLACE]
+                    rows += [GHOST + a for a, _ in self.definition.pairs[j]]
+            self.rows[b, h] = rows
+            augmented.append(replace(head, value=[*head.value, *([(c, ONE)] for c in rows)]))
+            width += len(head.value) + len(rows)
+            places.append(width)
+        moved: dict[int, int] = {}
+        for h, head in enumerate(block.heads):
+            for v in range(len(head.value)):
+                moved[len(moved)] = places[h] + v
+        out: list[tuple[int, Row]] = [(i, [(moved[v], w) for v, w in row]) for i, row in block.out]
+        out += [(GHOST + j, [(v, ONE)]) for j, v in extra]
+        carry, feed = dict(block.carry), dict(block.feed)
+        for j, (kind, *_) in enumerate(self.definition.atoms):
+            if kind == "sum" and self.steps[j] == 2 * b + 1:
+                carry[GHOST + j] = [(GHOST + j, ONE)]
+                feed[GHOST + j] = [(GHOST + self.definition.operands[j][0], ONE)]
+        return replace(block, heads=augmented, out=out, carry=carry, feed=feed)
+
+    # Ghosts
+
+    def token_registers(self, place: Place) -> dict[int, Polynomial]:
+        low = range_of(place.low, self.size)[0]
+        high = range_of(place.high, self.size)[1]
+        if low == 1 < high:
+            reject("a state of the automaton stands for position 1 and others")
+        registers = {GHOST_PLACE: atom(POSITION), GHOST_FIRST: number(int(high == 1))}
+        for j, (kind, *arguments) in enumerate(self.definition.atoms):
+            if kind == "position":
+                registers[GHOST + j] = atom(POSITION)
+            elif kind == "is_word":
+                registers[GHOST + j] = number(int(bool(place.word) and place.word == arguments[0]))
+            elif kind in ("number", "is_number") and not place.word and place.family == arguments[0]:
+                registers[GHOST + j] = atom(NUMBER) if kind == "number" else ONE
+        return registers
+
+    def known(self, step: int) -> set[int]:
+        """Returns which atoms are ghosts of a state that a step leads to."""
+        live = self.lives[step - 1] if step else frozenset[int]()
+        return {
+            j
+            for j, made in enumerate(self.steps)
+            if made is not None and (made == step or (made < step and GHOST + j in live))
+        }
+
+    def extend(self, step: int, parts: list[State], guide: rounding.Guide) -> list[State]:
+        """Makes the ghosts that are polynomials of others at this step. A part is split where a sign decides."""
+        done = []
+        todo = [(part, 0) for part in reversed(parts)]
+        known = self.known(step)
+        while todo:
+            state, j = todo.pop()
+            if j == len(self.definition.atoms):
+                done.append(state)
+                continue
+            if self.steps[j] != step or self.definition.atoms[j][0] in (*READS, *OF_TOKENS, "sum"):
+                todo.append((state, j + 1))
+                continue
+            try:
+                value = self.by_meaning(state, j, known)
+                todo.append((state.having({GHOST + j: value}), j + 1))
+            except Open as open_:
+                todo += [(part, j) for part in cut(state, open_.polynomial, guide)]
+        return done
+
+    def value(self, state: State, j: int, known: set[int]) -> Polynomial:
+        """Returns atom j, a polynomial over whole numbers. Raises Open where a sign decides, and is not known."""
+        value = state.fixed(state.register(GHOST + j) if j in known else self.by_meaning(state, j, known))
+        if not state.is_integer(value):
+            reject(f"ghost {j} may be another number in both machines")
+        return value
+
+    def by_meaning(self, state: State, j: int, known: set[int]) -> Polynomial:
+        kind, *arguments = self.definition.atoms[j]
+        if kind == "term":
+            values = {f"a{i}": self.value(state, i, known) for i in self.definition.operands[j]}
+            return substitute(self.definition.terms[j], values)
+        if kind not in ("positive", "equal", "above"):
+            reject(f"ghost {j} is not known where it is asked for")
+        of = self.value(state, self.definition.operands[j][0], known)
+        if kind == "equal":
+            return number(int(is_zero(state, plus(of, number(Fraction(arguments[1])), -1))))
+        low, high = state.bounds(of)
+        if kind == "positive":
+            if low >= 0 or high <= 0:
+                return of if low >= 0 else {}
+        elif low > 0 or high <= 0:
+            return number(int(low > 0))
+        raise Open(of)
+
+    def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
+        return GhostReader(self, block, classes, live)
+
+    # The answer
+
+    def answer(self, entry: rounding.Entry, guides: list[rounding.Guide]) -> None:
+        """Checks, beside rounding, that the due token has the largest logit of the exact machine."""
+        super().answer(entry, guides)
+        known = self.known(len(self.lives))
+        for one, guide in zip(entry.classes, guides, strict=True):
+            todo = [one.state] if one.label in self.answers else []
+            while todo:
+                state = todo.pop()
+                try:
+                    self.require_due(state, known)
+                except Open as open_:
+                    todo += cut(state, open_.polynomial, guide)
+
+    def require_due(self, state: State, known: set[int]) -> None:
+        """Raises Rejected unless the due token's exact logit is above that of each other one. Raises Open where that is open."""
+        tree = self.definition.answer
+        while tree[0] == "if":
+            tree = tree[3] if is_zero(state, self.value(state, tree[1], known)) else tree[2]
+        kind, *rest = tree
+        if kind == "anything":
+            return
+        words, families = self.weights.words, self.weights.families
+        if kind == "say":
+            if rest[0] not in words:
+                reject(f"the output head: there is no word {rest[0]}")
+            due, value = self.exact_logit(state, words[rest[0]]), None
+        else:
+            value = self.value(state, rest[0], known)
+            if rest[1] not in families:
+                reject(f"the output head: there is no family {rest[1]!r}")
+            family = families[rest[1]]
+            if any(c.denominator != 1 for c in value.values()):
+                reject("the output head: the due number may be no whole number")
+            low, high = state.bounds(value)
+            if low < family.low or high > family.high:
+                if low > family.high or high < family.low or not state.is_form(value):
+                    reject(f"the output head: the due number may be {low} … {high}, of {family.low} … {family.high}")
+                raise Open(plus(value, number(family.low - 1 if low < family.low else family.high), -1))
+            due = substitute(self.exact_logit(state, family.rows, atom(LINE)), {LINE: value})
+        for word, row in words.items():
+            if kind == "say" and word == rest[0]:
+                continue
+            lead = state.fixed(plus(due, self.exact_logit(state, row), -1))
+            bounds = (
+                state.reach(lead, state.bounds(lead, ideal=True))
+                if state.is_integer(lead)
+                else state.bounds(lead, ideal=True)
+            )
+            if bounds[0] <= 0:
+                if bounds[1] <= 0:
+                    reject(f"the output head: {word} may be said, and is not due")
+                raise Open(lead)
+        for name, family in families.items():
+            joint = replace(state, box={**state.box, LINE: Integer(family.low, family.high)})
+            behind = plus(self.exact_logit(state, family.rows, atom(LINE)), due, -1)
+            self.require_behind(joint, behind, value if kind == "number" and name == rest[1] else None, name)
+
+    def require_behind(self, state: State, behind: Polynomial, value: Polynomial | None, name: str) -> None:
+        """Raises Rejected unless a number's logit, less the due one, is below 0, whichever the number h is, but for the value.
+
+        It is −cost·(h − x)² + rest. If x is the value, then (h − x)² is 1 at least for each other number.
+        """
+        score = Score.of(state, behind, [LINE])
+        if not state.is_integer(score.rest):
+            reject(f"the output head: the logit of a number of {name!r} is not alike in both machines")
+        upper = score.upper(state)
+        for square in score.squares:
+            if value is not None and state.same(square.form, plus(atom(LINE), value, -1)):
+                upper = state.bounds(score.rest)[1] - square.cost
+        if upper >= 0:
+            reject(f"the output head: a number of {name!r} may be said, and is not due")
+
+    def exact_logit(self, state: State, row: dict[int, Polynomial], of: Polynomial | None = None) -> Polynomial:
+        """Returns a token's logit in the exact machine; of: which number of a family it is."""
+        terms = []
+        for i, w in row.items():
+            if i not in self.lives[-1]:
+                reject(f"the output head: coordinate {i} is not among those that are known")
+            terms.append((times(state.ideal(state.register(i)), w if of is None else substitute(w, {NUMBER: of})), 1))
+        return combine(terms)
+
+
+class GhostReader(Reader):
+    """Reads heads with their ghosts, and shows that the keys that they read are the atoms' own."""
+
+    def __init__(self, checker: ProgramChecker, block: int, classes: list[State], live: frozenset[int]) -> None:
+        super().__init__(checker.machine, checker.invariants, classes, live, f"block {block + 1}")
+        self.checker, self.block = checker, block
+        self.definition = checker.definition
+        asked = {j for h in range(len(checker.weights.blocks[block].heads)) for j in checker.ghosts_of(block, h)}
+        self.asked = sorted({i for j in asked for i in (*checker.definition.operands[j],)})
+        self.rule = ""
+
+    def with_rows(self, state: State, head: Head, where: str) -> State:
+        """Returns the state with the ghosts of the key, too."""
+        ghosts = {KEYS - i: state.register(GHOST + i) for i in self.asked}
+        part = super().with_rows(state, head, where)
+        return part.having(ghosts)
+
+    def candidate(
+        self,
+        query: State,
+        queries: Sequence[Polynomial],
+        key: int | None,
+        joint: State,
+        place: Polynomial,
+        own: frozenset[str],
+    ) -> Iterator[Candidate]:
+        """Returns keys of a class where it can stand: just before the query, or before one that stands there."""
+        part: State | None = joint
+        if key is not None:
+            is_next = key in query.before
+            is_far = any(key in self.earlier(b) for b in query.before)
+            distance = plus(place, atom(POSITION), -1)
+            part = joint.having({heads.PLACE: place}) if is_next or is_far else None
+            part = part and part.restrict(distance, None if is_far else -1, -1 if is_next else -2)
+        if part is not None:
+            place = place if key is None else part.register(heads.PLACE)
+            yield from super().candidate(query, queries, key, part, place, own)
+
+    def apply(
+        self, choice: Any, query: State, candidates: Sequence[Candidate], at: int, width: range, where: str
+    ) -> list[State]:
+        self.rule = choice[0]
+        return super().apply(choice, query, candidates, at, width, where)
+
+    def judge(
+        self, parts: list[State], query: State, candidates: Sequence[Candidate], h: int, at: int, guide: Any
+    ) -> list[State]:
+        """Returns the parts in which each ghost of the head is what its atom is, or any number that it may be."""
+        if len(candidates) == 1:
+            self.rule = "one"
+        slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])
+        for j in self.checker.ghosts_of(self.block, h):
+            (is_shown,) = guide.take("ghost")
+            if is_shown is not True:
+                parts = [self.anything(part, j, candidates, slot) for part in parts]
+            elif self.definition.atoms[j][0] == "count":
+                self.require_count(candidates, j)
+                parts = [part.having({slot: count_of(part, part.register(slot))}) for part in parts]
+            else:
+                if self.rule not in ("one", "position"):
+                    reject(f"{self.where}, head {h + 1}: several keys may be read, and ghost {j} is one of them")
+                if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
+                    self.require_order(candidates, j)
+                parts = [one for part in parts for one in self.shown(part, j, slot, guide)]
+            slot -= 1 if self.definition.atoms[j][0] == "count" else 2 + len(self.definition.pairs[j])
+        return parts
+
+    def anything(self, part: State, j: int, candidates: Sequence[Candidate], slot: int) -> State:
+        """Returns the part with a ghost of which no more is known than that it is the value of some key, or 0, or a count."""
+        if self.definition.atoms[j][0] == "count":
+            low, high = 0, part.integer(POSITION).high
+        else:
+            ends: list[Number] = [0]
+            for c in candidates:
+                value = c.joint.register(KEYS - self.definition.operands[j][0])
+                if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
+                    reject(f"{self.where}: ghost {j} may be no whole number")
+                ends += c.joint.bounds(value)
+            low, high = math.floor(min(ends)), math.ceil(max(ends))
+        name = part.fresh("g")
+        return replace(part, box={**part.box, name: Integer(low, high)}).having({slot: atom(name)})
+
+    def shown(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
+        """Returns the read part, split until the key is seen to be the atom's in each: then the ghost is what was read there."""
+        done, todo = [], [part]
+        while todo:
+            state = todo.pop()
+            try:
+                done.append(state if self.is_picked(state, j, slot) else state.having({slot: {}}))
+            except Open as open_:
+                todo += cut(state, open_.polynomial, guide)
+        return done
+
+    def is_picked(self, state: State, j: int, slot: int) -> bool:
+        """Returns whether the key that was read is the atom's; False if the atom is 0, as there is no such position.
+
+        Raises Open where that depends on a sign, and Rejected where the key is another one.
+
+        Of pairs, `require_order` has shown: a key that matches scores above each that does not, and among those that match the
+        first, or the last, or the nearest has the largest score. So if the key that is read matches, it is the atom's. If it
+        does not, then none does, and it must be position 1.
+        """
+        kind = self.definition.atoms[j][0]
+        place, here = state.fixed(state.register(slot - 1)), atom(POSITION)
+        if not state.is_form(place):
+            reject(f"{self.where}: it is not known which key ghost {j} is of")
+        if kind == "back":
+            steps = self.definition.atoms[j][2]
+            if state.integer(POSITION).low <= steps:
+                if state.integer(POSITION).high > steps:
+                    raise Open(combine([(here, 2), (ONE, -2 * steps - 1)]))
+                return False
+            if not state.same(plus(place, number(steps)), here):
+                reject(f"{self.where}: the key is not {steps} before, and ghost {j} is of that")
+            return True
+        if kind == "at":
+            target = state.fixed(state.register(GHOST + self.definition.operands[j][1]))
+            if not state.is_form(target) or any(c.denominator != 1 for c in target.values()):
+                reject(f"{self.where}: the position of ghost {j} may be no whole number")
+            if state.same(place, target):
+                return True
+            for end, side in ((ONE, 1), (state.fixed(here), -1)):
+                beyond = combine([(end, side), (target, -side)])
+                low, high = state.bounds(beyond)
+                if state.same(place, end) and high >= 0:
+                    if low < 0:
+                        raise Open(beyond)
+                    return True
+            return reject(f"{self.where}: the key is not the one at the position of ghost {j}")
+        if state.same(place, ONE):
+            return True
+        if not is_zero(state, plus(place, ONE, -1)):
+            for i, (_, b) in enumerate(self.definition.pairs[j]):
+                if not is_zero(state, plus(state.register(slot - 2 - i), state.register(GHOST + b), -1)):
+                    reject(
+                        f"{self.where}: a key that does not match may be read, and ghost {j} is of none but position 1"
+                    )
+        return True
+
+    def divided(
+        self, candidates: Sequence[Candidate], j: int
+    ) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+        """Returns the keys that match, those of 2 … k that do not, and position 1."""
+        matching, others, first = [], [], []
+        for c in candidates:
+            start = c.joint.restrict(c.place, None, 1)
+            if start is not None:
+                first.append(replace(c, joint=start, whole=False).scored())
+            part: State | None = c.joint.restrict(c.place, 2, None)
+            for a, b in self.definition.pairs[j]:
+                if part is None:
+                    break
+                difference = part.fixed(plus(part.register(KEYS - a), part.register(GHOST + b), -1))
+                if not part.is_form(difference):
+                    reject(f"{self.where}: what ghost {j} compares is no form of whole numbers")
+                scale = math.lcm(*(x.denominator for x in difference.values()))
+                difference = combine([(difference, scale)])
+                for low, high in ((None, -1), (1, None)):
+                    side = part.restrict(difference, low, high)
+                    if side is not None:
+                        others.append(replace(c, joint=side, whole=False).scored())
+                part = part.restrict(difference, 0, 0)
+            if part is not None:
+                matching.append(replace(c, joint=part, whole=False).scored())
+        return matching, others, first
+
+    def require_order(self, candidates: Sequence[Candidate], j: int) -> None:
+        """Raises Rejected unless each key that matches scores above each that does not, and these in the order that is due."""
+        matching, others, first = self.divided(candidates, j)
+        if any(not c.joint.is_integer(c.exact) for c in candidates):
+            reject(f"{self.where}: a score is not alike in both machines")
+        if matching:
+            least = min(c.lower for c in matching)
+            if any(c.upper >= least for c in (*others, *first)):
+                reject(f"{self.where}: a key that does not match may score as one that does, for ghost {j}")
+        if sum(self.multiplicity(c) for c in matching) > 1:
+            self.require_line(matching, j)
+
+    def require_line(self, matching: Sequence[Candidate], j: int) -> None:
+        """Raises Rejected unless all scores are one function of the key's position, which rises for `last` and falls for `first`.
+
+        For `nearest` it is −cost·(h − t + c)² up to what all keys share, with 0 < c < 1/2. Whole numbers a, b with |a| < |b| have
+        |a + c| < |b + c|, as 2c < 1 ≤ |b| − |a|, and of −a and a ≥ 1 the first is nearer to −c.
+        """
+        kind = self.definition.atoms[j][0]
+        found = [(c, line) for c in matching if (line := line_of(c)) is not None]
+        if not found:
+            reject(f"{self.where}: scores are not seen to be a function of the position, for ghost {j}")
+        _, (function, square) = found[0]
+        if not all(c.joint.same(c.exact, c.say(substitute(function, {LINE: c.place}))) for c in matching):
+            reject(f"{self.where}: scores are not one function of the position, for ghost {j}")
+        if square is None:
+            slope = function[LINE,]
+            is_ordered = {"last": slope > 0, "first": slope < 0}.get(kind, False)
+        elif kind == "nearest":
+            shift = combine([(square.form, square.form[LINE,])])
+            target = self.definition.operands[j][-1]
+            is_ordered = True
+            for c in matching:
+                off = c.joint.fixed(plus(c.say(plus(shift, atom(LINE), -1)), c.joint.register(GHOST + target)))
+                is_ordered = is_ordered and not names_of(off) and 0 < off.get((), 0) < Fraction(1, 2)
+        else:
+            shift = combine([(square.form, square.form[LINE,])])
+            spans = [c.joint.bounds(c.joint.fixed(c.say(substitute(shift, {LINE: c.place})))) for c in matching]
+            is_ordered = {
+                "last": all(high <= 0 for _, high in spans),
+                "first": all(low >= 0 for low, _ in spans),
+            }.get(kind, False)
+        if not is_ordered:
+            reject(f"{self.where}: the key of largest score is not the {kind} that matches, for ghost {j}")
+
+    def require_count(self, candidates: Sequence[Candidate], j: int) -> None:
+        """Raises Rejected unless the keys of largest score are those that match, and position 1."""
+        matching, others, first = self.divided(candidates, j)
+        if any(not c.joint.is_integer(c.exact) for c in candidates):
+            reject(f"{self.where}: a score is not alike in both machines")
+        top = max(c.upper for c in first)
+        if any(not c.lower == c.upper == top for c in (*matching, *first)) or any(c.upper >= top for c in others):
+            reject(f"{self.where}: the keys of largest score are not those that match, and position 1, for ghost {j}")
+
+
+def cut(state: State, polynomial: Polynomial, guide: Any) -> list[State]:
+    """Returns both parts of a state, split by a form of the certificate."""
+    part = guide.split(state, polynomial)
+    if part is None:
+        reject("a sign decides, and is not known")
+    return halves(state, *part)
+
+
+def is_zero(state: State, polynomial: Polynomial) -> bool:
+    """Returns whether a polynomial over whole numbers is 0. Raises Open if it may be, and may be not."""
+    polynomial = state.fixed(polynomial)
+    if not state.is_integer(polynomial):
+        reject("what decides is not alike in both machines")
+    if state.same(polynomial, {}):
+        return True
+    low, high = state.bounds(polynomial)
+    if low > 0 or high < 0:
+        return False
+    raise Open(polynomial)
+
+
+def count_of(state: State, mean: Polynomial) -> Polynomial:
+    """Returns how many keys have the largest score, less 1: the mean of 1 at position 1, which is one of them, is 1/m."""
+    if mean == ONE:
+        return {}
+    name = only_share(state, mean)
+    if not name:
+        reject("how many keys have the largest score is not known")
+    return plus(index_of(state, name), ONE, -1)
+
+
+def require_no_ghosts(block: Block) -> None:
+    """Raises Rejected if a row of a model reads or writes what is a ghost."""
+    rows: list[Row] = [row for head in block.heads for row in (*head.query, *head.key, *head.value)]
+    rows += [row for unit in block.units for row in (unit.gate, unit.up)]
+    rows += [*block.carry.values(), *block.feed.values()]
+    used = {i for row in rows for i, _ in row} | {i for i, _ in block.out} | {i for i, *_ in block.down}
+    used |= block.carry.keys() | block.feed.keys()
+    if any(i >= GHOST_FIRST for i in used):
+        reject("weights: a coordinate is one of a ghost")
+
+
+def check(certificate: bytes, weights: bytes, sidecar: bytes, definition: bytes) -> int:
+    """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
+    try:
+        if max(map(len, (certificate, weights, sidecar, definition))) > rounding.MOST_BYTES:
+            reject("a file is too large")
+        document = read_json(certificate)
+        for name, data in (("weights", weights), ("definition", definition)):
+            if document[name] != hashlib.sha256(data).hexdigest():
+                reject(f"{name}: the digest is of another file")
+        if weights[:1] == b"{":
+            model = read_rows(read_json(weights))
+        else:
+            model = read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
+        return ProgramChecker(document, model, Definition(read_json(definition))).check()
+    except Rejected:
+        raise
+    except Open:
+        raise Rejected("a sign decides, and is not known") from None
+    except (Exception, RecursionError) as error:
+        raise Rejected(f"malformed: {type(error).__name__}: {str(error)[:80]}") from error
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the verdict; returns the exit status: 0 accepted, 1 rejected, 2 usage."""
+    if len(arguments) not in (3, 4):
+        print("usage: program.py CERTIFICATE.json WEIGHTS [SIDECAR.json] DEFINITION.json", file=sys.stderr)
+        return 2
+    try:
+        files = [Path(name).read_bytes() for name in arguments]
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    try:
+        count = check(files[0], files[1], files[2] if len(files) == 4 else b"{}", files[-1])
+    except Rejected as why:
+        print(f"rejected: {why}")
+        return 1
+    print(f"accepted: {count} classes; the p-bit machine's next word is the definition's")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from verify.certificates.finder import (
     Search,
     certificate_of,
     certificate_of_file,
+    match,
     terms,
 )
 from verify.automata.token_automaton import TokenAutomaton
@@ -439,12 +441,13 @@ class GhostFinder(ProgramChecker):
         for name, domain in atoms.items():
             if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.names[name])) for leaf in leaves]
-                domain[1] = max(domain[1], min(low for low, _ in spans))
-                domain[2] = min(domain[2], max(high for _, high in spans))
+                domain[1] = max(domain[1], min(math.floor(low) for low, _ in spans))
+                domain[2] = min(domain[2], max(math.ceil(high) for _, high in spans))
         for i, polynomial in said.items():
             for name in names_of(polynomial) - atoms.keys():
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.state.register(i))) for leaf in leaves]
-                atoms[name] = ["integer", min(low for low, _ in spans), max(high for _, high in spans), 1]
+                low, high = min(low for low, _ in spans), max(high for _, high in spans)
+                atoms[name] = ["integer", math.floor(low), math.ceil(high), 1]
         registers = {**item["registers"], **{str(i): text_of(p) for i, p in said.items() if p}}
         return {**item, "atoms": atoms, "registers": registers, "before": []}
 
@@ -469,22 +472,26 @@ class GhostSearch(Search):
         return [flag]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        if label == rounding.KEEP:
-            return super().target(state, label)
-        base = self.ghosts.base[self.place]
         reasons = []
-        from verify.certificates.finder import match
-
-        order = [i for i, one in enumerate(base.classes) if one.label == label]
-        order.sort(key=lambda i: len(base.classes[i].state.box))
+        if label == rounding.KEEP:
+            targets = self.ghosts.entries[self.place - 1].kept
+            live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
+            order = [i for i, one in enumerate(targets) if one.state.kind == self.kind]
+        else:
+            targets, live = self.ghosts.base[self.place].classes, self.ghosts.base[self.place].live
+            order = [i for i, one in enumerate(targets) if one.label == label]
+        order.sort(key=lambda i: len(targets[i].state.box))
         for index in order:
-            target = base.classes[index].state
+            target = targets[index].state
             try:
-                names = match(target, state, base.live)
-                self.ghosts.require_covered(state, target, names, base.live)
+                names = match(target, state, live)
+                self.ghosts.require_covered(state, target, names, live)
             except Rejected as reason:
                 reasons.append(str(reason))
             else:
+                if label == rounding.KEEP:
+                    self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
+                    return index, names
                 self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, names))
                 self.choices.append(["class", index, {}])
                 return index, names

@@ -369,14 +369,16 @@ class ProgramChecker(rounding.Checker):
         It is −cost·(h − x)² + rest. If x is the value, then (h − x)² is 1 at least for each other number.
         """
         score = Score.of(state, behind, [LINE])
-        if not state.is_integer(score.rest):
-            reject(f"the output head: the logit of a number of {name!r} is not alike in both machines")
-        upper = score.upper(state)
+        upper = rest = state.bounds(score.rest, ideal=True)[1]
         for square in score.squares:
+            low, high = state.bounds(square.form)
+            upper -= square.cost * (square.least**2 if low <= 0 <= high else min(low * low, high * high))
             if value is not None and state.same(square.form, plus(atom(LINE), value, -1)):
-                upper = state.bounds(score.rest)[1] - square.cost
+                upper = min(upper, rest - square.cost)
         if upper >= 0:
-            reject(f"the output head: a number of {name!r} may be said, and is not due")
+            if LINE in names_of(score.rest) or state.bounds(score.rest, ideal=True)[0] >= 0:
+                reject(f"the output head: a number of {name!r} may be said, and is not due")
+            raise Open(score.rest)
 
     def exact_logit(self, state: State, row: dict[int, Polynomial], of: Polynomial | None = None) -> Polynomial:
         """Returns a token's logit in the exact machine; of: which number of a family it is."""

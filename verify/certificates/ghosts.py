@@ -372,7 +372,8 @@ class GhostFinder(ProgramChecker):
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
         targets: list[tuple[Leaf, int]] = []
-        order = sorted(self.leaves, key=lambda leaf: -sum(bool(names_of(leaf.state.fixed(leaf.state.register(i)))) for i in coordinates))
+        # First the parts in which the least is equal by chance: what a ghost is there, it mostly is in all others.
+        order = sorted(self.leaves, key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}))
         for leaf in order:
             said = {i: self.expression(leaf, i, base.classes[leaf.base].state, pools) for i in coordinates}
             key = (leaf.base, *(text_of(said[i]) for i in coordinates))

@@ -23,6 +23,7 @@ from verify.automata.written import of_texts
 from verify.certificates.document import CERTIFIED
 from verify.certificates.finder import certificate_of
 from verify.certificates.small import judged
+from verify.certificates.ghosts import definition_of, with_ghosts
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import ProgramDossier
 from verify.programs import document
@@ -30,6 +31,8 @@ from verify.programs.extraction import extract
 from verify.programs.text import ProgramPrinter
 from verify.rounding.model import described
 from verify.trusted.kernel import Rejected
+from verify.trusted.model import read_rows
+from verify.trusted.program import check as check_program
 from verify.trusted.rounding import check
 
 Certifies: TypeAlias = Callable[[Answer], bool]
@@ -53,6 +56,29 @@ def explains(wired: Wired, program: Program) -> Certifies:
         defined = replace(program, says=Output(answer))
         subject = Subject(ProgramDossier("survey", program.architecture, ProgramModel(defined)), wired.n)
         return bool(document.steps(subject, model, read, listing)["verdict"] == CERTIFIED)
+
+    return certifies
+
+
+def follows_program(wired: Wired, program: Program) -> Certifies:
+    """Returns the verdict of the small checker of programs, on certificates that are found; it certifies rounding once."""
+    automaton = of_texts(program.texts, wired.n, (wired.n, wired.n))
+    numbers = [int(word) for word in wired.vocabulary if word.isdecimal()]
+    families = [Family("", min(numbers), max(numbers))] if numbers else []
+    try:
+        model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+        rounding, rows = certificate_of(model, automaton)
+    except (Rejected, Refused, Undecided):
+        return lambda answer: False
+
+    def certifies(answer: Answer) -> bool:
+        try:
+            definition = json.dumps(definition_of(answer)).encode()
+            certificate = with_ghosts(rounding, lambda: read_rows(json.loads(rows)), definition)
+            check_program(json.dumps(certificate).encode(), rows, b"{}", definition)
+        except Rejected:
+            return False
+        return True
 
     return certifies
 

@@ -339,7 +339,7 @@ class Search(rounding.Guide):
         first, last, _ = query.integer(POSITION)
         if not first < last <= first + FEW:
             raise Rejected("; ".join(dict.fromkeys(reasons)))
-        self.choices.append(["rule", "split", HERE, first])
+        self.choices.append(["rule", "split", text_of(atom(HERE)), first])
         return ["split", text_of(atom(HERE)), first]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:

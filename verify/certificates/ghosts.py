@@ -7,6 +7,7 @@ At each head it is asked which atoms of the definition the head reads. A class b
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,16 +42,18 @@ from verify.trusted.abstract_state import (
     plain,
     plus,
     substitute,
+    times,
 )
-from verify.trusted.heads import READ, Candidate, Reader
+from verify.trusted.heads import READ, Reader
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import Weights, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Head, Row, Weights, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
     GHOST,
     GHOST_FIRST,
     GHOST_PLACE,
     OF_TOKENS,
     READS,
+    SUMS,
     Definition,
     GhostReader,
     ProgramChecker,
@@ -105,6 +108,8 @@ class Writer:
                 return self.add("equal", self.term(of), str(plain(Fraction(value))))
             case language.Sum(of):
                 return self.add("sum", self.term(of))
+            case language.Comb(of, steps, sign):
+                return self.add("comb", self.term(of), steps, sign)
             case language.Count(where):
                 return self.add("count", self.pairs(where))
             case language.Read(value, language.Back(steps)):
@@ -163,7 +168,7 @@ def program_certificate_of_file(subject: Subject, answer: Answer) -> tuple[Docum
 
 def with_ghosts(document: Document, read: Any, definition: bytes) -> Document:
     """Returns a certificate of rounding with ghosts. Heads that read an atom at some classes alone are tried last."""
-    forced: dict[int, tuple[int, int]] = {}
+    forced: dict[int, tuple[Any, ...]] = {}
     while True:
         own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
         finder = GhostFinder(own, document, read(), Definition(json.loads(definition)), forced)
@@ -204,7 +209,7 @@ class GhostFinder(ProgramChecker):
         base: Document,
         weights: Weights,
         definition: Definition,
-        forced: Mapping[int, tuple[int, int]],
+        forced: Mapping[int, tuple[Any, ...]],
     ) -> None:
         many = len(definition.atoms)
         certificate["ghosts"] = [None for _ in range(many)]
@@ -217,10 +222,15 @@ class GhostFinder(ProgramChecker):
         self.leaves: list[Leaf] = []
         self.linked: set[tuple[int, int]] = set()
         self.forced = forced
-        self.best: dict[int, tuple[int, tuple[int, int]]] = {}
+        self.best: dict[int, tuple[int, tuple[Any, ...]]] = {}
         self.why: dict[int, str] = {}
         self.is_trial = False
-        consumers = {i for j, (kind, *_) in enumerate(definition.atoms) if kind in (*READS, "sum") for i in definition.operands[j]}
+        consumers = {
+            i
+            for j, (kind, *_) in enumerate(definition.atoms)
+            if kind in (*READS, *SUMS)
+            for i in definition.operands[j]
+        }
         self.stored = self.closure(consumers)
 
     def closure(self, some: Iterable[int]) -> set[int]:
@@ -233,7 +243,7 @@ class GhostFinder(ProgramChecker):
         return done
 
     def is_polynomial(self, j: int) -> bool:
-        return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, "sum")
+        return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)
 
     @property
     def report(self) -> None:
@@ -256,17 +266,20 @@ class GhostFinder(ProgramChecker):
             self.step(place, entry, self.base[place + 1], self.guides(len(entry.classes), place + 1))
             self.finish(place + 1)
         for j, (kind, *_) in enumerate(self.definition.atoms):
-            if self.steps[j] is None and kind in (*READS, "sum"):
-                raise Unmade(j, f"no head is seen to read atom {j}, {self.definition.atoms[j]}: {self.why.get(j, 'its operands are not known')}")
+            if self.steps[j] is None and kind in (*READS, *SUMS):
+                raise Unmade(
+                    j,
+                    f"no head is seen to read atom {j}, {self.definition.atoms[j]}: {self.why.get(j, 'its operands are not known')}",
+                )
         self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
         return sum(len(entry.classes) for entry in self.entries)
 
     # Where atoms are made
 
-    def schedule(self, j: int, step: int | None, head: int | None) -> None:
-        self.steps[j], self.heads[j] = step, head
-        self.certificate["ghosts"][j] = None if step is None else [step, head]
-        if step is not None and step % 2 and self.definition.atoms[j][0] in (*READS, "sum"):
+    def schedule(self, j: int, step: int | None, head: int | None, mark: int | None = None) -> None:
+        self.steps[j], self.heads[j], self.marks[j] = step, head, mark
+        self.certificate["ghosts"][j] = None if step is None else [step, head, mark]
+        if step is not None and step % 2 and self.definition.atoms[j][0] in (*READS, *SUMS):
             self.augment(step // 2)
 
     def augment(self, block: int) -> None:
@@ -282,31 +295,83 @@ class GhostFinder(ProgramChecker):
                     self.schedule(j, step, None)
 
     def schedule_reads(self, place: int) -> None:
-        """Asks of each head which atoms it reads."""
+        """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
         for j, (kind, *_) in enumerate(self.definition.atoms):
             made = [self.steps[i] for i in self.definition.operands[j]]
-            if kind not in READS or self.steps[j] is not None or any(one is None or one > place for one in made):
+            if (
+                kind not in (*READS, *SUMS)
+                or self.steps[j] is not None
+                or any(one is None or one > place for one in made)
+            ):
                 continue
             if j in self.forced:
                 if self.forced[j][0] == step:
                     self.schedule(j, *self.forced[j])
                 continue
-            for h in range(len(self.weights.blocks[block].heads)):
-                passed, many = self.trial(place, j, h)
-                if passed == many:
-                    self.schedule(j, step, h)
+            if self.weights.blocks[block].feed and (kind in SUMS or kind == "back"):
+                self.keep(place, j)
+            for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
+                if kind not in READS or self.steps[j] is not None:
                     break
-                if passed > self.best.get(j, (0, (0, 0)))[0]:
-                    self.best[j] = passed, (step, h)
+                passed, many = self.trial(place, j, h, mark)
+                if passed == many:
+                    self.schedule(j, step, h, mark)
+                elif passed > self.best.get(j, (0, ()))[0]:
+                    self.best[j] = passed, (step, h, mark)
 
-    def trial(self, place: int, j: int, h: int) -> tuple[int, int]:
+    def marks_of(self, j: int) -> list[int | None]:
+        """Returns what may mark the keys that match: a count's key of the token alone."""
+        keys = [a for a, _ in self.definition.pairs[j]] if self.definition.atoms[j][0] == "count" else []
+        return [None, *(a for a in keys if self.steps[a] is not None)]
+
+    def keep(self, place: int, j: int) -> None:
+        """Lets a recurrence keep an atom, beside registers of the model that are made of the same."""
+        block, entry = self.plain.blocks[place // 2], self.entries[place]
+        self.steps[j], self.heads[j] = place + 1, None
+        chain = {i: (before, now) for i, before, now in self.chain(j)}
+        beside: dict[int, set[int]] = {}
+        for i, (before, now) in chain.items():
+            beside[i] = set()
+            for r in block.carry.keys() | block.feed.keys():
+                fed, due = block.feed.get(r, []), now
+                is_fed = all(one.state.same(fed_by(one.state, fed), fed_by(one.state, due)) for one in entry.classes)
+                if is_fed and [w for _, w in before] == [w for _, w in block.carry.get(r, [])]:
+                    beside[i].add(r)
+        for _ in chain:
+            for i, (before, _) in chain.items():
+                for c, _ in before:
+                    beside[i] = {r for r in beside[i] if block.carry[r][0][0] in beside[c]}
+        if not all(beside.values()):
+            self.schedule(j, None, None)
+            self.why[j] = f"block {place // 2 + 1}: its recurrence keeps nothing of the same rows"
+            return
+        self.schedule(j, place + 1, None)
+        kept = self.certificate["entries"][place]["kept"]
+        chosen: dict[int, int] = {}
+        todo = [GHOST + j]
+        chosen[GHOST + j] = min(beside[GHOST + j])
+        while todo:
+            i = todo.pop()
+            for c, _ in chain[i][0]:
+                if c not in chosen:
+                    chosen[c] = block.carry[chosen[i]][0][0]
+                    todo.append(c)
+        for one in kept:
+            one["registers"] = {
+                **one["registers"],
+                **{str(i): one["registers"][str(r)] for i, r in chosen.items() if str(r) in one["registers"]},
+            }
+        self.entries[place] = self.read_entry(self.certificate["entries"][place])
+
+    def trial(self, place: int, j: int, h: int, mark: int | None) -> tuple[int, int]:
         """Returns for how many classes a head is seen to read an atom, and how many there are."""
         entry, block = self.entries[place], place // 2
-        others = [(i, self.heads[i]) for i in self.ghosts_of(block, h)]
-        for i, _ in others:
+        others = [(i, self.heads[i], self.marks[i]) for i in self.ghosts_of(block, h)]
+        for i, *_ in others:
             self.schedule(i, None, None)
-        self.schedule(j, place + 1, h)
+        self.schedule(j, place + 1, h, mark)
+        self.augment(block)
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
         reader = self.reader_of(block, classes, entry.live)
         last, passed, many = place >= len(self.base) - 3, 0, 0
@@ -314,20 +379,23 @@ class GhostFinder(ProgramChecker):
             if last and one.label not in self.answers:
                 continue
             many += 1
+            guide = GhostSearch(self, place + 1, i, is_strict=True)
             try:
-                reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, GhostSearch(self, place + 1, i, is_strict=True))
+                reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, guide)
                 passed += 1
             except Rejected as why:
                 self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {why}"
         self.schedule(j, None, None)
-        for i, head in others:
-            self.schedule(i, place + 1, head)
+        for i, *was in others:
+            self.schedule(i, place + 1, *was)
         self.augment(block)
         return passed, many
 
     def needed(self, step: int) -> set[int]:
         """Returns the atoms whose ghosts are needed after a step: those that are not made yet, and those that are asked for later."""
-        pending = {j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, "sum") and self.steps[j] is None}
+        pending = {
+            j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
+        }
         wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
         todo = [self.definition.answer]
         asked = []
@@ -373,7 +441,10 @@ class GhostFinder(ProgramChecker):
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
         targets: list[tuple[Leaf, int]] = []
         # First the parts in which the least is equal by chance: what a ghost is there, it mostly is in all others.
-        order = sorted(self.leaves, key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}))
+        order = sorted(
+            self.leaves,
+            key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}),
+        )
         for leaf in order:
             said = {i: self.expression(leaf, i, base.classes[leaf.base].state, pools) for i in coordinates}
             key = (leaf.base, *(text_of(said[i]) for i in coordinates))
@@ -391,12 +462,16 @@ class GhostFinder(ProgramChecker):
                 for name in names_of(polynomial) - values.keys():
                     values[name] = leaf.state.fixed(leaf.state.register(i))
             leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in values.items()}]
-        kept = [{**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin]
+        kept = [
+            {**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin
+        ]
         document = {"live": sorted(live), "classes": classes, "kept": kept}
         entry = self.read_entry(document)
         if place < len(self.base) - 2:
             before: list[set[int]] = [set() for _ in made]
-            for target, other in self.neighbours(entry, [(leaf.guide.kind, i, leaf.state) for leaf, i in targets], self.linked):
+            for target, other in self.neighbours(
+                entry, [(leaf.guide.kind, i, leaf.state) for leaf, i in targets], self.linked
+            ):
                 before[target].add(other)
             for one, some in zip(classes, before, strict=True):
                 one["before"] = sorted(some)
@@ -463,14 +538,11 @@ class GhostSearch(Search):
     def __init__(self, finder: GhostFinder, place: int, kind: int, *, is_strict: bool = False) -> None:
         super().__init__(finder, place, kind)  # type: ignore[arg-type]
         self.ghosts, self.is_strict = finder, is_strict
-        self.flags: list[bool] = []
-        self.asked = 0
+        self.flags: list[bool] | None = None
 
     def take(self, kind: str) -> Any:
-        flag = self.flags[self.asked] if self.asked < len(self.flags) else True
-        self.asked += 1
-        self.choices.append([kind, flag])
-        return [flag]
+        self.choices.append([kind, self.flags])
+        return [self.flags]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
         reasons = []
@@ -500,19 +572,22 @@ class GhostSearch(Search):
 
 
 class FinderReader(GhostReader):
-    """Reads heads, and leaves a ghost open where nothing shows it."""
+    """Reads heads, and leaves ghosts open where nothing shows them."""
 
-    def judge(
-        self, parts: list[State], query: State, candidates: Sequence[Candidate], h: int, at: int, guide: Any
-    ) -> list[State]:
-        start = len(guide.choices)
-        guide.flags = []
-        while True:
-            guide.asked = 0
+    def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
+        ghosts = self.checker.ghosts_of(self.block, h)
+        start, many = len(guide.choices), len(ghosts)
+        tries = [[True] * many, *([i != j for j in range(many)] for i in range(many) if many > 1), [False] * many]
+        for flags in tries if many and not guide.is_strict else tries[:1]:
+            guide.flags = flags
             try:
-                return super().judge(parts, query, candidates, h, at, guide)
-            except Rejected:
+                return super().read(query, h, head, at, guide)
+            except Rejected as why:
                 del guide.choices[start:]
-                if guide.is_strict or not guide.asked:
-                    raise
-                guide.flags = [*(guide.flags + [True] * guide.asked)[: guide.asked - 1], False]
+                reason = why
+        raise reason
+
+
+def fed_by(state: State, row: Row) -> Polynomial:
+    """Returns what enters a recurrence."""
+    return combine([(times(w, state.register(i)), 1) for i, w in row])

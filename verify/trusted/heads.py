@@ -672,6 +672,9 @@ class Reader:
             if not some_parts:
                 values.append({})
                 continue
+            if (same := next((i for i in range(j) if all(c.value(i) == c.value(j) for c in winners)), None)) is not None:
+                values.append(values[same])
+                continue
             if not alike:
                 reject(f"{where}: keys with different scores may win together")
             keys = frozenset(c.key for c in some_parts)

@@ -21,6 +21,7 @@ in the list, which it names by their index from 0:
   ["nearest", i, pairs, t]    the same at the one nearest to atom t, a whole number, of two as near the first
   ["count", pairs]            how many positions of 2 … k match
   ["sum", i]                  the sum of atom i over 1 … k
+  ["comb", i, s, x]           Σ x^m·(atom i at k − m·s) over m = 0, 1, … as far as there are such positions, s ≥ 1, x 1 or −1
 
 An answer is ["say", word], ["number", i, family] (the number that atom i is), ["anything"] (nothing is claimed), or
 ["if", i, answer, answer]: the first one if atom i is not 0, else the second one.
@@ -61,6 +62,7 @@ from verify.trusted.abstract_state import (
     Number,
     Polynomial,
     Score,
+    Share,
     State,
     atom,
     combine,
@@ -70,6 +72,7 @@ from verify.trusted.abstract_state import (
     plus,
     substitute,
     times,
+    without,
 )
 from verify.trusted.automaton import Place, range_of
 from verify.trusted.heads import LINE, Candidate, Reader, index_of, line_of, only_share
@@ -80,13 +83,25 @@ GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nin
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
 KEYS = -700_000  # of a key, in a joint state: its ghosts
 MOST_ATOMS = 1000
+LONGEST = 1000  # steps back that a recurrence keeps
 READS = ("back", "at", "first", "last", "nearest", "count")
+SUMS = ("sum", "comb")
 OF_TOKENS = ("number", "is_number", "is_word", "position")
-OPERANDS = {"positive": 1, "equal": 1, "above": 1, "back": 1, "at": 2, "first": 1, "last": 1, "nearest": 1, "sum": 1}
+OPERANDS = {
+    "positive": 1,
+    "equal": 1,
+    "above": 1,
+    "back": 1,
+    "at": 2,
+    "first": 1,
+    "last": 1,
+    "nearest": 1,
+    **dict.fromkeys(SUMS, 1),
+}
 ARGUMENTS = {
     **dict.fromkeys(("number", "is_number", "is_word", "term", "positive", "above", "count", "sum"), 1),
     **dict.fromkeys(("equal", "back", "at", "first", "last"), 2),
-    **{"position": 0, "nearest": 3},
+    **{"position": 0, "nearest": 3, "comb": 3},
 }
 
 
@@ -118,8 +133,10 @@ class Definition:
                 operands += [i for pair in pairs for i in pair]
             if kind == "nearest":
                 operands.append(whole(arguments[2]))
-            elif kind == "back" and whole(arguments[1]) < 1:
-                reject(f"definition: atom {j}: no step back")
+            elif kind in ("back", "comb") and not 1 <= whole(arguments[1]) <= LONGEST:
+                reject(f"definition: atom {j}: no step back, or more than {LONGEST}")
+            elif kind == "comb" and whole(arguments[2]) not in (1, -1):
+                reject(f"definition: atom {j}: no sign")
             elif kind == "equal":
                 Fraction(arguments[1])
             elif kind == "term":
@@ -151,7 +168,8 @@ class Definition:
 class ProgramChecker(rounding.Checker):
     """One certificate, its weights, and the definition that they are held against.
 
-    steps: at which step each atom becomes a ghost, None for one that is made where it is asked for. heads: which head reads it.
+    steps: at which step each atom becomes a ghost, None for one that is made where it is asked for. heads: which head reads it,
+    None where a recurrence keeps it. marks: of a count, an atom that is 1 at keys that match, and 0 at others.
     """
 
     def __init__(self, certificate: Any, weights: Weights, definition: Definition) -> None:
@@ -163,6 +181,7 @@ class ProgramChecker(rounding.Checker):
             reject("as many ghosts are due as the definition has atoms")
         self.steps = [None if one is None else whole(one[0]) for one in ghosts]
         self.heads = [None if one is None or one[1] is None else whole(one[1]) for one in ghosts]
+        self.marks = [None if one is None or one[2] is None else whole(one[2]) for one in ghosts]
         self.require_schedule()
         for block in range(len(weights.blocks)):
             require_no_ghosts(weights.blocks[block])
@@ -178,17 +197,51 @@ class ProgramChecker(rounding.Checker):
                 continue
             if not 0 <= step <= 2 * len(blocks) or (kind in OF_TOKENS and step):
                 reject(f"ghost {j}: no such step")
-            if kind in READS or kind == "sum":
+            if kind in READS or kind in SUMS:
                 if step % 2 == 0:
                     reject(f"ghost {j}: it is made where no head reads")
                 if GHOST + j not in self.lives[step - 1]:
                     reject(f"ghost {j}: its register is not among those that are written")
-                for i in self.definition.operands[j]:
+                for i in self.operands_of(j):
+                    if not 0 <= i < len(self.steps):
+                        reject(f"ghost {j}: there is no ghost {i}")
                     made = self.steps[i]
                     if made is None or made >= step or GHOST + i not in self.lives[step - 1]:
                         reject(f"ghost {j}: ghost {i} is not known there")
-                if kind in READS and (head is None or not 0 <= head < len(blocks[step // 2].heads)):
+                if kind in SUMS or (kind == "back" and head is None):
+                    continue
+                if head is None or not 0 <= head < len(blocks[step // 2].heads):
                     reject(f"ghost {j}: no such head")
+
+    def operands_of(self, j: int) -> list[int]:
+        """Returns the ghosts that a head or a recurrence needs for an atom."""
+        mark = self.marks[j]
+        return [*self.definition.operands[j], *([] if mark is None else [mark])]
+
+    def is_kept(self, j: int) -> bool:
+        """Returns whether a recurrence keeps an atom."""
+        kind = self.definition.atoms[j][0]
+        return kind in SUMS or (kind == "back" and self.heads[j] is None)
+
+    def chain(self, j: int) -> Iterator[tuple[int, Row, Row]]:
+        """Returns the rows by which a recurrence keeps an atom: coordinates, and rows over what was kept and over the registers.
+
+        Further coordinates c_1, c_2, … keep what was i positions before, from the atom's operand on, or, of a comb, from itself.
+        """
+        kind, _, *rest = self.definition.atoms[j]
+        own, steps = GHOST + j, rest[0] if rest else 1
+        of: Row = [(GHOST + self.definition.operands[j][0], ONE)]
+        more = [own + MOST_ATOMS * i for i in range(1, steps + 1)]
+        if kind == "back":
+            yield own, [(more[steps - 1], ONE)], []
+            yield more[0], [], of
+        else:
+            yield own, [(more[steps - 2] if steps > 1 else own, number(rest[1] if rest else 1))], of
+            if steps > 1:
+                yield more[0], [(own, ONE)], []
+        last = steps if kind == "back" else steps - 1
+        for i in range(1, last):
+            yield more[i], [(more[i - 1], ONE)], []
 
     def ghosts_of(self, block: int, head: int) -> list[int]:
         """Returns the atoms that a head reads."""
@@ -196,7 +249,7 @@ class ProgramChecker(rounding.Checker):
         return [
             j
             for j, (kind, *_) in enumerate(self.definition.atoms)
-            if kind in READS and self.steps[j] == step and self.heads[j] == head
+            if kind in READS and self.steps[j] == step and self.heads[j] == head and not self.is_kept(j)
         ]
 
     def with_ghosts(self, b: int, block: Block) -> Block:
@@ -209,7 +262,7 @@ class ProgramChecker(rounding.Checker):
                 kind = self.definition.atoms[j][0]
                 extra.append((j, width + len(head.value) + len(rows)))
                 if kind == "count":
-                    rows.append(GHOST_FIRST)
+                    rows += [GHOST_FIRST, *([] if (mark := self.marks[j]) is None else [GHOST + mark])]
                 else:  # what is read, the place, and what must match
                     rows += [GHOST + self.definition.operands[j][0], GHOST_PLACE]
                     rows += [GHOST + a for a, _ in self.definition.pairs[j]]
@@ -224,10 +277,10 @@ class ProgramChecker(rounding.Checker):
         out: list[tuple[int, Row]] = [(i, [(moved[v], w) for v, w in row]) for i, row in block.out]
         out += [(GHOST + j, [(v, ONE)]) for j, v in extra]
         carry, feed = dict(block.carry), dict(block.feed)
-        for j, (kind, *_) in enumerate(self.definition.atoms):
-            if kind == "sum" and self.steps[j] == 2 * b + 1:
-                carry[GHOST + j] = [(GHOST + j, ONE)]
-                feed[GHOST + j] = [(GHOST + self.definition.operands[j][0], ONE)]
+        for j in range(len(self.definition.atoms)):
+            if self.is_kept(j) and self.steps[j] == 2 * b + 1:
+                for i, before, now in self.chain(j):
+                    carry[i], feed[i] = before, now
         return replace(block, heads=augmented, out=out, carry=carry, feed=feed)
 
     # Ghosts
@@ -266,7 +319,7 @@ class ProgramChecker(rounding.Checker):
             if j == len(self.definition.atoms):
                 done.append(state)
                 continue
-            if self.steps[j] != step or self.definition.atoms[j][0] in (*READS, *OF_TOKENS, "sum"):
+            if self.steps[j] != step or self.definition.atoms[j][0] in (*READS, *OF_TOKENS, *SUMS):
                 todo.append((state, j + 1))
                 continue
             try:
@@ -398,8 +451,37 @@ class GhostReader(Reader):
         self.checker, self.block = checker, block
         self.definition = checker.definition
         asked = {j for h in range(len(checker.weights.blocks[block].heads)) for j in checker.ghosts_of(block, h)}
-        self.asked = sorted({i for j in asked for i in (*checker.definition.operands[j],)})
+        self.asked = sorted({i for j in asked for i in checker.operands_of(j)})
         self.rule = ""
+        self.shown: list[bool] = []  # which ghosts of the head are shown here, of others no row is read
+        self.cached: dict[int, list[bool]] = {}
+
+    def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
+        """Returns the query in parts. The certificate says which ghosts of the head are shown here; the others may be any number."""
+        ghosts = self.checker.ghosts_of(self.block, h)
+        if ghosts:
+            (shown,) = guide.take("ghosts")
+            if len(shown) != len(ghosts) or not all(type(one) is bool for one in shown):
+                reject(f"{self.where}, head {h + 1}: what is said of its ghosts is malformed")
+            head = self.checker.weights.blocks[self.block].heads[h]
+            rows, start = [*head.value], len(head.value) - len(self.checker.rows[self.block, h])
+            for j, is_shown in zip(ghosts, shown, strict=True):
+                width = self.width(j)
+                if not is_shown:
+                    rows[start : start + width] = [[] for _ in range(width)]
+                start += width
+            head = replace(head, value=rows)
+            if self.cached.get(h) != shown:
+                self.cached[h] = shown
+                self.known.pop(h, None)
+            self.shown = shown
+        return super().read(query, h, head, at, guide)
+
+    def width(self, j: int) -> int:
+        """Returns how many rows a head reads for a ghost."""
+        if self.definition.atoms[j][0] == "count":
+            return 1 + (self.checker.marks[j] is not None)
+        return 2 + len(self.definition.pairs[j])
 
     def with_rows(self, state: State, head: Head, where: str) -> State:
         """Returns the state with the ghosts of the key, too."""
@@ -441,20 +523,18 @@ class GhostReader(Reader):
         if len(candidates) == 1:
             self.rule = "one"
         slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])
-        for j in self.checker.ghosts_of(self.block, h):
-            (is_shown,) = guide.take("ghost")
-            if is_shown is not True:
+        for j, is_shown in zip(self.checker.ghosts_of(self.block, h), self.shown, strict=False):
+            if not is_shown:
                 parts = [self.anything(part, j, candidates, slot) for part in parts]
             elif self.definition.atoms[j][0] == "count":
-                self.require_count(candidates, j)
-                parts = [part.having({slot: count_of(part, part.register(slot))}) for part in parts]
+                parts = [part.having({slot: self.count(part, candidates, j, slot)}) for part in parts]
             else:
                 if self.rule not in ("one", "position"):
                     reject(f"{self.where}, head {h + 1}: several keys may be read, and ghost {j} is one of them")
                 if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
                     self.require_order(candidates, j)
-                parts = [one for part in parts for one in self.shown(part, j, slot, guide)]
-            slot -= 1 if self.definition.atoms[j][0] == "count" else 2 + len(self.definition.pairs[j])
+                parts = [one for part in parts for one in self.picked(part, j, slot, guide)]
+            slot -= self.width(j)
         return parts
 
     def anything(self, part: State, j: int, candidates: Sequence[Candidate], slot: int) -> State:
@@ -472,7 +552,7 @@ class GhostReader(Reader):
         name = part.fresh("g")
         return replace(part, box={**part.box, name: Integer(low, high)}).having({slot: atom(name)})
 
-    def shown(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
+    def picked(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
         """Returns the read part, split until the key is seen to be the atom's in each: then the ghost is what was read there."""
         done, todo = [], [part]
         while todo:
@@ -601,14 +681,43 @@ class GhostReader(Reader):
         if not is_ordered:
             reject(f"{self.where}: the key of largest score is not the {kind} that matches, for ghost {j}")
 
-    def require_count(self, candidates: Sequence[Candidate], j: int) -> None:
-        """Raises Rejected unless the keys of largest score are those that match, and position 1."""
+    def count(self, state: State, candidates: Sequence[Candidate], j: int, slot: int) -> Polynomial:
+        """Returns how many keys of 2 … k match, in a state in which `slot` is the exact mean of 1 at position 1.
+
+        Let position 1 have the largest score: then this mean is 1/m, and m is how many keys have it. If all others that have it match,
+        and all that match have it, m − 1 is the count. Or let a ghost, the mark, be 1 at each key that matches and 0 at each other
+        one. If all that match have the largest score, its mean is the count divided by m.
+        """
         matching, others, first = self.divided(candidates, j)
         if any(not c.joint.is_integer(c.exact) for c in candidates):
             reject(f"{self.where}: a score is not alike in both machines")
-        top = max(c.upper for c in first)
-        if any(not c.lower == c.upper == top for c in (*matching, *first)) or any(c.upper >= top for c in others):
-            reject(f"{self.where}: the keys of largest score are not those that match, and position 1, for ghost {j}")
+        top = max(c.upper for c in (*matching, *others, *first))
+        if not first or any(not c.lower == c.upper == top for c in (*matching, *first)):
+            reject(f"{self.where}: a key that matches, or position 1, may not have the largest score, for ghost {j}")
+        mean, mark = state.register(slot), self.checker.marks[j]
+        name = only_share(state, mean)
+        if not name and mean != ONE:
+            reject(f"{self.where}: how many keys have the largest score is not known, for ghost {j}")
+        many = index_of(state, name) if name else ONE
+        if mark is None:
+            if any(c.upper >= top for c in others):
+                reject(f"{self.where}: a key that does not match may have the largest score, for ghost {j}")
+            return plus(many, ONE, -1)
+        for some, due in ((matching, ONE), (others, {}), (first, {})):
+            if not all(c.joint.same(c.joint.register(KEYS - mark), due) for c in some):
+                reject(f"{self.where}: ghost {mark} does not mark the keys that match, for ghost {j}")
+        value = state.register(slot - 1)
+        if not name or not value:
+            return value
+        ((monomial, c),) = value.items() if len(value) == 1 else [((), 0)]
+        shares = [a for a in monomial if not state.is_integer(atom(a))]
+        if (
+            len(shares) != 1
+            or not isinstance(state.box[shares[0]], Share)
+            or not state.same(index_of(state, shares[0]), many)
+        ):
+            reject(f"{self.where}: the mean of marks is not known, for ghost {j}")
+        return {without(monomial, shares[0]): c}
 
 
 def cut(state: State, polynomial: Polynomial, guide: Any) -> list[State]:
@@ -630,16 +739,6 @@ def is_zero(state: State, polynomial: Polynomial) -> bool:
     if low > 0 or high < 0:
         return False
     raise Open(polynomial)
-
-
-def count_of(state: State, mean: Polynomial) -> Polynomial:
-    """Returns how many keys have the largest score, less 1: the mean of 1 at position 1, which is one of them, is 1/m."""
-    if mean == ONE:
-        return {}
-    name = only_share(state, mean)
-    if not name:
-        reject("how many keys have the largest score is not known")
-    return plus(index_of(state, name), ONE, -1)
 
 
 def require_no_ghosts(block: Block) -> None:

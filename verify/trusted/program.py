@@ -684,7 +684,7 @@ class GhostReader(Reader):
     def count(self, state: State, candidates: Sequence[Candidate], j: int, slot: int) -> Polynomial:
         """Returns how many keys of 2 … k match, in a state in which `slot` is the exact mean of 1 at position 1.
 
-        Let position 1 have the largest score: then this mean is 1/m, and m is how many keys have it. If all others that have it match,
+        Let position 1 have the largest score: then this mean is 1/m, and m is how many keys have it; k, if all have it. If all others that have it match,
         and all that match have it, m − 1 is the count. Or let a ghost, the mark, be 1 at each key that matches and 0 at each other
         one. If all that match have the largest score, its mean is the count divided by m.
         """
@@ -695,10 +695,14 @@ class GhostReader(Reader):
         if not first or any(not c.lower == c.upper == top for c in (*matching, *first)):
             reject(f"{self.where}: a key that matches, or position 1, may not have the largest score, for ghost {j}")
         mean, mark = state.register(slot), self.checker.marks[j]
-        name = only_share(state, mean)
-        if not name and mean != ONE:
+        if all(c.lower == c.upper == top for c in others):
+            many = atom(POSITION)
+        elif name := only_share(state, mean):
+            many = index_of(state, name)
+        elif mean == ONE:
+            many = ONE
+        else:
             reject(f"{self.where}: how many keys have the largest score is not known, for ghost {j}")
-        many = index_of(state, name) if name else ONE
         if mark is None:
             if any(c.upper >= top for c in others):
                 reject(f"{self.where}: a key that does not match may have the largest score, for ghost {j}")
@@ -707,7 +711,7 @@ class GhostReader(Reader):
             if not all(c.joint.same(c.joint.register(KEYS - mark), due) for c in some):
                 reject(f"{self.where}: ghost {mark} does not mark the keys that match, for ghost {j}")
         value = state.register(slot - 1)
-        if not name or not value:
+        if not value or many == ONE:
             return value
         ((monomial, c),) = value.items() if len(value) == 1 else [((), 0)]
         shares = [a for a in monomial if not state.is_integer(atom(a))]

@@ -1,0 +1,446 @@
+"""The checker of programs: it accepts what the weights say on every text, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.language.files import load_model
+from constructions.language.interpreter import Input
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
+from tests.survey.changes import changes_of
+from tests.survey.checkers import follows_program
+from tests.survey.pairs import FAMILIES, drawn, survey
+from tests.survey.weights import compiled
+from tests.verify.trusted.test_rounding import dossier_of, tampered, texts
+from verify.certificates.building import part_of, wired_of
+from verify.certificates.finder import certificate_of_file
+from verify.certificates.ghosts import (
+    definition_of,
+    program_certificate,
+    program_certificate_of_file,
+    with_ghosts,
+)
+from verify.dossiers.dossier import Dossier, Subject
+from verify.dossiers.registry import find_dossier
+from verify.trusted import program
+from verify.trusted.kernel import Rejected
+from verify.trusted.model import Weights, read_tensors
+from verify.trusted.program import GHOST, GhostReader, ProgramChecker, check
+
+Document = dict[str, Any]
+BOTH = tuple(Discipline)
+TASKS = [
+    "index/transformer",
+    "recall/transformer",
+    "ngram/transformer",
+    "counting/transformer",
+    "index/hybrid",
+    "recall/hybrid",
+]
+GALLERY = ["induction", "automaton", "divisible"]
+
+
+def dossier(name: str) -> Dossier:
+    found = dossier_of(name) if "/" in name else find_dossier(name, None)
+    assert found is not None
+    return found
+
+
+@cache
+def _files(name: str, n: int, discipline: Discipline) -> tuple[bytes, bytes, bytes, bytes]:
+    subject = Subject(dossier(name), n, discipline=discipline)
+    answer = subject.dossier.answer(subject)
+    assert answer is not None
+    document, *files = program_certificate_of_file(subject, answer)
+    return json.dumps(document).encode(), files[0], files[1], files[2]
+
+
+@cache
+def _rounding(name: str, n: int) -> tuple[Document, bytes, list[str]]:
+    return certificate_of_file(Subject(dossier(name), n))
+
+
+def files(name: str, n: int, discipline: Discipline = Discipline.FUSED) -> tuple[Document, bytes, bytes, Document]:
+    """Returns a certificate, weights, sidecar and definition."""
+    document, weights, sidecar, definition = _files(name, n, discipline)
+    return json.loads(document), weights, sidecar, json.loads(definition)
+
+
+def verdict(document: Document, weights: bytes, sidecar: bytes, definition: Document) -> str:
+    """Returns the reason to reject, or nothing. The certificate is signed for the definition."""
+    said = json.dumps(definition).encode()
+    signed = {**document, "definition": hashlib.sha256(said).hexdigest()}
+    try:
+        check(json.dumps(signed).encode(), weights, sidecar, said)
+    except Rejected as why:
+        return str(why)
+    return ""
+
+
+# What it accepts
+
+
+@pytest.mark.parametrize("discipline", BOTH)
+@pytest.mark.parametrize("name", [*TASKS, *GALLERY])
+def test_programs_are_accepted(name: str, discipline: Discipline) -> None:
+    assert verdict(*files(name, 5, discipline)) == ""
+
+
+@pytest.mark.parametrize("n", [1000, 2**40 + 12345])
+@pytest.mark.parametrize("name", ["index/transformer", "recall/transformer", "counting/transformer", "induction"])
+def test_intervals_are_accepted(name: str, n: int) -> None:
+    subject = Subject(dossier(name), n)
+    part, answer = part_of(subject, 2 * n), subject.dossier.answer(subject)
+    assert part.high > part.low
+    assert answer is not None
+    document, rows, definition = program_certificate(part.model, part.inputs, answer)
+    assert verdict(document, rows, b"{}", json.loads(definition)) == ""
+    assert verdict({**document, "n": [part.low, part.high + 1]}, rows, b"{}", json.loads(definition))
+
+
+def test_command_runs_without_packages(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("c.json", "w.safetensors", "w.json", "d.json")]
+    for name, data in zip(names, _files("recall/transformer", 8, Discipline.FUSED), strict=True):
+        Path(name).write_bytes(data)
+    command = [sys.executable, "-I", "-S", str(program.__file__), *names]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("accepted")
+    Path(names[3]).write_text(Path(names[3]).read_text().replace("first", "last"))
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+    Path(names[1]).unlink()
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2
+    assert subprocess.run(command[:5], capture_output=True, check=False).returncode == 2
+
+
+# What a definition means: an oracle that shares no code with the checker
+
+
+class Meaning:
+    """What a definition says on one text of tokens: a word and 0, or a family and a number."""
+
+    def __init__(self, definition: Document, tokens: list[tuple[str, int]], families: frozenset[str]) -> None:
+        self.definition, self.tokens, self.families = definition, tokens, families
+        self.known: dict[tuple[int, int], Any] = {}
+
+    def value(self, j: int, k: int) -> Any:
+        if (j, k) not in self.known:
+            self.known[j, k] = self.of(*self.definition["atoms"][j], k=k)
+        return self.known[j, k]
+
+    def of(self, kind: str, *some: Any, k: int) -> Any:
+        name, number = self.tokens[k - 1]
+        if kind in ("number", "is_number"):
+            is_number = name == some[0] and name in self.families
+            return int(is_number) if kind == "is_number" else number * is_number
+        if kind == "is_word":
+            return int(name == some[0] and name not in self.families)
+        if kind == "position":
+            return k
+        if kind == "term":
+            return sum(self.product(term.split("*"), k) for term in some[0].split(" + ") if term)
+        if kind in ("positive", "equal", "above"):
+            of = self.value(some[0], k)
+            return {"positive": max(of, 0), "above": int(of > 0)}.get(
+                kind, kind == "equal" and int(of == Fraction(some[1]))
+            )
+        if kind == "back":
+            return self.value(some[0], k - some[1]) if k > some[1] else 0
+        if kind == "at":
+            return self.value(some[0], max(1, min(k, int(self.value(some[1], k)))))
+        if kind == "sum":
+            return sum(self.value(some[0], j) for j in range(1, k + 1))
+        if kind == "comb":
+            return sum(some[2] ** i * self.value(some[0], j) for i, j in enumerate(range(k, 0, -some[1])))
+        pairs = some[0] if kind == "count" else some[1]
+        equal = [j for j in range(2, k + 1) if all(self.value(a, j) == self.value(b, k) for a, b in pairs)]
+        if kind == "count":
+            return len(equal)
+        if kind == "nearest":
+            equal.sort(key=lambda j: (abs(j - self.value(some[2], k)), j))
+        return self.value(some[0], (equal or [1])[-1 if kind == "last" else 0])
+
+    def product(self, factors: list[str], k: int) -> Any:
+        result = Fraction(factors[0])
+        for factor in factors[1:]:
+            result *= self.value(int(factor[1:]), k)
+        return result
+
+    def answer(self, k: int) -> tuple[str, Any] | None:
+        tree = self.definition["answer"]
+        while tree[0] == "if":
+            tree = tree[2] if self.value(tree[1], k) else tree[3]
+        if tree[0] == "number":
+            return tree[2], self.value(tree[1], k)
+        return (tree[1], 0) if tree[0] == "say" else None
+
+
+def contradiction(document: Document, wired: Wired, definition: Document, count: int) -> str:
+    """Returns a text on which the reference engine does not say what the definition does; "" if there is none."""
+    format_, families = fixed_point(document["p"]), document["families"]
+    tokens: list[tuple[str, int]] = [(word, 0) for word in wired.vocabulary]
+    for name, (first, low, high) in families.items():
+        tokens[first : first + high - low + 1] = [(name, v) for v in range(low, high + 1)]
+    for text in texts(document, wired.vocabulary, count):
+        engine = ReferenceEngine(wired.model, Arithmetic(format_, Discipline(document["discipline"])), beyond=True)
+        meaning = Meaning(definition, [tokens[token] for _, token in text], frozenset(families))
+        for k, (state, token) in enumerate(text, start=1):
+            step = engine.append(token)
+            if document["automaton"][state]["answer"] and (due := meaning.answer(k)) is not None:
+                said = tokens[step.next_token]
+                if said != due:
+                    return f"{[tokens[token] for _, token in text[:k]]}: {said}, and {due} is due"
+    return ""
+
+
+@pytest.mark.parametrize("name", [*TASKS, *GALLERY])
+def test_weights_say_what_is_accepted(name: str) -> None:
+    document, _, _, definition = files(name, 4)
+    assert contradiction(document, wired_of(Subject(dossier(name), 4)), definition, 60) == ""
+
+
+@pytest.mark.parametrize("name", [*TASKS, *GALLERY, "more_than", "histogram", "khop", "sorting"])
+def test_definitions_mean_what_the_interpreter_says(name: str) -> None:
+    subject = Subject(dossier(name), 4)
+    answer = subject.dossier.answer(subject)
+    assert answer is not None
+    definition, draw = definition_of(answer), random.Random(0)
+    for _ in range(40):
+        tokens = [("<s>", 0), *((draw.choice([("", v) for v in range(1, 5)] + [("?", 0), ("a", 0)])) for _ in range(6))]
+        read = Input(tokens)
+        meaning = Meaning(definition, tokens, frozenset([""]))
+        for k in range(1, len(tokens) + 1):
+            try:
+                due = read.spoken(answer, k)
+            except ValueError:  # a position that there is not
+                continue
+            assert meaning.answer(k) == due
+
+
+# Near misses: a definition that differs in one place
+
+
+@pytest.mark.parametrize("name", ["associative_recall", "induction", "first", "divisible"])
+def test_definition_that_differs_is_refused(name: str) -> None:
+    """Where a text of n ≤ 4 tells a changed definition from the weights, no certificate of it is found that is accepted."""
+    (weights,) = compiled(iter([load_model(name).program]))
+    certifies, draw = follows_program(weights.wired, weights.program), random.Random(0)
+    changed = [*changes_of(weights.answer, ("none", "yes"))]
+    different = 0
+    assert certifies(weights.answer)
+    for answer in draw.sample(changed, min(16, len(changed))):
+        difference = weights.difference(answer)
+        different += bool(difference)
+        assert not (difference and certifies(answer)), difference
+    assert different >= 5
+
+
+def test_survey_finds_nothing() -> None:
+    draw = random.Random(3)
+    outcome = survey(drawn([*FAMILIES], draw), 50, draw, follows_program, each=6)
+    assert outcome.findings == []
+    assert outcome.certified >= 5
+    assert outcome.different >= 25
+
+
+# Certificates that are tampered with
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("recall/transformer", 120), ("counting/transformer", 80), ("recall/hybrid", 80), ("induction", 80)],
+)
+def test_changed_certificates_are_rejected_or_true(name: str, changes: int) -> None:
+    document, weights, sidecar, definition = files(name, 4)
+    wired, generator, accepted = wired_of(Subject(dossier(name), 4)), random.Random(1), 0
+    for _ in range(changes):
+        changed = tampered(document, generator)
+        if not verdict(changed, weights, sidecar, definition):
+            accepted += 1
+            assert contradiction(changed, wired, definition, 6) == "", changed
+    assert accepted < changes // 2
+
+
+def changed_definition(definition: Document, generator: random.Random) -> Document:
+    """Returns the definition with one number, kind or answer changed."""
+    changed = copy.deepcopy(definition)
+    if generator.random() < 0.3:
+        one = generator.choice(changed["atoms"])
+        one[0] = {"first": "last", "last": "first", "above": "positive", "is_number": "number"}.get(one[0], one[0])
+    else:
+        places = [(atom, i) for atom in changed["atoms"] for i in range(1, len(atom)) if type(atom[i]) is int]
+        places += [
+            (pair, i) for atom in changed["atoms"] for x in atom if type(x) is list for pair in x for i in (0, 1)
+        ]
+        places += [
+            (changed["answer"], i) for i in range(1, len(changed["answer"])) if type(changed["answer"][i]) is int
+        ]
+        where, i = generator.choice(places)
+        where[i] += generator.choice((-1, 1))
+    return changed
+
+
+@pytest.mark.parametrize("name", ["recall/transformer", "counting/transformer", "index/transformer", "induction"])
+def test_changed_definitions_are_rejected_or_true(name: str) -> None:
+    document, weights, sidecar, definition = files(name, 4)
+    wired, generator = wired_of(Subject(dossier(name), 4)), random.Random(2)
+    for _ in range(40):
+        changed = changed_definition(definition, generator)
+        if changed != definition and not verdict(document, weights, sidecar, changed):
+            assert contradiction(document, wired, changed, 20) == "", changed
+
+
+def _make_early(document: Document) -> None:
+    document["ghosts"][2][0] -= 2
+
+
+def _read_elsewhere(document: Document) -> None:
+    document["ghosts"][1], document["ghosts"][2] = document["ghosts"][2], document["ghosts"][1]
+
+
+def _forget_ghost(document: Document) -> None:
+    document["entries"][2]["live"].remove(GHOST + 1)
+
+
+def _forget_to_write(document: Document) -> None:
+    for entry in document["entries"][:5]:
+        entry["live"] = [i for i in entry["live"] if i != GHOST + 2]
+
+
+def _say_another_ghost(document: Document) -> None:
+    one = next(c for c in document["entries"][-1]["classes"] if str(GHOST + 2) in c["registers"])
+    one["registers"][str(GHOST + 2)] += " + 1"
+
+
+def _lose_a_ghost(document: Document) -> None:
+    one = next(c for c in document["entries"][3]["classes"] if str(GHOST + 1) in c["registers"])
+    del one["registers"][str(GHOST + 1)]
+
+
+def _make_nothing(document: Document) -> None:
+    document["ghosts"][2] = None
+
+
+def _have_fewer(document: Document) -> None:
+    document["ghosts"].pop()
+
+
+def _place_a_token_later(document: Document) -> None:
+    document["ghosts"][0][0] = 2
+
+
+def _show_none(document: Document) -> None:
+    for choices in (cs for step in document["steps"] for cs in step):
+        choices[:] = [["ghosts", [False]] if one[0] == "ghosts" else one for one in choices]
+
+
+LIES: list[Callable[[Document], None]] = [
+    _make_early,
+    _read_elsewhere,
+    _forget_ghost,
+    _forget_to_write,
+    _say_another_ghost,
+    _lose_a_ghost,
+    _make_nothing,
+    _have_fewer,
+    _place_a_token_later,
+    _show_none,
+]
+
+
+@pytest.mark.parametrize("lie", LIES, ids=[lie.__name__ for lie in LIES])
+def test_finder_that_lies_is_rejected(lie: Callable[[Document], None]) -> None:
+    document, weights, sidecar, definition = files("recall/transformer", 5)
+    lie(document)
+    assert verdict(document, weights, sidecar, definition)
+
+
+# Mutants of the checker: each accepts a certificate of a false definition, and the checker does not
+
+
+def _swap(old: str, new: str) -> Callable[[Document], None]:
+    def change(definition: Document) -> None:
+        text = json.dumps(definition)
+        assert old in text
+        definition |= json.loads(text.replace(old, new))
+
+    return change
+
+
+MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [
+    ("recall/transformer", GhostReader, "require_line", lambda *_: None, _swap('"first"', '"last"')),
+    ("recall/transformer", GhostReader, "is_picked", lambda *_: True, _swap('["back", 0, 1]', '["back", 0, 2]')),
+    ("index/transformer", GhostReader, "is_picked", lambda *_: True, _swap("1 + 1*a0", "2 + 1*a0")),
+    ("recall/transformer", ProgramChecker, "require_due", lambda *_: None, _swap('"number", 2', '"number", 1')),
+    ("recall/hybrid", ProgramChecker, "require_due", lambda *_: None, _swap('"equal", 2, "0"', '"equal", 2, "1"')),
+]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{m[0]} {m[2]}" for m in MUTANTS])
+def test_mutants_are_not_the_checker(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, owner, method, instead, change = mutant
+    _, weights, sidecar, definition = files(name, 5)
+    change(definition)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, method, instead)
+        mutated = found(name, definition)
+        assert verdict(mutated, weights, sidecar, definition) == ""
+    assert verdict(mutated, weights, sidecar, definition)
+    with pytest.raises(Rejected):
+        found(name, definition)
+
+
+def found(name: str, definition: Document) -> Document:
+    """Returns a certificate of another definition of the same weights."""
+    document, weights, vocabulary = _rounding(name, 5)
+
+    def read() -> Weights:
+        return read_tensors(weights, vocabulary, document["families"])
+
+    return with_ghosts(document, read, json.dumps(definition).encode())
+
+
+# Files that lie
+
+
+@pytest.mark.parametrize(
+    "lie", [b"", b"[" * 10**6, b"null", b"[]", b'{"atoms": 3}', b'{"atoms": [], "answer": []}', b"\xff"]
+)
+def test_lies_are_rejected(lie: bytes) -> None:
+    document, weights, sidecar, definition = _files("recall/transformer", 4, Discipline.FUSED)
+    signed = {**json.loads(document), "definition": hashlib.sha256(lie).hexdigest()}
+    for given in ((lie, weights, sidecar, definition), (json.dumps(signed).encode(), weights, sidecar, lie)):
+        with pytest.raises(Rejected):
+            check(*given)
+
+
+@pytest.mark.parametrize(
+    "atom",
+    [
+        ["term", "1*a9"],
+        ["term", "1*k"],
+        ["back", 0, 0],
+        ["back", 1, 1],
+        ["first", 0],
+        ["peek", 0],
+        ["comb", 0, 1, 2],
+        ["above", 0.0],
+    ],
+)
+def test_atoms_that_are_none_are_rejected(atom: list[Any]) -> None:
+    with pytest.raises((Rejected, ValueError)):
+        program.Definition({"atoms": [["position"], atom], "answer": ["anything"]})

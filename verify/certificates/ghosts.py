@@ -137,27 +137,46 @@ class Writer:
                 return ["anything"]
 
 
-def definition_of(answer: Answer) -> Document:
-    """Returns an answer of the language as a definition."""
+def definition_of(answers: Answer | Mapping[str, Answer]) -> Document:
+    """Returns an answer of the language as a definition, or one for each label."""
     writer = Writer()
-    tree = writer.answer(answer)
-    return {"atoms": writer.atoms, "answer": tree}
+    trees = {
+        label: writer.answer(one)
+        for label, one in (answers.items() if isinstance(answers, Mapping) else [("", answers)])
+    }
+    return {"atoms": writer.atoms, "answers": trees}
+
+
+def answers_of(subject: Subject) -> Answer | dict[str, Answer]:
+    """Returns what the subject's dossier defines: one answer, or one for each label. Raises Rejected where nothing is defined."""
+    dossier = subject.dossier
+    if (answer := dossier.answer(subject)) is not None:
+        return answer
+    labels = [state.label for state in dossier.texts(subject).states]
+    answers = {str(label): dossier.definition(subject, label) for label in labels}
+    if not any(one is not None for one in answers.values()):
+        raise Rejected("no definition is written in the language of programs")
+    return {"": language.Anything(), **{label: one for label, one in answers.items() if one is not None}}
 
 
 # Certificates
 
 
-def program_certificate(model: Model, automaton: TokenAutomaton, answer: Answer) -> tuple[Document, bytes, bytes]:
+def program_certificate(
+    model: Model, automaton: TokenAutomaton, answers: Answer | Mapping[str, Answer]
+) -> tuple[Document, bytes, bytes]:
     """Returns a certificate, the exact rows, and the definition. Raises Rejected where something is not shown."""
     document, rows = certificate_of(model, automaton)
-    definition = json.dumps(definition_of(answer)).encode()
+    definition = json.dumps(definition_of(answers)).encode()
     return with_ghosts(document, lambda: read_rows(json.loads(rows)), definition), rows, definition
 
 
-def program_certificate_of_file(subject: Subject, answer: Answer) -> tuple[Document, bytes, bytes, bytes]:
+def program_certificate_of_file(
+    subject: Subject, answers: Answer | Mapping[str, Answer]
+) -> tuple[Document, bytes, bytes, bytes]:
     """Returns a certificate, the `.safetensors` file of one n, its sidecar, and the definition."""
     document, weights, vocabulary = certificate_of_file(subject)
-    definition = json.dumps(definition_of(answer)).encode()
+    definition = json.dumps(definition_of(answers)).encode()
 
     def read() -> Weights:
         return read_tensors(weights, vocabulary, document["families"])
@@ -397,7 +416,7 @@ class GhostFinder(ProgramChecker):
             j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
         }
         wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
-        todo = [self.definition.answer]
+        todo = [*self.definition.answers.values()]
         asked = []
         while todo:
             kind, *rest = todo.pop()

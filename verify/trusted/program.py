@@ -2,7 +2,7 @@
 
 It needs Python's standard library alone, and `rounding.py` with its files. Whoever wrote the certificate is not trusted.
 
-A definition is a list of atoms and an answer. An atom has a number at each position k of a text. It is made of atoms before it
+A definition is a list of atoms, and answers: one for each label of the automaton's states, and as "" for all others. An atom has a number at each position k of a text. It is made of atoms before it
 in the list, which it names by their index from 0:
 
   ["number", family]          the number that the token at k is, if it is one of this family, else 0
@@ -117,7 +117,7 @@ class Definition:
 
     def __init__(self, document: Any) -> None:
         self.atoms: list[Any] = document["atoms"]
-        self.answer: Any = document["answer"]
+        self.answers: dict[str, Any] = document["answers"]
         self.pairs: list[list[tuple[int, int]]] = []
         self.operands: list[list[int]] = []
         self.terms: dict[int, Polynomial] = {}
@@ -146,7 +146,8 @@ class Definition:
                 reject(f"definition: atom {j} is made of what does not stand before it")
             self.pairs.append(pairs)
             self.operands.append(operands)
-        self.require_answer(self.answer)
+        for tree in self.answers.values():
+            self.require_answer(tree)
 
     def index(self, name: str) -> int:
         if not name[1:].isdecimal() or name != f"a{int(name[1:])}":
@@ -368,13 +369,14 @@ class ProgramChecker(rounding.Checker):
             while todo:
                 state = todo.pop()
                 try:
-                    self.require_due(state, known)
+                    self.require_due(state, one.label, known)
                 except Open as open_:
                     todo += cut(state, open_.polynomial, guide)
 
-    def require_due(self, state: State, known: set[int]) -> None:
+    def require_due(self, state: State, label: str, known: set[int]) -> None:
         """Raises Rejected unless the due token's exact logit is above that of each other one. Raises Open where that is open."""
-        tree = self.definition.answer
+        answers = self.definition.answers
+        tree = answers[label if label in answers else ""]
         while tree[0] == "if":
             tree = tree[3] if is_zero(state, self.value(state, tree[1], known)) else tree[2]
         kind, *rest = tree

@@ -181,7 +181,7 @@ class Meaning:
         return result
 
     def answer(self, k: int) -> tuple[str, Any] | None:
-        tree = self.definition["answer"]
+        tree = self.definition["answers"][""]
         while tree[0] == "if":
             tree = tree[2] if self.value(tree[1], k) else tree[3]
         if tree[0] == "number":
@@ -287,7 +287,9 @@ def changed_definition(definition: Document, generator: random.Random) -> Docume
             (pair, i) for atom in changed["atoms"] for x in atom if type(x) is list for pair in x for i in (0, 1)
         ]
         places += [
-            (changed["answer"], i) for i in range(1, len(changed["answer"])) if type(changed["answer"][i]) is int
+            (changed["answers"][""], i)
+            for i in range(1, len(changed["answers"][""]))
+            if type(changed["answers"][""][i]) is int
         ]
         where, i = generator.choice(places)
         where[i] += generator.choice((-1, 1))
@@ -418,7 +420,7 @@ def found(name: str, definition: Document) -> Document:
 
 
 @pytest.mark.parametrize(
-    "lie", [b"", b"[" * 10**6, b"null", b"[]", b'{"atoms": 3}', b'{"atoms": [], "answer": []}', b"\xff"]
+    "lie", [b"", b"[" * 10**6, b"null", b"[]", b'{"atoms": 3}', b'{"atoms": [], "answers": []}', b"\xff"]
 )
 def test_lies_are_rejected(lie: bytes) -> None:
     document, weights, sidecar, definition = _files("recall/transformer", 4, Discipline.FUSED)
@@ -443,4 +445,4 @@ def test_lies_are_rejected(lie: bytes) -> None:
 )
 def test_atoms_that_are_none_are_rejected(atom: list[Any]) -> None:
     with pytest.raises((Rejected, ValueError)):
-        program.Definition({"atoms": [["position"], atom], "answer": ["anything"]})
+        program.Definition({"atoms": [["position"], atom], "answers": {"": ["anything"]}})

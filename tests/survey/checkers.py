@@ -22,8 +22,8 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.automata.written import of_texts
 from verify.certificates.document import CERTIFIED
 from verify.certificates.finder import certificate_of
-from verify.certificates.small import judged
 from verify.certificates.ghosts import definition_of, with_ghosts
+from verify.certificates.small import judged
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import ProgramDossier
 from verify.programs import document

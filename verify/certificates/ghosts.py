@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from constructions.language import terms as language
 from constructions.language.terms import Answer, Term
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.finder import (
     Document,
     Search,
@@ -25,14 +26,12 @@ from verify.certificates.finder import (
     match,
     terms,
 )
-from verify.automata.token_automaton import TokenAutomaton
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
     POSITION,
     SIZE,
-    Integer,
     Polynomial,
     State,
     atom,
@@ -40,7 +39,6 @@ from verify.trusted.abstract_state import (
     names_of,
     number,
     plain,
-    plus,
     substitute,
     times,
 )
@@ -83,9 +81,9 @@ class Writer:
             names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
             pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
         polynomial = combine(pairs)
-        if len(polynomial) == 1 and [*polynomial.values()] == [1] and len(name := next(iter(polynomial))) == 1:
-            if name[0] != SIZE:
-                return int(name[0][1:])
+        ((name, c), *_) = [*polynomial.items(), ((), 0)]
+        if len(polynomial) == 1 and c == 1 and len(name) == 1 and name[0] != SIZE:
+            return int(name[0][1:])
         return self.add("term", text_of(polynomial))
 
     def atom(self, one: language.Atom) -> int:
@@ -210,7 +208,7 @@ class Unmade(Exception):
 
 
 class Leaf(NamedTuple):
-    """A part that leaves a sublayer. choice: where its class is told. base: of which class of rounding it is, and by which names."""
+    """A part that leaves a sublayer. choice: where its class stands. base: its class of rounding. names: the class's atoms here."""
 
     guide: GhostSearch
     choice: int
@@ -237,7 +235,6 @@ class GhostFinder(ProgramChecker):
         self.base_entries = base["entries"]
         self.base = [self.read_entry(item) for item in base["entries"]]
         self.entries: list[rounding.Entry] = []
-        self.base_of: list[list[int]] = []
         self.leaves: list[Leaf] = []
         self.linked: set[tuple[int, int]] = set()
         self.forced = forced
@@ -264,10 +261,6 @@ class GhostFinder(ProgramChecker):
     def is_polynomial(self, j: int) -> bool:
         return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)
 
-    @property
-    def report(self) -> None:
-        return None
-
     def check(self) -> int:
         """Returns how many classes there are. Raises Rejected, or Unmade."""
         require_elements(self.weights, self.format, self.size)
@@ -288,7 +281,8 @@ class GhostFinder(ProgramChecker):
             if self.steps[j] is None and kind in (*READS, *SUMS):
                 raise Unmade(
                     j,
-                    f"no head is seen to read atom {j}, {self.definition.atoms[j]}: {self.why.get(j, 'its operands are not known')}",
+                    f"no head is seen to read atom {j}, {self.definition.atoms[j]}: "
+                    f"{self.why.get(j, 'its operands are not known')}",
                 )
         self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
         return sum(len(entry.classes) for entry in self.entries)
@@ -411,7 +405,7 @@ class GhostFinder(ProgramChecker):
         return passed, many
 
     def needed(self, step: int) -> set[int]:
-        """Returns the atoms whose ghosts are needed after a step: those that are not made yet, and those that are asked for later."""
+        """Returns the atoms whose ghosts are needed after a step: those that are not made yet, or asked for later."""
         pending = {
             j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
         }
@@ -497,7 +491,6 @@ class GhostFinder(ProgramChecker):
             entry = self.read_entry(document)
         self.certificate["entries"].append(document)
         self.entries.append(entry)
-        self.base_of.append([origin for origin, _, _ in made])
         self.lives.append(live)
         self.leaves = []
 
@@ -545,10 +538,6 @@ class GhostFinder(ProgramChecker):
                 atoms[name] = ["integer", math.floor(low), math.ceil(high), 1]
         registers = {**item["registers"], **{str(i): text_of(p) for i, p in said.items() if p}}
         return {**item, "atoms": atoms, "registers": registers, "before": []}
-
-    def sources(self, place: int, i: int) -> frozenset[int]:
-        """Returns nothing: as `Finder.sources`, a hint."""
-        return frozenset([i])
 
 
 class GhostSearch(Search):

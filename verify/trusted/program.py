@@ -1,9 +1,9 @@
-"""Checks that a p-bit machine is a program: `python -I -S verify/trusted/program.py CERT.json WEIGHTS [SIDECAR.json] DEFINITION.json`.
+"""Checks that a p-bit machine is a program: `python -I -S verify/trusted/program.py C.json WEIGHTS [S.json] DEFINITION.json`.
 
 It needs Python's standard library alone, and `rounding.py` with its files. Whoever wrote the certificate is not trusted.
 
-A definition is a list of atoms, and answers: one for each label of the automaton's states, and as "" for all others. An atom has a number at each position k of a text. It is made of atoms before it
-in the list, which it names by their index from 0:
+A definition is a list of atoms, and answers: one for each label of the automaton's states, and as "" one for all other labels. An
+atom has a number at each position k of a text. It is made of atoms before it in the list, which it names by their index from 0:
 
   ["number", family]          the number that the token at k is, if it is one of this family, else 0
   ["is_number", family]       1 if the token is a number of the family, else 0
@@ -186,6 +186,9 @@ class ProgramChecker(rounding.Checker):
         self.require_schedule()
         for block in range(len(weights.blocks)):
             require_no_ghosts(weights.blocks[block])
+        embedded = [weights.position, *weights.words.values(), *(one.rows for one in weights.families.values())]
+        if any(i >= GHOST_FIRST for row in embedded for i in row):
+            reject("weights: a coordinate is one of a ghost")
         self.rows: dict[tuple[int, int], list[int]] = {}  # block and head → the coordinates of the further value rows
         blocks = [self.with_ghosts(b, block) for b, block in enumerate(weights.blocks)]
         self.weights = replace(weights, blocks=blocks)
@@ -287,8 +290,7 @@ class ProgramChecker(rounding.Checker):
     # Ghosts
 
     def token_registers(self, place: Place) -> dict[int, Polynomial]:
-        low = range_of(place.low, self.size)[0]
-        high = range_of(place.high, self.size)[1]
+        low, high = range_of(place.low, self.size)[0], range_of(place.high, self.size)[1]
         if low == 1 < high:
             reject("a state of the automaton stands for position 1 and others")
         registers = {GHOST_PLACE: atom(POSITION), GHOST_FIRST: number(int(high == 1))}
@@ -459,7 +461,7 @@ class GhostReader(Reader):
         self.cached: dict[int, list[bool]] = {}
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
-        """Returns the query in parts. The certificate says which ghosts of the head are shown here; the others may be any number."""
+        """Returns the query in parts. The certificate says which ghosts of the head are shown here; others may be any number."""
         ghosts = self.checker.ghosts_of(self.block, h)
         if ghosts:
             (shown,) = guide.take("ghosts")
@@ -686,9 +688,9 @@ class GhostReader(Reader):
     def count(self, state: State, candidates: Sequence[Candidate], j: int, slot: int) -> Polynomial:
         """Returns how many keys of 2 … k match, in a state in which `slot` is the exact mean of 1 at position 1.
 
-        Let position 1 have the largest score: then this mean is 1/m, and m is how many keys have it; k, if all have it. If all others that have it match,
-        and all that match have it, m − 1 is the count. Or let a ghost, the mark, be 1 at each key that matches and 0 at each other
-        one. If all that match have the largest score, its mean is the count divided by m.
+        Let position 1 have the largest score: then this mean is 1/m, and m is how many keys have it; k, if all have it. If all
+        others that have it match, and all that match have it, m − 1 is the count. Or let a ghost, the mark, be 1 at each key that
+        matches and 0 at each other one. If all that match have the largest score, its mean is the count divided by m.
         """
         matching, others, first = self.divided(candidates, j)
         if any(not c.joint.is_integer(c.exact) for c in candidates):

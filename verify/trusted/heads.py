@@ -285,18 +285,25 @@ class Reader:
         """Returns the query with its own position, and with each class that a position before it may have."""
         own = self.with_rows(query, head, where)
         one = replace(own, registers={**query.registers, **own.registers})
-        yield self.pair(queries, None, one, atom(POSITION), frozenset())
+        yield from self.pair(query, queries, None, one, atom(POSITION), frozenset())
         if query.integer(POSITION).high > 1:
             keys = self.keys(h, head)
             for i in sorted(self.earlier(query.kind)):
                 joint = query.beside(keys[i])
                 if joint is not None:
                     joint = joint.having(keys[i].registers)
-                    yield self.pair(queries, i, joint, atom(POSITION + BESIDE), frozenset(keys[i].box) - SHARED)
+                    place, own = atom(POSITION + BESIDE), frozenset(keys[i].box) - SHARED
+                    yield from self.pair(query, queries, i, joint, place, own)
 
     def pair(
-        self, queries: Sequence[Polynomial], key: int | None, joint: State, place: Polynomial, own: frozenset[str]
-    ) -> Pair:
+        self,
+        query: State,
+        queries: Sequence[Polynomial],
+        key: int | None,
+        joint: State,
+        place: Polynomial,
+        own: frozenset[str],
+    ) -> Iterator[Pair]:
         self.many += 1
         if self.many > MOST_PAIRS:
             reject(f"{self.where}: more than {MOST_PAIRS} pairs of a query and a key")
@@ -314,7 +321,7 @@ class Reader:
                 joint.round(partial, f"{where}, score")
         asked = tuple(sorted({name for q in queries for name in names_of(q)}))
         extra = {SCORE: total, PLACE: place, **{ASKED - i: atom(name) for i, name in enumerate(asked)}}
-        return Pair(key, joint.having(extra), own, len(rounded) * self.machine.format.half, asked)
+        yield Pair(key, joint.having(extra), own, len(rounded) * self.machine.format.half, asked)
 
     def needed(self, keys: int) -> Number:
         """Returns a lead with which all but the winners vanish: (q + 1 + b)/1.442695, as log2 e is above that."""
@@ -672,7 +679,9 @@ class Reader:
             if not some_parts:
                 values.append({})
                 continue
-            if (same := next((i for i in range(j) if all(c.value(i) == c.value(j) for c in winners)), None)) is not None:
+            if (
+                same := next((i for i in range(j) if all(c.value(i) == c.value(j) for c in winners)), None)
+            ) is not None:
                 values.append(values[same])
                 continue
             if not alike:

@@ -75,7 +75,7 @@ from verify.trusted.abstract_state import (
     without,
 )
 from verify.trusted.automaton import Place, range_of
-from verify.trusted.heads import LINE, Candidate, Reader, index_of, line_of, only_share
+from verify.trusted.heads import LINE, Candidate, Pair, Reader, candidates_of, index_of, line_of, only_share
 from verify.trusted.kernel import Rejected, reject
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, read_rows, read_tensors, whole
 
@@ -493,7 +493,7 @@ class GhostReader(Reader):
         part = super().with_rows(state, head, where)
         return part.having(ghosts)
 
-    def candidate(
+    def pair(
         self,
         query: State,
         queries: Sequence[Polynomial],
@@ -501,7 +501,7 @@ class GhostReader(Reader):
         joint: State,
         place: Polynomial,
         own: frozenset[str],
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[Pair]:
         """Returns keys of a class where it can stand: just before the query, or before one that stands there."""
         part: State | None = joint
         if key is not None:
@@ -512,18 +512,17 @@ class GhostReader(Reader):
             part = part and part.restrict(distance, None if is_far else -1, -1 if is_next else -2)
         if part is not None:
             place = place if key is None else part.register(heads.PLACE)
-            yield from super().candidate(query, queries, key, part, place, own)
+            yield from super().pair(query, queries, key, part, place, own)
 
-    def apply(
-        self, choice: Any, query: State, candidates: Sequence[Candidate], at: int, width: range, where: str
-    ) -> list[State]:
+    def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
         self.rule = choice[0]
-        return super().apply(choice, query, candidates, at, width, where)
+        return super().apply(choice, query, pairs, at, width, where)
 
     def judge(
-        self, parts: list[State], query: State, candidates: Sequence[Candidate], h: int, at: int, guide: Any
+        self, parts: list[State], query: State, pairs: Sequence[Pair], h: int, at: int, guide: Any
     ) -> list[State]:
         """Returns the parts in which each ghost of the head is what its atom is, or any number that it may be."""
+        candidates = candidates_of(pairs)
         if len(candidates) == 1:
             self.rule = "one"
         slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])

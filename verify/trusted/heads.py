@@ -292,8 +292,8 @@ class Reader:
                 joint = query.beside(keys[i])
                 if joint is not None:
                     joint = joint.having(keys[i].registers)
-                    place, own = atom(POSITION + BESIDE), frozenset(keys[i].box) - SHARED
-                    yield from self.pair(query, queries, i, joint, place, own)
+                    its = frozenset(keys[i].box) - SHARED
+                    yield from self.pair(query, queries, i, joint, atom(POSITION + BESIDE), its)
 
     def pair(
         self,

@@ -401,6 +401,24 @@ def test_what_is_refused_for_rounding_does_differ() -> None:
         assert why is None or (why.where, why.precision_bits) == ("block 1, feed-forward, register t", 0)
 
 
+def test_what_is_rounded_at_some_positions() -> None:
+    """At position 2, `t` is 1/16 exactly; at 3, it is 3/32, rounded."""
+    of = Registers(("a", "b", "c", "t", "position"))
+    block = of.block(({"position": 1 / 16, "a": -1, "b": -1}, 0, {}, 1, {"t": 1 / 2}))
+    words = {word: {word: 1} for word in "abc"}
+    wired = of.model(words, {"position": 1}, [block, of.block()], Arithmetic(fixed_point(9)))
+    model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, [])
+    rows = [[int(i == j) for j in range(5)] for i in range(5)]
+    matrix, inverse = ([*rows[:3], [0, 0, 0, 1, 0], [0, 0, 0, factor, 1]] for factor in (2, -2))
+    basis = read_basis({"matrix": matrix, "inverse": inverse}, 5)
+    for last, differs in ((2, False), (3, True)):
+        begin, end = State(Label("a"), 1, 1, (), "a"), State(Label("b"), last + 1, last + 1, (1,), "b")
+        texts = TokenAutomaton((begin, State(Label("c"), 2, last, (0, 1), "c"), end), frozenset([end.label]), (4, 4))
+        why = misfit(basis, basis.apply(wired.model), model, check(model, texts))
+        tokens = [wired.vocabulary.index(word) for word in ["a", *"c" * (last - 1), "b"]]
+        assert bool(first_difference(wired, basis, [tokens])) == (why is not None) == differs
+
+
 def test_a_position_that_is_cut_off() -> None:
     """The fifth position is 4 for p = 5, whose largest number is 3.75; a sum with another register is cut off elsewhere."""
     of = Registers(("a", "b", "position"))

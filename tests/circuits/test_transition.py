@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits import aiger
+from circuits import aiger, transition
 from circuits.circuit import Gate, Kind
+from circuits.equivalence import Difference, Equal, compare
 from circuits.models import Rnn
 from circuits.rnn import RnnError
 from circuits.rnn import of_object as door
@@ -25,6 +26,8 @@ from circuits.transition import of_circuit, of_python
 from constructions.engines import indexed
 from constructions.engines.incremental import LookupDecoder
 from tests.circuits.brought import SAID, SOURCE, bring, draw, latch_said
+from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
+from verify.oracles.step_circuits import steps
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +208,36 @@ def test_a_lead_or_a_grid_of_a_quarter_is_seen(rnns: dict[str, Rnn], monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(simulation, "threshold", coarse)
         assert mismatch(rnn, [1, 0, 1, 1]) is not None
+
+
+@pytest.mark.parametrize("which", ["says", "after"])
+def test_a_circuit_that_is_not_its_table_is_refused(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry of a table read wrongly while gates are made of it; the right table is compared with them."""
+    tabulate, calls = transition._tabulate, iter(range(10))
+
+    def wrong(builder: Any, table: Any, variables: Any, count: int) -> Any:
+        if next(calls) == ("says", "after").index(which):
+            table = table.copy()
+            table[np.flatnonzero(table >= 0)[-1]] ^= 1
+        return tabulate(builder, table, variables, count)
+
+    monkeypatch.setattr(transition, "_tabulate", wrong)
+    with pytest.raises(ArithmeticError, match="its circuit is not its table"):
+        bring("counter")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_another_gate_of_a_step_circuit_is_told_apart(seed: int) -> None:
+    drawn = Drawn(5, 30, seed)
+    circuit, words = draw_circuit(drawn)
+    rnn = draw_rnn(drawn)
+    assert isinstance(compare(*steps(circuit, words, rnn), proof=False), Equal)
+    place = circuit.next_state[seed]
+    gate = circuit.gates[place]
+    assert gate.computes
+    other = gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)
+    changed = replace(circuit, gates=(*circuit.gates[:place], other, *circuit.gates[place + 1 :]))
+    assert isinstance(compare(*steps(changed, words, rnn), proof=False), Difference)
 
 
 def triple(step: Any, says: Any = lambda state, query: 0, start: Any = lambda: 0, bits: int = 4) -> Any:

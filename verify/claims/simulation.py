@@ -203,10 +203,10 @@ def test_program(check: Check) -> None:
     """At each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
 
     def written(task: Length) -> Counterexample | None:
-        subject = Subject(Simulation(rnn=task.rnn), task.n)
-        solver = subject.dossier.solver
+        dossier = Simulation(rnn=task.rnn)
+        subject = Subject(dossier, task.n)
         try:
-            check_gates(solver.task(task.n), subject.dossier.exact_model(subject), subject.dossier.texts(subject))
+            check_gates(dossier.solver.task(task.n), dossier.exact_model(subject), dossier.texts(subject))
         except Refuted as wrong:
             return Counterexample(where=wrong.where, what=wrong.what)
         return None

@@ -173,12 +173,10 @@ class Gates:
 
     def _require_values(self) -> None:
         """Raises Refuted unless `value` is what a gate's token says; the registers of a word are those that the RNN reads."""
+        gates = self.next_gate > 0
         for bit in (0, 1):
-            states = tuple(
-                replace(s, numbers=(bit, bit)) if s.label.part == "gate" else s for s in self.automaton.states
-            )
+            states = tuple(replace(s, numbers=(bit, bit)) if gates[s.low - 1] else s for s in self.automaton.states)
             column = self._after_two_blocks(replace(self.automaton, states=states))[self.register("value")]
-            gates = np.isin(self.places, [s.low for s in states if s.label.part == "gate"])
             one = bit << self.machine.fraction
             if (column.low[gates] != one).any() or (column.high[gates] != one).any():
                 raise Refuted("block 1, register value", f"is not {bit} at a token that says {bit}")
@@ -207,10 +205,10 @@ class Gates:
         looked = 0
         for _, names, first, values in self.heads[0]:
             if names[0] in operands:
-                reads = np.array([*operands[names[0]], plan.turn])  # T: nothing is asked for
-                wanted = self.token_of(reads[self.next_gate], self.step)
-                asked = (self.next_gate >= 0) & (reads[self.next_gate] < plan.turn)
-                start = asked & (self.step == 0) & (reads[self.next_gate] < 0)
+                read_by = np.array([*operands[names[0]], plan.turn])[self.next_gate]  # T: nothing is asked for
+                wanted = self.token_of(read_by, self.step)
+                asked = (self.next_gate >= 0) & (read_by < plan.turn)
+                start = asked & (self.step == 0) & (read_by < 0)
                 self._require(
                     (values[0].low == 0) & (values[0].high == 0), start, f"the operand {names[0]}, at the start"
                 )

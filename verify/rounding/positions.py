@@ -491,9 +491,9 @@ def rows_of_words(model: Model) -> dict[tuple[str, str, int], dict[int, int]]:
     for word, row in model.specials.items():
         entries["", word, 0] = [(i, as_polynomial(w)) for i, w in row]
     rows = dict[tuple[str, str, int], dict[int, int]]()
-    for key, row in entries.items():
-        quanta = {i: Fraction(w.constant) * (1 << quantum) for i, w in row}
-        if any(not w.is_constant for _, w in row) or any(x.denominator != 1 for x in quanta.values()):
+    for key, weights in entries.items():
+        quanta = {i: Fraction(w.constant) * (1 << quantum) for i, w in weights}
+        if any(not w.is_constant for _, w in weights) or any(x.denominator != 1 for x in quanta.values()):
             raise Undecided("the embedding", f"{key} is no element of the format")
         rows[key] = {i: int(x) for i, x in quanta.items() if x}
     return rows

@@ -184,14 +184,13 @@ class ProgramChecker(rounding.Checker):
         self.heads = [None if one is None or one[1] is None else whole(one[1]) for one in ghosts]
         self.marks = [None if one is None or one[2] is None else whole(one[2]) for one in ghosts]
         self.require_schedule()
-        for block in range(len(weights.blocks)):
-            require_no_ghosts(weights.blocks[block])
+        for block in weights.blocks:
+            require_no_ghosts(block)
         embedded = [weights.position, *weights.words.values(), *(one.rows for one in weights.families.values())]
         if any(i >= GHOST_FIRST for row in embedded for i in row):
             reject("weights: a coordinate is one of a ghost")
         self.rows: dict[tuple[int, int], list[int]] = {}  # block and head → the coordinates of the further value rows
-        blocks = [self.with_ghosts(b, block) for b, block in enumerate(weights.blocks)]
-        self.weights = replace(weights, blocks=blocks)
+        self.weights = replace(weights, blocks=[self.with_ghosts(b, one) for b, one in enumerate(weights.blocks)])
 
     def require_schedule(self) -> None:
         """Raises Rejected unless atoms of tokens are made at step 0, and those that read where heads do, after their operands."""
@@ -314,9 +313,7 @@ class ProgramChecker(rounding.Checker):
 
     def extend(self, step: int, parts: list[State], guide: rounding.Guide) -> list[State]:
         """Makes the ghosts that are polynomials of others at this step. A part is split where a sign decides."""
-        done = []
-        todo = [(part, 0) for part in reversed(parts)]
-        known = self.known(step)
+        done, todo, known = [], [(part, 0) for part in reversed(parts)], self.known(step)
         while todo:
             state, j = todo.pop()
             if j == len(self.definition.atoms):
@@ -454,7 +451,7 @@ class GhostReader(Reader):
         super().__init__(checker.machine, checker.invariants, classes, live, f"block {block + 1}")
         self.checker, self.block = checker, block
         self.definition = checker.definition
-        asked = {j for h in range(len(checker.weights.blocks[block].heads)) for j in checker.ghosts_of(block, h)}
+        asked = (j for h in range(len(checker.weights.blocks[block].heads)) for j in checker.ghosts_of(block, h))
         self.asked = sorted({i for j in asked for i in checker.operands_of(j)})
         self.rule = ""
         self.shown: list[bool] = []  # which ghosts of the head are shown here, of others no row is read
@@ -489,9 +486,7 @@ class GhostReader(Reader):
 
     def with_rows(self, state: State, head: Head, where: str) -> State:
         """Returns the state with the ghosts of the key, too."""
-        ghosts = {KEYS - i: state.register(GHOST + i) for i in self.asked}
-        part = super().with_rows(state, head, where)
-        return part.having(ghosts)
+        return super().with_rows(state, head, where).having({KEYS - i: state.register(GHOST + i) for i in self.asked})
 
     def pair(
         self,

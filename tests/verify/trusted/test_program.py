@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import itertools
 import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,8 @@ from verify.certificates.ghosts import (
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.trusted import program
+from verify.trusted.abstract_state import Polynomial, State, plus
+from verify.trusted.heads import Candidate, index_of, only_share
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
 from verify.trusted.program import GHOST, GhostReader, ProgramChecker, check
@@ -249,6 +252,18 @@ def test_definition_that_differs_is_refused(name: str) -> None:
     assert different >= 5
 
 
+def test_counts_by_marks_are_accepted() -> None:
+    """Where a head reads all positions, and a value that is 1 at keys that match."""
+    weights = [*itertools.islice(FAMILIES["counts"](random.Random(0)), 8)]
+    marked = 0
+    for one in weights:
+        certifies = follows_program(one.wired, one.program)
+        marked += certifies(one.answer)
+        for answer in [*changes_of(one.answer, ("yes", "no"))][:8]:
+            assert not (one.difference(answer) and certifies(answer))
+    assert marked >= 4
+
+
 def test_survey_finds_nothing() -> None:
     draw = random.Random(3)
     outcome = survey(drawn([*FAMILIES], draw), 50, draw, follows_program, each=6)
@@ -383,10 +398,51 @@ def _swap(old: str, new: str) -> Callable[[Document], None]:
     return change
 
 
+NEAR: list[tuple[str, Callable[[Document], None]]] = [
+    ("recall/transformer", _swap('["back", 0, 1]', '["back", 0, 2]')),
+    ("recall/hybrid", _swap('["back", 0, 1]', '["back", 0, 2]')),
+    ("recall/transformer", _swap('"first"', '"last"')),
+    ("recall/transformer", _swap("[[1, 0]]", "[[0, 0]]")),
+    ("recall/transformer", _swap("[[1, 0]]", "[]")),
+    ("recall/transformer", _swap('"FAILED"', '"YES"')),
+    ("ngram/transformer", _swap("[[1, 0], [2, 1]]", "[[1, 0]]")),
+    ("ngram/transformer", _swap("[[1, 0], [2, 1]]", "[[1, 0], [2, 0]]")),
+    ("index/transformer", _swap("1 + 1*a0", "1*a0")),
+    ("index/transformer", _swap('["at", 0, 1]', '["at", 1, 1]')),
+    ("induction", _swap('"last"', '"first"')),
+    ("counting/transformer", _swap('["count", [[0, 1], [4, 5]]]', '["count", [[0, 1]]]')),
+    ("counting/transformer", _swap('["count", [[2, 3]]]', '["count", [[2, 0]]]')),
+    ("counting/transformer", _swap("-1*a0 + 1*a6", "1 + -1*a0 + 1*a6")),
+    ("counting/transformer", _swap('["say", "YES"], ["say", "NO"]', '["say", "NO"], ["say", "YES"]')),
+    ("divisible", _swap('["comb", 3, 3, 1]', '["comb", 3, 2, 1]')),
+    ("divisible", _swap('["comb", 3, 3, 1]', '["comb", 3, 3, -1]')),
+    ("divisible", _swap('["comb", 0, 1, -1]', '["sum", 0]')),
+    ("automaton", _swap('"turn"', '"swap"')),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), NEAR, ids=[f"{i} {name}" for i, (name, _) in enumerate(NEAR)])
+def test_near_misses_are_refused(name: str, change: Callable[[Document], None]) -> None:
+    definition = files(name, 5)[3]
+    assert found(name, definition)
+    change(definition)
+    with pytest.raises(Rejected):
+        found(name, definition)
+
+
+def _count_without_looking(
+    reader: GhostReader, state: State, candidates: Sequence[Candidate], j: int, slot: int
+) -> Polynomial:
+    name = only_share(state, state.register(slot))
+    return plus(index_of(state, name), {(): 1}, -1) if name else {}
+
+
 MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [
     ("recall/transformer", GhostReader, "require_line", lambda *_: None, _swap('"first"', '"last"')),
     ("recall/transformer", GhostReader, "is_picked", lambda *_: True, _swap('["back", 0, 1]', '["back", 0, 2]')),
     ("index/transformer", GhostReader, "is_picked", lambda *_: True, _swap("1 + 1*a0", "2 + 1*a0")),
+    ("ngram/transformer", GhostReader, "require_order", lambda *_: None, _swap("[[1, 0], [2, 1]]", "[[1, 0]]")),
+    ("counting/transformer", GhostReader, "count", _count_without_looking, _swap("[[0, 1], [4, 5]]", "[[0, 1]]")),
     ("recall/transformer", ProgramChecker, "require_due", lambda *_: None, _swap('"number", 2', '"number", 1')),
     ("recall/hybrid", ProgramChecker, "require_due", lambda *_: None, _swap('"equal", 2, "0"', '"equal", 2, "1"')),
 ]

@@ -81,8 +81,8 @@ class Writer:
             names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
             pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
         polynomial = combine(pairs)
-        ((name, c), *_) = [*polynomial.items(), ((), 0)]
-        if len(polynomial) == 1 and c == 1 and len(name) == 1 and name[0] != SIZE:
+        ((name, factor), *_) = [*polynomial.items(), ((), 0)]
+        if len(polynomial) == 1 and factor == 1 and len(name) == 1 and name[0] != SIZE:
             return int(name[0][1:])
         return self.add("term", text_of(polynomial))
 

@@ -7,7 +7,7 @@ together. Claims that share work stay in one process (`group_of`), which does it
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -46,7 +46,7 @@ def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mappi
     """
     durations = [seconds.get(key, float("inf")) if key else float("inf") for key in keys]
     groups = [(group_of(key[0]), key[1]) if key else i for i, key in enumerate(keys)]
-    first, total = dict[object, int](), Counter[object]()
+    first, total = dict[object, int](), defaultdict[object, float](float)
     for i, group in enumerate(groups):
         first.setdefault(group, i)
         total[group] += durations[i]

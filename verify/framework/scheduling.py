@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 from verify.framework.order import group_of
 
 
-class Groups(LoadScopeScheduling):
+class Groups(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Gives a process one group of claims at a time, see `order.group_of`. Another test is a group of its own."""
 
     def __init__(self, config: pytest.Config, log: Any) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from verify.algebra.domains import (
     POSITION,
@@ -74,7 +75,8 @@ class Bounded:
             return polynomial.constant, polynomial.constant
         if ideal:
             polynomial = self.ideal(polynomial)
-        low = high = polynomial.constant
+        low: Any = polynomial.constant
+        high: Any = low
         is_sum = () in polynomial.terms  # 0 + a Fraction takes long
         for monomial, c in polynomial.terms.items():
             if monomial:

@@ -484,16 +484,16 @@ def _winners(
 def rows_of_words(model: Model) -> dict[tuple[str, str, int], dict[int, int]]:
     """Returns the rows of the vocabulary in steps, zeros left out: by family, text and number. Raises Undecided."""
     quantum = -model.arithmetic.format.quantum_exponent
-    entries: dict[tuple[str, str, int], list[tuple[int, Any]]] = {}
+    entries: dict[tuple[str, str, int], Sequence[tuple[int, Any]]] = {}
     for family, numbers in model.families.items():
         for v in range(numbers.low, numbers.high + 1):
             entries[family, "", v] = [(i, p.substitute({NUMBER: constant(v)})) for i, p in numbers.rows.items()]
     for word, row in model.specials.items():
         entries["", word, 0] = [(i, as_polynomial(w)) for i, w in row]
     rows = dict[tuple[str, str, int], dict[int, int]]()
-    for key, weights in entries.items():
-        quanta = {i: Fraction(w.constant) * (1 << quantum) for i, w in weights}
-        if any(not w.is_constant for _, w in weights) or any(x.denominator != 1 for x in quanta.values()):
+    for key, items in entries.items():
+        quanta = {i: Fraction(w.constant) * (1 << quantum) for i, w in items}
+        if any(not w.is_constant for _, w in items) or any(x.denominator != 1 for x in quanta.values()):
             raise Undecided("the embedding", f"{key} is no element of the format")
         rows[key] = {i: int(x) for i, x in quanta.items() if x}
     return rows

@@ -58,9 +58,9 @@ def texts_of(model: Model, texts: TokenAutomaton) -> str:
     return canonical([texts, [(i, str(name)) for i, name in enumerate(model.registers) if name in named]])
 
 
-def canonical(value: object) -> str:
+def canonical(value: Any) -> str:
     """Writes a value so that two texts are the same only if the values are equal. Raises TypeError for an unknown kind."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str:  # most values are one of these; to ask what a value is an instance of takes longer
         return json.dumps(value)
     if kind is int:

@@ -81,8 +81,8 @@ class Writer:
             names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
             pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
         polynomial = combine(pairs)
-        ((name, factor), *_) = [*polynomial.items(), ((), 0)]
-        if len(polynomial) == 1 and factor == 1 and len(name) == 1 and name[0] != SIZE:
+        name = next(iter(polynomial), ())
+        if polynomial == {name: 1} and len(name) == 1 and name[0] != SIZE:
             return int(name[0][1:])
         return self.add("term", text_of(polynomial))
 
@@ -147,14 +147,14 @@ def definition_of(answers: Answer | Mapping[str, Answer]) -> Document:
 
 def answers_of(subject: Subject) -> Answer | dict[str, Answer]:
     """Returns what the subject's dossier defines: one answer, or one for each label. Raises Rejected where nothing is defined."""
-    dossier = subject.dossier
-    if (answer := dossier.answer(subject)) is not None:
-        return answer
-    labels = [state.label for state in dossier.texts(subject).states]
-    answers = {str(label): dossier.definition(subject, label) for label in labels}
-    if not any(one is not None for one in answers.values()):
+    automaton = subject.dossier.texts(subject)
+    labels = [state.label for state in automaton.states if state.label in automaton.answers]
+    answers = {str(label): one for label in labels if (one := subject.dossier.definition(subject, label)) is not None}
+    if not answers:
         raise Rejected("no definition is written in the language of programs")
-    return {"": language.Anything(), **{label: one for label, one in answers.items() if one is not None}}
+    if len(answers) == len({str(label) for label in labels}) and len({*answers.values()}) == 1:
+        return next(iter(answers.values()))
+    return {"": language.Anything(), **answers}
 
 
 # Certificates

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.exports.files import write_bytes, write_text
 from constructions.show import cli
 from precision.format import Discipline
-from verify.algebra.domains import Refused, Refuted
+from verify.algebra.domains import Refuted
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.basis import CLAIM
-from verify.certificates.building import build, can_be_written, model_of, part_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -30,6 +27,7 @@ from verify.certificates.document import (
     print_unseen,
     shown_wrong,
 )
+from verify.certificates.export import write_certificate
 from verify.certificates.files import Exported
 from verify.certificates.moved import judge_moved
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
@@ -37,7 +35,6 @@ from verify.certificates.ranges import Interval, certificates, differences
 from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
-from verify.trusted.kernel import Rejected
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
@@ -116,44 +113,13 @@ def main(argv: Sequence[str]) -> int:
     subject = replace(subject, length=args.length, precision_bits=args.precision, discipline=discipline)
     subject = sized_by(args, subject, 1)
     if args.certificate is not None:
-        return _write(subject, args.certificate)
+        return write_certificate(subject, args.certificate, program=False)
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json)
     if subject.last and subject.length is not None:
         raise cli.CommandError("many n are for sequences of up to n tokens: leave out --length")
     with cli.usage_errors():
         return _show(certificates(subject, _tell, cli.say), args.json)
-
-
-def _write(subject: Subject, path: Path) -> int:
-    """Writes the certificate that the small checker accepts; cannot tell where it has no rule.
-
-    Of several n, or where users get no file, the exact rows are written beside it.
-    """
-    from verify.certificates.finder import certificate_of, certificate_of_file
-
-    rows = None
-    with cli.usage_errors():
-        try:
-            if subject.last:
-                part = part_of(replace(subject, last=0), subject.last)
-                if part.high < subject.last:
-                    sizes = f"n = {part.low} … {part.high}"
-                    raise cli.CommandError(f"--certificate is of one interval; that of the first n is {sizes}")
-                document, rows = certificate_of(part.model, part.inputs)
-            elif can_be_written(subject, model_of(subject)):
-                document, _, _ = certificate_of_file(subject)
-            else:
-                document, rows = certificate_of(*build(subject))
-        except (Rejected, Refused) as why:
-            print(f"{subject.dossier.construction}, n = {subject.n}: no certificate can be made: {why}")
-            return cli.UNKNOWN
-    with cli.usage_errors(f"{path}: "):
-        write_text(path, json.dumps(document) + "\n")
-        if rows is not None:
-            write_bytes(path.with_suffix(".rows.json"), rows)
-    print(f"wrote {path}" + ("" if rows is None else f" and {path.with_suffix('.rows.json')}"))
-    return cli.HOLDS
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:

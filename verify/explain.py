@@ -15,6 +15,7 @@ from constructions.show import cli
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, no_rule, subject_of
+from verify.certificates.export import write_certificate
 from verify.certificates.files import Exported
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.dossiers.dossier import LEAST, Dossier, Json
@@ -55,7 +56,15 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser)
     add_question(parser, f"{LEAST}, of turing 1")
+    parser.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="OUT.json",
+        help="write what verify/trusted/program.py checks by itself, of one n or of one interval",
+    )
     args = parser.parse_args(argv)
+    if args.certificate is not None and (args.what is None or args.replay or args.what.endswith(".safetensors")):
+        raise cli.CommandError("--certificate is for the name of a construction")
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
@@ -65,6 +74,8 @@ def main(argv: Sequence[str]) -> int:
     if (subject := asked(args, files=True)) is None:
         return cli.UNKNOWN
     subject = sized_by(args, subject, subject.dossier.least)
+    if args.certificate is not None:
+        return write_certificate(subject, args.certificate, program=True)
     with cli.usage_errors():
         return _show(explanations(subject, _tell, cli.say), args.json, subject.dossier)
 

@@ -127,19 +127,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _certify(job: Job[Simulator, Sequence[int]]) -> str:
-    """Says whether rounding is certified for the model of this run, on any prompt of as many words; returns the verdict."""
+    """Says whether the model of this run is certified, on any prompt of as many words; returns the verdict."""
     from verify.dossiers.simulation import certify
 
     args, solver = job.args, job.model
     printed = options.findings(args, solver.construction)
     with cli.progress("certifying"):
-        document = certify(solver, job.n, args.precision, Discipline(args.discipline), printed)
-    if document["verdict"] == "certified":
-        what = f"for every prompt of {job.n:,} words, whatever its gates say"
+        judged = certify(solver, job.n, args.precision, Discipline(args.discipline), printed)
+    if judged.verdict == "certified":
+        cli.say(f"certified for every prompt of {job.n:,} words: rounding changes nothing; each token is the circuit's")
     else:
-        what = f"{document['where']}: {document['what']}"
-    cli.say(f"rounding is {'' if document['verdict'] == 'certified' else 'not '}certified: {what}")
-    return str(document["verdict"])
+        cli.say(f"not certified: {judged.where}: {judged.what}")
+    return judged.verdict
 
 
 def _parser(prog: str) -> Parser:
@@ -173,7 +172,7 @@ def _parser(prog: str) -> Parser:
     add(
         "--certify",
         action="store_true",
-        help="certify too that rounding changes nothing, whatever the words and gates say",
+        help="certify too, for any prompt as long: rounding is sound, gates are right",
     )
     options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")
     options.add_engine(parser)

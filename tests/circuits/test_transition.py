@@ -295,7 +295,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, out) == (0, "on off on\n")
     code, out, err = run(capsys, "--circuit", str(circuit), "--words", str(words), "hold reset", "--certify")
     assert (code, out) == (0, "on off\n")
-    assert "rounding is certified: for every prompt of 2 words" in err
+    assert "certified for every prompt of 2 words: rounding changes nothing; each token is the circuit's" in err
     code, _, err = run(capsys, "--rnn", str(file), "--certify", "--dump-weights")
     assert code == 2
     assert "--certify is about a run" in err

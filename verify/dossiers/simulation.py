@@ -20,9 +20,12 @@ from circuits.transition import of_file
 from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
+from verify.algebra.domains import Refused
 from verify.automata.token_automaton import Free, Label, State, TokenAutomaton
-from verify.certificates.document import certificate
-from verify.dossiers.dossier import FEW, Json, Subject
+from verify.certificates.building import build_beside
+from verify.certificates.document import CERTIFIED, Judged, judge
+from verify.dossiers.dossier import FEW, Subject
+from verify.dossiers.gates import check_gates
 from verify.dossiers.solved import SolvedDossier
 from verify.inputs.step_circuits import Drawn, draw_rnn
 from verify.rounding.model import Model as ExactModel
@@ -153,10 +156,18 @@ def free_of(plan: Plan) -> tuple[Free, ...]:
 
 def certify(
     solver: Simulator, n: int, precision_bits: int | None, discipline: Discipline, printed: Iterable[str]
-) -> Json:
-    """Returns the certificate of a simulator's weights for prompts of n words."""
+) -> Judged:
+    """Returns whether a simulator's weights are certified for prompts of n words: their rounding, and that they write the gates."""
     dossier = Simulation(rnn=solver.rnn.name, words=solver.words, simulator=solver)
-    return certificate(Subject(dossier, n, None, precision_bits, discipline, tuple(printed)))
+    subject = Subject(dossier, n, None, precision_bits, discipline, tuple(printed))
+    try:
+        model, automaton, _ = build_beside(subject)
+        judged = judge(model, automaton)
+        if judged.verdict == CERTIFIED:
+            check_gates(solver.task(n), model, automaton)
+    except Refused as stop:
+        return Judged.at(stop)
+    return judged
 
 
 DOSSIERS = (Simulation(),)

@@ -38,6 +38,7 @@ from verify.programs.document import explained
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
+MOST_ANSWERS = 32  # labels of tokens that are listed
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
 DESCRIPTION = """Proves, from the exact layers that the matrices are filled from, that rounding is sound for every input: each
@@ -210,8 +211,9 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  every other register: exact; all inputs were run, {document['inputs_run']}: {document['inputs']}")
     if "heads" in document:
         print("  every other register: exact")
-        if len(document["answers"]) < len(document["inputs"]):
-            print(f"  what the last block writes: only at {', '.join(document['answers'])}, where the answer is read")
+        if len(answers := document["answers"]) < len(document["inputs"]):
+            places = ", ".join(answers) if len(answers) <= MOST_ANSWERS else f"{len(answers):,} kinds of tokens"
+            print(f"  what the last block writes: only at {places}, where the answer is read")
     for name, statement in document.get("assumed_invariants", {}).items():
         print(f"  assumed of the ideal run, {name}: {statement}")
     return CODES[verdict]

@@ -16,12 +16,14 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import build, part_of
 from verify.certificates.document import CERTIFIED, judge
 from verify.certificates.finder import certificate_of
+from verify.certificates.ghosts import answers_of, program_certificate
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_dossiers
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.rounding.model import described
+from verify.trusted import program
 from verify.trusted.kernel import Rejected
 from verify.trusted.rounding import check as check_certificate
 
@@ -158,5 +160,45 @@ def test_certificates(check: Check) -> None:
         _rejected,
         count=2 * (2 * len(MACHINES) + len(SEARCHES)) - 1,
         range="certificates that a finder makes, checked by verify/trusted/rounding.py with the weights as exact rows",
+        size=lambda case: case.n,
+    )
+
+
+TASKS = ("index", "recall", "ngram", "counting")
+
+
+def _refuted(case: Asked) -> Counterexample | None:
+    """Why the checker of programs rejects the certificate that is made."""
+    subject = _subject(case)
+    part = part_of(subject, 2 * case.n) if case.interval else None
+    model, automaton = (part.model, part.inputs) if part is not None else build(subject)
+    try:
+        document, rows, definition = program_certificate(model, automaton, answers_of(subject))
+        program.check(json.dumps(document).encode(), rows, b"{}", definition)
+    except Rejected as why:
+        return Counterexample(rejected=str(why))
+    return None
+
+
+@claim(
+    "checker/programs",
+    source="section 3",
+    statement="The small checker of programs accepts that the p-bit machine's next word is the definition's, on every text, for "
+    "the repaired Transformers of Index, associative recall, c-gram retrieval, c = 3, and Counting: at n = 5 under both "
+    "disciplines, and on the interval of n that begins with 1,000, fused.",
+)
+def test_programs(check: Check) -> None:
+    check.sizes(FROM)
+    cases = [
+        *(Asked(f"{task}/transformer", SMALL, False, discipline) for task in TASKS for discipline in Discipline),
+        *(Asked(f"{task}/transformer", FROM, True, Discipline.FUSED) for task in TASKS),
+    ]
+    for case in cases:
+        check.within(*_subject(case).dossier.scope)
+    check.exhaustive(
+        cases,
+        _refuted,
+        count=3 * len(TASKS),
+        range="certificates that a finder makes, checked by verify/trusted/program.py with the weights as exact rows",
         size=lambda case: case.n,
     )

@@ -35,6 +35,7 @@ from verify.programs.document import _is_defined, compared, explained, explanati
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.rounding.model import Model
+from verify.trusted import program
 
 N = 8
 COMPARED = [key for key in MODELS if key[1] != "rag"]
@@ -355,3 +356,16 @@ def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main([str(path)]) == 1
     assert "it says" in capsys.readouterr().out
+
+
+def test_a_certificate_of_the_program_is_a_file(tmp_path, capsys):
+    out = tmp_path / "out.json"
+    assert main(["recall", "--n", "1000-1020", "--certificate", str(out)]) == 0
+    files = [str(out), *(str(out.with_suffix(f".{name}.json")) for name in ("rows", "definition"))]
+    assert capsys.readouterr().out == f"wrote {' and '.join(files)}\n"
+    assert program.main(files) == 0
+    other = json.loads(Path(files[2]).read_text())
+    other["answers"][""][1] = ["say", "~"]
+    Path(files[2]).write_text(json.dumps(other))
+    assert program.main(files) == 1
+    assert main(["istree", "--n", "4", "--model", "hybrid", "--certificate", str(out)]) == 3

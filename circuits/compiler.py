@@ -111,7 +111,7 @@ class _Compiler(Domain[Form]):
         return step(self.forms.numbers, names, list(self.inputs.values()), outputs, next_state)
 
     def ranges_of_block(self, block: int) -> list[Range]:
-        """What the next state of a block can be; nothing behind its recurrence is looked at."""
+        """What the next state of a block can be; nothing after its recurrence is looked at."""
         return [self.forms.range(form) for form in next(itertools.islice(self.run(), block, None))]
 
     def run(self) -> Iterator[list[Form]]:

@@ -49,7 +49,7 @@ class Rnn:
     """An RNN as Theorem 4.8 takes it: the circuit of a step, and the fixed embeddings.
 
     n: the largest number that it has a token for. reads: what the circuit relies on. wired: its matrices, if it has weights.
-    ends: the words behind which it has nothing to say. unread: the words that it writes and cannot read.
+    ends: the words after which it has nothing to say. unread: the words that it writes and cannot read.
     Shapes: words (vocabulary, inputs), position (inputs,), unembed (vocabulary, outputs), all over the step's numbers.
     """
 

@@ -1,4 +1,4 @@
-"""What Theorem 4.8's Transformer is made for: an RNN, how long its prompts are, and what the next gate is behind each gate.
+"""What Theorem 4.8's Transformer is made for: an RNN, how long its prompts are, and what the next gate is after each gate.
 
 Source: Theorem 4.8.
 Notation: a step is C gates and then a word, so a turn of T = C + 1 tokens.
@@ -23,7 +23,7 @@ from constructions.wiring.affine import Number
 class Plan:
     """What the weights are made for: an RNN, the length of its prompts, and how many words the RNN may write.
 
-    results: how many words of search results are among what it reads behind the prompt, at most.
+    results: how many words of search results are among what it reads after the prompt, at most.
     Raises ValueError for an RNN that Theorem 4.8 is not about, or that decodes otherwise than by its embedding.
     """
 

@@ -68,7 +68,7 @@ class Reads:
 def invariant(names: Sequence[str], reads: Reads, most: int, following: Callable[[Reads], Sequence[Range]]) -> Reads:
     """The reads, and ranges of more numbers of the state that hold by induction.
 
-    names: of these numbers. following: the ranges that they have behind a step that relies on such reads. most: the largest number,
+    names: of these numbers. following: the ranges that they have after a step that relies on such reads. most: the largest number,
     in quanta.
     """
     ranges = dict.fromkeys(names, Range(0, 0, most.bit_length()))

@@ -31,15 +31,15 @@ class RnnStep:
 
     @property
     def token(self) -> int:
-        """The word that stands behind the gates."""
+        """The word that stands after the gates."""
         return self.written if self.result is None else self.result
 
 
 @dataclass
 class Conversation:
-    """What an RNN reads: the prompt, then its own words, and the result behind each search that it writes (A.5).
+    """What an RNN reads: the prompt, then its own words, and the result after each search that it writes (A.5).
 
-    A word that is written while others wait to be read counts for nothing: within the prompt it stands there, behind the prompt the
+    A word that is written while others wait to be read counts for nothing: within the prompt it stands there, after the prompt the
     next word of the result stands in its place. own: the words that count. steps: how many have ended.
     Raises ValueError for no prompt, and SearchError.
     """
@@ -58,7 +58,7 @@ class Conversation:
 
     @property
     def result(self) -> int | None:
-        """The word of a result that stands behind the gates of the next step, or None: then the RNN's own word does."""
+        """The word of a result that stands after the gates of the next step, or None: then the RNN's own word does."""
         place = self.steps + 1
         return self.read[place] if len(self.prompt) <= place < len(self.read) else None
 
@@ -72,7 +72,7 @@ class Conversation:
 
 
 def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
-    """What responds to the Transformer: each word of a search's result, behind the gates of the step before it is read."""
+    """What responds to the Transformer: each word of a search's result, after the gates of the step before it is read."""
     gates, first = len(rnn.step.circuit.gates), len(prompt)
 
     def respond(sequence: Sequence[int]) -> Sequence[int]:
@@ -88,7 +88,7 @@ def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
 
 
 def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
-    """The steps over a prompt and until the RNN has written so many words behind it, or one that ends it.
+    """The steps over a prompt and until the RNN has written so many words after it, or one that ends it.
 
     Raises ValueError for no prompt, and SearchError.
     """

@@ -1,9 +1,9 @@
 """A Transformer that runs an RNN gate by gate: four blocks, whatever the RNN is.
 
 Source: Theorem 4.8.
-Notation: one step is a circuit of C gates, numbered 1 … C (step.py), over R_p, p = 2q + 1; T = C + 1. Behind a prompt of n words,
+Notation: one step is a circuit of C gates, numbered 1 … C (step.py), over R_p, p = 2q + 1; T = C + 1. After a prompt of n words,
 step a = 0, 1, … is the C values of its gates and then the RNN's own word, at positions n + aT + 1 … n + (a + 1)T. A value v is
-the word number v + 1 of the RNN, as in print. Step a reads the word of the prompt at position a + 1; behind the prompt, its own
+the word number v + 1 of the RNN, as in print. Step a reads the word of the prompt at position a + 1; after the prompt, its own
 last word. P = position − n, and b = P mod T is the number of the gate at this position, 0 at a word. L bounds the positions.
 
 Idea: the position alone says which gate is next. Block 1 divides P by T, block 2 has a table over b. The operands of a gate stand

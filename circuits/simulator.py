@@ -75,7 +75,7 @@ def _glossary(rnn: Rnn) -> dict[str, str]:
 
 
 def expected_tokens(steps: Sequence[RnnStep]) -> list[int]:
-    """What the Transformer should write behind the prompt, by the circuit, as numbers of the RNN's words from 0.
+    """What the Transformer should write after the prompt, by the circuit, as numbers of the RNN's words from 0.
 
     The value of a gate is itself such a number: the print counts words from 1, and says value + 1.
     """
@@ -161,7 +161,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         return run_rnn(self.rnn, given, self.words)
 
     def read(self, run: Run) -> list[str]:
-        """The words behind the prompt that count: the RNN's own, and the results of its searches."""
+        """The words after the prompt that count: the RNN's own, and the results of its searches."""
         prompt, gates = run.request.prompt, len(self.rnn.step.circuit.gates)
         conversation = Conversation(self.rnn, prompt)
         for token in run.tokens[gates :: gates + 1].tolist():

@@ -258,7 +258,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One run. `result["father"]` is a register behind the last block, exactly, at each token that was read.
+    """One run. `result["father"]` is a register after the last block, exactly, at each token that was read.
 
     complaint: what is wrong with what the model wrote, "" if it holds up. question: the input.
     The fields of the command's --json are attributes, among them those of one construction alone, such as `result.halted`.
@@ -320,7 +320,7 @@ class Result:
     # What the tokens left behind
 
     def register(self, name: str, block: int | None = None) -> tuple[Fraction, ...]:
-        """A register at each token that was read (all but the last that was written), behind a block, 0 for the embedding.
+        """A register at each token that was read (all but the last that was written), after a block, 0 for the embedding.
 
         block: from 1, by default the last. Raises KeyError for a name and IndexError for a block that there is not.
         """

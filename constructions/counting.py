@@ -2,7 +2,7 @@
 
 Source: Theorem 4.6, "COPY the query, COUNT → 1/(m + 1), FFN compares (k + 1)·1/(m + 1) with 1"; Theorems 5.2 and 5.6.
 Notation: m is the number of occurrences of the query in the sequence, k the threshold, c = ROUND(1/(m + 1)), b = bits(n + 1).
-Transformer, three blocks with three heads: block 2 copies the query's token to the threshold behind it, and counts the `?` so
+Transformer, three blocks with three heads: block 2 copies the query's token to the threshold after it, and counts the `?` so
 far: 1/(1 + 0) within the sequence, 1/(1 + 1) from `?` on, so 2x − 1 of it is 1 there and 0 here. Only numbers of the sequence
 become keys of the count in block 3. Its feed-forward writes 1 − h − (k + 1)c to YES and the negative to NO, and the larger one
 is the answer: the comparison is made where the next token is chosen, as no feed-forward compares a product that it computes

@@ -2,7 +2,7 @@
 
 Source: Theorem 4.6, "Match on positions, 2 layers"; Theorems 5.2 and 5.6.
 Transformer: two blocks and one head. Its first block has no heads, so with a recurrence that is 0 it is the hybrid as well.
-Derivation: the i-th token of the sequence stands at position i + 1, behind <s>. Score −G(k' − (i + 1))², a unique winner that
+Derivation: the i-th token of the sequence stands at position i + 1, after <s>. Score −G(k' − (i + 1))², a unique winner that
 leads by at least G; i and i² are the last token's embedding, so the query is linear in the registers.
 Linear RNN: searches for ^<s> (?:\\S+ ){i − 1}(\\S+).
 

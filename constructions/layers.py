@@ -169,7 +169,7 @@ def named_arrays(block: Block) -> dict[str, Matrix]:
 
 
 def take_block(arrays: MutableMapping[str, Matrix], at: str = "") -> Block:
-    """The block of the arrays that `named_arrays` names so behind `at`; takes them out. Raises KeyError for one that is missing."""
+    """The block of the arrays that `named_arrays` names so after `at`; takes them out. Raises KeyError for one that is missing."""
 
     def take(part: str, names: Names) -> dict[str, Matrix]:
         return {own: arrays.pop(f"{at}{part}.{name}") for name, own in names.items()}

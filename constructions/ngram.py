@@ -3,7 +3,7 @@
 Source: Theorem 4.6, "COPY[1..c−1] then Match".
 Derivation: block 2 copies the numbers 1, …, c − 1 positions before. Block 3 compares them at each position with the query's own
 tokens, which stand 0, …, c − 2 positions before the last one. A position within the query has `?`, number 0, among the c − 1
-positions before it, or <s>, so it never matches. Where nothing matches position 1 is read, and behind the end of the sequence
+positions before it, or <s>, so it never matches. Where nothing matches position 1 is read, and after the end of the sequence
 `?` is read: both have the number 0, which becomes FAILED.
 """
 
@@ -128,7 +128,7 @@ BOUNDARIES = Finding(
 
 
 def script(asked: int, printed: frozenset[str]) -> Script:
-    """The search for a number behind the query, in the sequence."""
+    """The search for a number after the query, in the sequence."""
     quotes = tuple(Quote(which) for which in range(asked))
     return (r"\b", *quotes, r"\b(\S+)\b") if BOUNDARIES.id in printed else ("^[^?]*?", *quotes, r"(\d+)")
 

@@ -2,7 +2,7 @@
 
 Source: Theorem 4.6, "COPY[1] then Match"; Theorems 5.2 and 5.6.
 Derivation: c-gram retrieval with c = 2. Transformer: block 2 copies the number 1 position before, block 3 finds the first position
-whose copy is the query. Behind the query itself nothing is read, as its own predecessor `?` has number 0.
+whose copy is the query. After the query itself nothing is read, as its own predecessor `?` has number 0.
 """
 
 from __future__ import annotations

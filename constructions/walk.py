@@ -72,7 +72,7 @@ def feed_forward(domain: Domain[V], layer: Layer) -> None:
 
 
 def walk(domain: Domain[V], layers: Iterable[Layer]) -> Iterator[Layer]:
-    """Through one layer after the other. It yields the layer behind its heads or recurrence, and again behind its units."""
+    """Through one layer after the other. It yields the layer after its heads or recurrence, and again after its units."""
     for domain.block, layer in enumerate(layers, start=1):
         mix(domain, layer)
         yield layer

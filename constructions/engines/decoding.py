@@ -112,7 +112,7 @@ def decode_by_indexed(asked: Asked) -> Decoded:
 
 
 class IndexedRuns:
-    """What `decode_with_guess` runs by `indexed`: the state behind what is known of the sequence is kept."""
+    """What `decode_with_guess` runs by `indexed`: the state after what is known of the sequence is kept."""
 
     def __init__(self, asked: Asked) -> None:
         from constructions.engines.indexed import Indexed
@@ -145,7 +145,7 @@ def decode_with_guess(
 ) -> tuple[list[int], int]:
     """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
 
-    run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft behind these.
+    run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft after these.
     Returns the new tokens, and how many tokens decoding has fed: all that stand before the last one that the model wrote.
     """
     prompt, guess = asked.prompt, asked.guess

@@ -1,4 +1,4 @@
-"""What every engine answers to: greedy decoding behind a prompt, and what came of it."""
+"""What every engine answers to: greedy decoding after a prompt, and what came of it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Asked:
         return replace(self, prompt=[*self.prompt, *produced], limit=self.limit - len(produced), guess=())
 
     def draft(self, behind: int = 0) -> Sequence[int]:
-        """What is fed of the guess behind so many new tokens: not its last token, and no more than the model may read."""
+        """What is fed of the guess after so many new tokens: not its last token, and no more than the model may read."""
         most = self.limit
         if self.model.longest is not None and not self.beyond:
             most = min(most, self.model.longest + 1 - len(self.prompt))

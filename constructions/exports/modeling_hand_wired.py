@@ -22,7 +22,7 @@ class HandWiredConfig(PretrainedConfig):
     """shape: of the network, see network.py. vocabulary: the words in the order of their numbers. heads: names, for each block.
 
     max_position_embeddings: the most tokens that the weights were tried on. tried_in: the float format. domain: of the sidecar.
-    The number behind those of the vocabulary is that of padding.
+    The number after those of the vocabulary is that of padding.
     """
 
     model_type = "hand_wired"

@@ -33,7 +33,7 @@ class Mixed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """logits. stream: behind the embedding, then behind each block, (batch, length, d). weights: of each block, see `Mixed`.
+    """logits. stream: after the embedding, then after each block, (batch, length, d). weights: of each block, see `Mixed`.
 
     kept: of each block that has a mixer.
     """
@@ -79,7 +79,7 @@ class Recurrence(nn.Module):
             carried = linear(before[0][:, 0, -1:], self.A)
             h = torch.cat([h[:, :1] + carried, h[:, 1:]], 1)
         power: Tensor = self.A
-        # A program has the same rounds for all lengths; behind other tokens there are few, and a round more would add zeros.
+        # A program has the same rounds for all lengths; after other tokens there are few, and a round more would add zeros.
         for j in range(self.rounds if before is None else (x.shape[1] - 1).bit_length()):
             earlier = pad(h, (0, 0, 1 << j, 0))[:, : h.shape[1]]  # zeros in front
             h, power = h + linear(earlier, power), power @ power

@@ -23,7 +23,7 @@ from constructions.wiring.wired import Wired
 class Export:
     """What a writer is given. longest: the most tokens that the exported model may read. limit: the most that follow a prompt.
 
-    stop: tokens behind which the model writes no more: those that end a run, and the end of a search, which others carry out.
+    stop: tokens after which the model writes no more: those that end a run, and the end of a search, which others carry out.
     """
 
     wired: Wired
@@ -85,7 +85,7 @@ def write(
     tried: Mapping[str, int] | None = None,
 ) -> tuple[Path, ...]:
     """Writes a model and returns the files, or the folder. sidecar: of a dump. requests: some of what it may be asked.
-    limit: the most tokens behind a prompt. tried: what `try_now` tells of a model that no table is about.
+    limit: the most tokens after a prompt. tried: what `try_now` tells of a model that no table is about.
 
     Raises ExportError for a model that was not tried, OSError.
     """

@@ -1,9 +1,9 @@
 """A Post machine: is the number of a's a power of two?
 
 Source: Li and Wang, "Constant bit-size transformers are Turing complete" (arXiv 2506.12027): the text is the queue. Each step reads
-the token that stands a window behind, which is the queue's head, and writes one at its end. This machine crosses out every other a,
+the token that stands a window after, which is the queue's head, and writes one at its end. This machine crosses out every other a,
 pass by pass; a pass ends at `?`. It writes 4 for an a that stays, and for all other cells the state: how many a's the pass has
-seen, 0 none, 1 one, 2 an even number, 3 an odd number from 3 on. Behind a 4 the state is 2.
+seen, 0 none, 1 one, 2 an even number, 3 an odd number from 3 on. After a 4 the state is 2.
 """
 
 from constructions.language import choose, either, number, numbers, position, program, select, some, table, word, words

@@ -56,7 +56,7 @@ class IsTreeModel(Model[Graph, Answer]):
         """The words after the prompt, responses included; the verdict is last. By plain Python, without the weights."""
 
     def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-        """A step in a sentence: from the registers behind the last attention, the token that it leads to, and the verdict."""
+        """A step in a sentence: from the registers after the last attention, the token that it leads to, and the verdict."""
         return ""
 
     def of(self, variant: str) -> IsTreeModel:

@@ -205,7 +205,7 @@ def _block_4(plan: Plan) -> BlockPlan:
     # An edge's second endpoint is never a chain-of-thought vertex, wherever it stands.
     walk, come = reg("after_prompt") - second, reg("after_root") - second
     if plan.says(EDGE_COUNT) and plan.layout.end_of_prompt is None:
-        come -= after_second  # v_0 = 0 as printed, also where a longer prompt puts v_1 behind position 3n − 1
+        come -= after_second  # v_0 = 0 as printed, also where a longer prompt puts v_1 after position 3n − 1
     chain = (
         *(_times(walk, of("vertex"), of("current")) for of in (register, squared)),
         *(_times(come, of(last), of("previous")) for of in (register, squared)),

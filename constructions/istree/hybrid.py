@@ -14,7 +14,7 @@ At a target one head finds the record of v nearest to target + 1/4. It is either
 or the next one, which decides where to go; another head finds the father. After n − 1 times down and a search that ends at 1,
 the answer is YES; a vertex that was visited before, or a prompt of another length than 3n − 2, means NO.
 
-Derivation of "the next one": let the next record of v be g behind the base. It is nearer to base + d + 1/4 than the base is iff
+Derivation of "the next one": let the next record of v be g after the base. It is nearer to base + d + 1/4 than the base is iff
 g < 2d + 1/2. The first d = 2^i with g ≤ 2d has d = 1 or g > d, so target ≤ base + g, and every other record of v is further away.
 Base 1 holds no record, so from there the first record of v is found at once. If target ≥ 3n − 1, the last record's position,
 and only the base was found, there is no next record. Two records of one vertex are at least 2 apart, so the nearest one leads by
@@ -202,7 +202,7 @@ def _output(n: int, printed: frozenset[str]) -> Iterator[Gadget]:
     beyond = target - base - (n - 1) if SEARCH_RANGE.id in printed else target - (3 * n - 2)
     units = {
         "at a target": (Unit(at_target, ONE, {}),),
-        # These two may be more than 1. If there is a next record, it stands at the target or behind it, so the first is not less.
+        # These two may be more than 1. If there is a next record, it stands at the target or after it, so the first is not less.
         "a next record": (Unit(reg("found") - base, at_target, {}),),
         "it leads to the father": indicator(reg("next") - reg("father"), 0, {"": 1}, times=at_target).units,
         "nothing further away": (Unit(beyond, at_target, {}),),
@@ -286,7 +286,7 @@ class Hybrid(IsTreeModel):
     def limit(self, n: int) -> int:
         """The most tokens after a prompt.
 
-        Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, behind which
+        Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, after which
         the target doubles at most ⌈log2 3n⌉ times, 4 tokens each. The first frame has 3 tokens, and the verdict is one.
         """
         return 3 + 14 * (n - 1) + 4 * 2 * (n - 1) * (3 * n).bit_length() + 1

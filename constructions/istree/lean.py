@@ -12,11 +12,11 @@ Registers, by the block that writes them; numbers are in units of u = 2^−b, sq
              self, other: the records, at the two tokens from an edge's second endpoint on
              left, left_other: the same one token later, so that no record finds itself; current, previous: the chain of thought
   3          before: `left_other` of the last earlier record with left = self; father: from where `current` was reached first
-             goal: the neighbour behind which to go on, 0 for the first edge: `previous`, unless that is the father
-  4          next1: behind `goal`; past: behind the father's edge; next: next1, or past if next1 is the father, or 0
+             goal: the neighbour after which to go on, 0 for the first edge: `previous`, unless that is the father
+  4          next1: after `goal`; past: after the father's edge; next: next1, or past if next1 is the father, or 0
   5          seen: whether `next` has been visited; then the output: next, the father if that is 0, or a verdict
 
-The root's father and its first `previous` are −1: no record lies behind −1, so the root has nothing in place of the father's edge.
+The root's father and its first `previous` are −1: no record lies after −1, so the root has nothing in place of the father's edge.
 A prompt of more than n − 1 edges has the joint ~ of its edge number n at position 3n. From there on `overlong` is 1 and nothing is
 `current`, so its answer is NO, however long it is: places above K = 5n need not be told apart.
 
@@ -174,7 +174,7 @@ def _block_2(plan: _Plan) -> BlockPlan:
 
 
 def _records(plan: _Plan) -> Gadget:
-    """Behind an edge a ~ b: records of b, then of a, and each of them once more at the token after it."""
+    """After an edge a ~ b: records of b, then of a, and each of them once more at the token after it."""
     joints = [reg(copied(plan.layout.joint, offset)) for offset in (1, 2, 3)]
     second, after, third = (joint - reg("overlong") for joint in joints) if plan.counted else joints
     vertex = {0: "vertex", **{offset: copied("vertex", offset) for offset in (1, 2, 3, 4)}}

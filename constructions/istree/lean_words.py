@@ -68,7 +68,7 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
 
 
 def narrate(values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-    """One step of the search in a sentence, from the registers behind the last attention; "" for weights that lack them."""
+    """One step of the search in a sentence, from the registers after the last attention; "" for weights that lack them."""
     needed = ("place", "position", "current", "previous", "father", "next1", "past", "next", "seen")
     if any(name not in values for name in needed) or not values["position"]:
         return ""

@@ -2,9 +2,9 @@
 
 Source: Theorem 5.3 with Algorithm 2; Lemmas C.3, C.20, C.21; definition A.5. The paper leaves the weights out.
 Idea: depth-first search from vertex 1. A turn at a vertex v starts with two vertices and a mark: `u - v` records that v is new and
-u its father, `u ^ v` says that the walk comes back from u. Then come searches (searches.py), each with its result behind it:
+u its father, `u ^ v` says that the walk comes back from u. Then come searches (searches.py), each with its result after it:
   the father of v, from its record;
-  the first neighbour of v in a turn `u - v`, the next one behind the edge u v in a turn `u ^ v`; once more if it is the father;
+  the first neighbour of v in a turn `u - v`, the next one after the edge u v in a turn `u ^ v`; once more if it is the father;
   a record of that neighbour w. If there is one, the edge closes a cycle: NO. FAILED: w is new, and `v - w` starts its turn.
 If no neighbour is left, `v ^ father` starts the next turn. The root is recorded as its own father, `1 - 1`, so `1 ^ 1` is the end:
 YES if n vertices are recorded. No rule reads a position or counts edges: a cycle is met, or a vertex is missed.
@@ -61,7 +61,7 @@ def _words(plan: Searches, n: int) -> Words:
 
 
 def _comparisons(plan: Searches, n: int) -> BlockPlan:
-    """Block 1. At a <StartSearch> behind a result: it stands 1 token ago, <EndSearch> 2, the end of the search 3."""
+    """Block 1. At a <StartSearch> after a result: it stands 1 token ago, <EndSearch> 2, the end of the search 3."""
     equal = {
         FIRST_IS_FATHER: (1, len(plan.first) + 4),
         NEXT_IS_FATHER: (1, len(plan.next) + 4),

@@ -4,11 +4,11 @@ Source: Algorithm 2, r1 to r4; definition A.5.
 Notation: v is the vertex that a search is about, u the one that the walk comes from; both are tokens of their own.
   father, record  (?x)(\\d+)\\s-\\s v \\b                                                       r2, r4
   first           (?x)(?:(?<=\\b v \\s~\\s)|(?=\\d+\\s~\\s v \\b))(\\d+)                           r1
-  next            (?x)\\b(?: u \\s~\\s v | v \\s~\\s u )\\b[^-]*?(?: … as for first … )(\\d+)      r1 behind the edge u v, r3
+  next            (?x)\\b(?: u \\s~\\s v | v \\s~\\s u )\\b[^-]*?(?: … as for first … )(\\d+)      r1 after the edge u v, r3
 Derivation: under (?x) the spaces between a pattern's tokens mean nothing, and \\s is a space of the text. So no search is taken for
 an edge or a record, as it has no space there; and \\b keeps 5 out of 15 and 57, at the end of the text too. [^-]*? ends with
 the prompt, at the mark of the first record; .*? would find the same, later. Each search takes time linear in the text: the
-graph has an edge once, so nothing is tried twice behind it.
+graph has an edge once, so nothing is tried twice after it.
 
 ERRATUM Algorithm 2: paper says, we use and why stand in each finding below.
 """

@@ -135,7 +135,7 @@ def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tup
 
 
 def narrate(values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-    """One step of the search in a sentence, from the registers behind the last attention; "" for weights that lack them.
+    """One step of the search in a sentence, from the registers after the last attention; "" for weights that lack them.
 
     produced: the token that this step leads to. verdict: how the whole run ends.
     """

@@ -1,7 +1,7 @@
 """Which texts a program is for: pieces, one after the other, as in a regular expression.
 
 `<s>` stands before them. A text of a program for n has at most n tokens of each piece that may repeat, and numbers up to n.
-Behind `<EndSearch>` stands what is found by the search for the words between `<StartSearch>` and it (models/search.py). A piece
+After `<EndSearch>` stands what is found by the search for the words between `<StartSearch>` and it (models/search.py). A piece
 says what that may be; no word of the program is due there.
 """
 

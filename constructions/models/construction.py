@@ -40,7 +40,7 @@ def lead_of(setting: Setting, more: str = "") -> Derived:
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: the tokens that a model is fed, and the argmax expected behind each; None where nothing is promised."""
+    """A worked example: the tokens that a model is fed, and the argmax expected after each; None where nothing is promised."""
 
     tokens: tuple[int, ...]
     expected_next: tuple[int | None, ...]

@@ -224,7 +224,7 @@ class Model(ABC, Generic[Input, Answer]):
         """The prompts that these weights are for."""
 
     def most_produced(self, wired: Wired) -> int | None:
-        """The most tokens behind a prompt, of all inputs; None where those of the examples tell it."""
+        """The most tokens after a prompt, of all inputs; None where those of the examples tell it."""
         return None
 
     def described(self, wired: Wired) -> dict[str, object]:

@@ -19,7 +19,7 @@ Tokens = NDArray[np.integer]
 class Request:
     """What a wired model is asked, in tokens.
 
-    Decoding ends behind a token of `stop`, or after `limit` tokens. guess: what should follow the prompt; no result depends on it,
+    Decoding ends after a token of `stop`, or after `limit` tokens. guess: what should follow the prompt; no result depends on it,
     only the time that it takes. It is an array where it may be long. respond: what responds to the model, in this run alone.
     """
 
@@ -49,7 +49,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A request and what came of it. tokens: those behind the prompt, responses included. decoded: how they came about."""
+    """A request and what came of it. tokens: those after the prompt, responses included. decoded: how they came about."""
 
     request: Request
     tokens: Tokens
@@ -62,7 +62,7 @@ class Run:
 
     @cached_property
     def produced(self) -> Spelled:
-        """The words behind the prompt."""
+        """The words after the prompt."""
         return self.request.wired.spelled(self.tokens)
 
     @cached_property

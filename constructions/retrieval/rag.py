@@ -2,8 +2,8 @@
 
 Source: Theorem 5.2, Lemmas C.20 and C.23; definition A.5.
 Derivation: `?` occurs once, so how long ago it was says what comes next: the j-th token of the search is written j tokens
-behind the query. The query's numbers are read from the shift register, which makes them quotes in the search. The token behind
-<EndSearch> is the result; the answer is written behind it.
+after the query. The query's numbers are read from the shift register, which makes them quotes in the search. The token after
+<EndSearch> is the result; the answer is written after it.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _spelled(word: str, number: int) -> str:
 
 
 def _end_of_numbers(wired: Wired, first: int) -> int:
-    """Behind the longest run of tokens from `first` that spell consecutive numbers in the same way."""
+    """After the longest run of tokens from `first` that spell consecutive numbers in the same way."""
     number = _number(wired.vocabulary[first])
     if number is None:
         return first + 1

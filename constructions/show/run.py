@@ -63,7 +63,7 @@ def _by_indexed(request: Request, engine: str) -> bool:
 def _followed(request: Request, tick: Tick) -> Run | None:
     """What the model writes if that is the guess, one other token at the end apart; little of the run is kept on the way.
 
-    None if it goes on behind that.
+    None if it goes on after that.
     """
     from constructions.engines import indexed
 

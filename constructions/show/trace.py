@@ -88,7 +88,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class TokenTrace:
-    """One position. before_output: the registers behind the last attention or recurrence. produced: the argmax there.
+    """One position. before_output: the registers after the last attention or recurrence. produced: the argmax there.
 
     response: the token that follows if it is not the argmax but came from the model's surroundings, such as a search result.
     decided: the last head for which another token is produced if it reads position 1, and `otherwise` that token; see decision.py.
@@ -136,7 +136,7 @@ class Trace:
         return Registers(row, self.places, self.quantum)
 
     def before_output(self, position: int) -> Registers:
-        """The registers behind the last attention: the last feed-forward overwrites some of them with the output."""
+        """The registers after the last attention: the last feed-forward overwrites some of them with the output."""
         return self.registers(position, 2 * len(self.wired.blocks) - 1)
 
     def at(self, position: int) -> TokenTrace:

@@ -51,14 +51,14 @@ class TuringModel(Model[int, Configuration]):
 
     @abstractmethod
     def expected(self, n: int) -> list[str]:
-        """The words behind the prompt of n steps, responses included, by the simulator.
+        """The words after the prompt of n steps, responses included, by the simulator.
 
         They end where the model may be stopped, and the last one says whether the machine has halted.
         """
 
     @abstractmethod
     def read_words(self, words: Sequence[str]) -> Configuration:
-        """What a prompt and the words behind it say, and nothing else."""
+        """What a prompt and the words after it say, and nothing else."""
 
     @abstractmethod
     def read_steps(self, words: Sequence[str]) -> Iterator[Step]:

@@ -2,9 +2,9 @@
 
 Notation: a configuration is a word for each cell of the space. `_` is a cell that the head has never been on and that is not of the
 tape word; a symbol is its digit; the head's cell is the letter of the state and the symbol, as in A0. The prompt is <s>, the first
-configuration and `:`. Behind it stand the others, each with `|` at its end, one for each step. Cell 0 is the head's in the prompt.
-Behind the `|` of a configuration whose state has no row stands HALT. In the cell from which the head would leave the space stands
-OUT, and nothing behind it.
+configuration and `:`. After it stand the others, each with `|` at its end, one for each step. Cell 0 is the head's in the prompt.
+After the `|` of a configuration whose state has no row stands HALT. In the cell from which the head would leave the space stands
+OUT, and nothing after it.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Code:
 
 
 def written(task: Task) -> list[str]:
-    """Every word behind the prompt, by the simulator; the last is HALT, or OUT, or the `|` behind the last step."""
+    """Every word after the prompt, by the simulator; the last is HALT, or OUT, or the `|` after the last step."""
     run = history(task.machine, task.tape, task.steps)
     places = [head + task.left for head in (*run.head.tolist(), run.final.head)]
     symbols = run.written.tolist()

@@ -21,12 +21,12 @@ Registers, by the block that writes them:
   1          written: the digit of the cell one turn later, if no head comes; next: what a head that leaves it adds to the cell that
              it comes to; rightward, leftward: 1 where it leaves to the right, left; edge: 1 at what is no cell
   2          …-j: what stood j tokens before; running: 1 from `:` on; entering, leaving: the digits that enter and leave the queue
-  3          queue: 2^h·V; ended: 1 behind a head's cell whose state has no row; then the output
+  3          queue: 2^h·V; ended: 1 after a head's cell whose state has no row; then the output
 
 Derivation of the reading: V = u + φ with 0 ≤ φ ≤ 1 − b^(1−m). For w = V − 1/2 + b^(1−m)/2, |w − u| ≤ 1/2 − b^(1−m)/2, so u is the
 nearest digit. 2^h·2w on the number and −2^h on the square give digit i the logit 2^h·(w² − (w − i)²), and the nearest one leads by
 2^h·b^(1−m) or more. HALT, where it is written, has 2^(h+2β), more than 2^h·w².
-Derivation of p: the queue's last digit counts 2^(h−β(m−1)), so β(m − 1) − h digits behind the point hold everything. The output
+Derivation of p: the queue's last digit counts 2^(h−β(m−1)), so β(m − 1) − h digits after the point hold everything. The output
 head's products are below 2^(h+2β+1), as u and w are below b; so is every number, and what the table multiplies and sums, at most
 2b². With h about half of β(m − 3), digits on both sides of the point are used, and p ≤ β(m + 1) + 3 for m ≥ 3. Nothing is
 rounded, under either discipline. p does not depend on the number of steps; positions may saturate, as nothing reads them.
@@ -205,7 +205,7 @@ def _advance(queue: Queue) -> BlockPlan:
     ended = running_sum("has the machine halted", reg(HALTED), "ended")
     output = 2 * reg("queue") - queue.scale - reg(NUMBER)
     one = as_affine(1)
-    fed = [name for name in words.registers if name not in (NUMBER, HALT)]  # nothing stands behind HALT
+    fed = [name for name in words.registers if name not in (NUMBER, HALT)]  # nothing stands after HALT
     clear = tuple(Unit(one, -reg(name), {name: 1}) for name in fed)
     return BlockPlan(
         (),
@@ -325,7 +325,7 @@ class Cot(TuringModel):
         return super().request(wired, given)
 
     def expected(self, n: int) -> list[str]:
-        """The last word is HALT, or OUT, or the `|` behind the last step."""
+        """The last word is HALT, or OUT, or the `|` after the last step."""
         return written(self.task(n))
 
     def read_words(self, words: Sequence[str]) -> Configuration:

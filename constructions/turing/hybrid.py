@@ -6,8 +6,8 @@ of the directions so far. The head finds the last step at the pointer, or the ce
 is none, position 1 says blank. A step counts from its direction on, so all its tokens read what was there before it.
 
 Which token comes next:
-  behind the prompt, a symbol or a direction      the pointer's cell; HALT if the state has no row; OUT if there is no such cell
-  behind the first cell, the second, the state    the symbol, the state, the direction of the rule for k·state + symbol read
+  after the prompt, a symbol or a direction      the pointer's cell; HALT if the state has no row; OUT if there is no such cell
+  after the first cell, the second, the state    the symbol, the state, the direction of the rule for k·state + symbol read
 
 Registers, by the block that writes them:
   embedding  number, number_squared, cell, symbol, state, one per special token, position
@@ -258,7 +258,7 @@ class Hybrid(TapeModel):
         return self.tokens(n)
 
     def tokens(self, n: int) -> Tokens:
-        """Every token behind the prompt, by the simulator.
+        """Every token after the prompt, by the simulator.
 
         The last one is HALT, or OUT, or the cell of the step that is not made any more.
         """

@@ -2,7 +2,7 @@
 
 Source: Theorem 5.4; Lemmas C.31, C.20, C.21 and C.4; definition A.5. The paper leaves the weights out.
 Idea: first the tape word is copied, cell by cell, into the form of a write, `@0 1 @0`: a search for each place of the prompt, which
-finds FAILED behind its end. Then a step is a search for the cell at the pointer, its result, and the five words of the step:
+finds FAILED after its end. Then a step is a search for the cell at the pointer, its result, and the five words of the step:
 
   <StartSearch> ^<s>(?:\\s\\d){0}\\s(\\d) <EndSearch> 1 @0 1 @0            copies cell 0; {1}, {2}, … follow
   <StartSearch> ^.* @3 (\\d) @3 .*?$ <EndSearch> FAILED @3 1 @3 B →      reads a blank in cell 3, writes 1 there
@@ -89,7 +89,7 @@ FINDINGS: tuple[Finding, ...] = (FIRST_WRITE, WHOLE_GROUP, CHARACTERS)
 
 @dataclass(frozen=True)
 class TapeSearch:
-    """The words of the tape's search: before, between and behind its two cells."""
+    """The words of the tape's search: before, between and after its two cells."""
 
     before: str
     between: str
@@ -111,7 +111,7 @@ def families(
     last = len(task.tape)
 
     def spelled(i: int) -> str:
-        """The search for the place i from 0. The print counts places from 1, and makes no search behind the last one."""
+        """The search for the place i from 0. The print counts places from 1, and makes no search after the last one."""
         if CHARACTERS.id in printed and i < last:
             return rf"^(?:\S\s*).{{{i + 1}}}(\S)"
         return rf"^<s>(?:\s\d){{{i}}}\s(\d)"
@@ -126,7 +126,7 @@ def _words(task: TaskOfAnySize, printed: frozenset[str], cells: tuple[int, int] 
 
 
 def _first_block(task: TaskOfAnySize) -> BlockPlan:
-    """Where a step stands, and the number of its rule. Behind a result stand `cell symbol cell state`."""
+    """Where a step stands, and the number of its rule. After a result stand `cell symbol cell state`."""
     one, cell, k = as_affine(1), reg(CELL), task.machine.symbols
     first = cell + back(END_SEARCH, 2) - 1
     second = cell + back(SYMBOL, 1) + back(CELL, 2) - 2
@@ -179,7 +179,7 @@ def _rules(search: TapeSearch) -> Iterator[Rule]:
 
 
 def sequence_length(task: TaskOfAnySize) -> int:
-    """The most tokens: prompt, copies, a search behind the last one, steps, and a word that says whether the machine has halted."""
+    """The most tokens: prompt, copies, a search after the last one, steps, and a word that says whether the machine has halted."""
     return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
 
 

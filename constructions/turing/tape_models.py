@@ -3,7 +3,7 @@
 Source: Theorems 5.4 and 5.8; Lemma C.4.
 Notation: B states, k symbols. A cell c is the word @c, a symbol its digit, a state its letter, a direction an arrow. A prompt is
 <s> and the symbols of the tape word, from cell 0 to the right. A step is written as the paper prints it: the cell, the symbol that
-is left there, the cell again, the new state, the direction. Behind a step into a state without a row stands HALT, and behind one
+is left there, the cell again, the new state, the direction. After a step into a state without a row stands HALT, and after one
 that leaves the space OUT.
 """
 
@@ -134,7 +134,7 @@ def arrow() -> Affine:
 def table(task: TaskOfAnySize, key: Affine) -> Gadget:
     """Writes what rule number k·state + symbol, the `key`, says: its symbol at WRITES, its state at ENTERS, else its direction.
 
-    Derivation: a function of the key bends at integers alone, so one unit for each key adds it up: its value at 0, its slope behind
+    Derivation: a function of the key bends at integers alone, so one unit for each key adds it up: its value at 0, its slope after
     0, its second differences. Where none of the three forms is 1, nothing is added.
     A value v leaves 2v on the number, which with −i² of `decide` and 1 of `kinds` is the logit v² + 1 − (v − i)²; and v and −v on
     the two directions, less than v² + 1. A direction d = ±1 leaves d and −d there, to which `kinds` adds 1: its logit is 2, and
@@ -234,7 +234,7 @@ def _prompt_of(words: Sequence[str]) -> list[str]:
 
 
 def read(words: Sequence[str]) -> Configuration:
-    """What a prompt and the steps behind it say."""
+    """What a prompt and the steps after it say."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     low, high = 0, max(len(cells) - 1, 0)
     count, head, state = 0, 0, "A"

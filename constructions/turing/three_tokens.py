@@ -23,11 +23,11 @@ thresholds at the k² values of e tell x and y; as 1/e is dyadic, thresholds tim
 digit is that of the cell left of the head, and of right < b^(m − P) that of the cell right of it. So the symbol ahead is the
 number of s = 1 … k − 1 with left ≥ s·b^(P − 1), or right ≥ s·b^(m − P − 1): thresholds between integers.
 Derivation of loading: one register is b^i at cell i and another b^(m − i), by recurrences that multiply by b and by 1/b. At the
-letter they are place and mirror; behind it, a symbol times the second is what a cell adds to the right sum. `:` takes away what
+letter they are place and mirror; after it, a symbol times the second is what a cell adds to the right sum. `:` takes away what
 they are there, so both are 0 from then on.
 Derivation of writing: with v where the output head reads the number, and −1 at the square, number i has the logit v² − (v − i)².
 Derivation of p: 2^a is the largest number in the vocabulary, for a = β(m − 1) + k² − 1, or more if there are 2^a letters. The
-largest result is 2^(2a) + 1, a logit; where each scalar product is rounded, 2^(2a + 1). The digits furthest behind the point are
+largest result is 2^(2a) + 1, a logit; where each scalar product is rounded, 2^(2a + 1). The digits furthest after the point are
 that of 1/b^m and that of 2^(1 − k²): a at most. So nothing is rounded with 2a + 1 digits on both sides
 of the point, and p = 4a + 3; or one digit more, and p = 4a + 5. p does not depend on the number of steps; positions may saturate,
 as nothing reads them.
@@ -140,7 +140,7 @@ class Space:
 
 
 def read_tokens(space: Space) -> tuple[Gadget, ...]:
-    """The product of the last two numbers; what the head's letter and the cell behind it say in the prompt."""
+    """The product of the last two numbers; what the head's letter and the cell after it say in the prompt."""
     given = reg(STATE) - reg(RUNNING)
     marks = reg(NUMERAL) + back(NUMERAL, 1) + reg(RUNNING)  # 3 where a step ends, less elsewhere
     return (
@@ -161,7 +161,7 @@ def read_tokens(space: Space) -> tuple[Gadget, ...]:
 
 
 def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
-    """b^i and b^(m − i) at cell i as far as the letter, b times the one and 1/b of the other behind it, 0 from `:` on."""
+    """b^i and b^(m − i) at cell i as far as the letter, b times the one and 1/b of the other after it, 0 from `:` on."""
     b, share, most = space.base, space.power(-1), space.power(space.cells + 1)
     return (
         LinearUnit("b^i", {"rising": (b * reg("rising"), share * reg(START) - most * reg(RUN))}),
@@ -173,7 +173,7 @@ def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
 def understand(space: Space) -> tuple[Gadget, ...]:
     """What the step says that ends here, or what the prompt says at `:`; what a cell of the prompt adds to a sum."""
     k, start = space.symbols, reg(RUN)
-    behind = reg("given") - back(STATE, 1)  # 1 at the cells behind the head's
+    behind = reg("given") - back(STATE, 1)  # 1 at the cells after the head's
     key = 1 + k * back(NUMBER, 2)
     gadgets = [
         Gadget(
@@ -341,7 +341,7 @@ def prompt(machine: Machine, tape: str, cells: int) -> list[str]:
 
 
 def expected_sequence(machine: Machine, tape: str, cells: int, steps: int) -> list[str]:
-    """Every token behind the prompt, by the simulator; the last is HALT, or OUT, or the third of the last step."""
+    """Every token after the prompt, by the simulator; the last is HALT, or OUT, or the third of the last step."""
     base, k = Space(machine, cells).base, machine.symbols
     first = Task(machine, 0, tape, cells).left
     symbols = dict(enumerate(machine.word(tape), first))

@@ -60,7 +60,7 @@ class Powers(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Numbered(Sequence[Row]):
-    """The rows of these families, one behind the other, and others behind them."""
+    """The rows of these families, one after the other, and others after them."""
 
     families: tuple[Powers, ...]
     others: tuple[Row, ...]

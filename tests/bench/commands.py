@@ -45,7 +45,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Command:
-    """A command. argv(n, path): what stands behind `python -m`. text(n): the input in the file `path`. largest: up to which n.
+    """A command. argv(n, path): what stands after `python -m`. text(n): the input in the file `path`. largest: up to which n.
 
     tokens(n): how many the model reads and writes, or what else the input has n of.
     """

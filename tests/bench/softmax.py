@@ -98,7 +98,7 @@ def _ties(fmt: Format) -> Iterator[Column]:
 
 
 def _far(fmt: Format) -> Iterator[Column]:
-    vanishing = (1 - fmt.quantum_exponent) * math.log(2)  # behind this the weight rounds to 0
+    vanishing = (1 - fmt.quantum_exponent) * math.log(2)  # after this the weight rounds to 0
     for gap in round_values(np.linspace(vanishing / 64, vanishing * 1.02, 96), fmt):
         yield np.array([0.0, -gap])
 

@@ -151,7 +151,7 @@ def test_reached_states_of_models_of_the_project(name: str, discipline: Discipli
 
 @pytest.mark.parametrize("retriever", [index.HYBRID, recall.HYBRID, counting.HYBRID], ids=lambda x: x.construction.name)
 def test_what_is_recurrent_in_a_hybrid(retriever: Retriever) -> None:
-    """The registers of the whole model behind its first block; the same weights at every precision."""
+    """The registers of the whole model after its first block; the same weights at every precision."""
     rnn = find_models()[f"{retriever.construction.name}-hybrid"].load(None, 4)
     assert rnn.wired is not None
     for more in (0, 2, 20):
@@ -165,7 +165,7 @@ def test_what_is_recurrent_in_a_hybrid(retriever: Retriever) -> None:
         word = rng.randrange(len(rnn.vocabulary))
         output, state = rnn.step.run(state, embedded(rnn, word, place))
         registers = engine.append(word).registers
-        assert output == [registers[-3][i] for i in read]  # before the attention, and the feed-forward behind it
+        assert output == [registers[-3][i] for i in read]  # before the attention, and the feed-forward after it
 
 
 @pytest.mark.parametrize("name", ["shift", "sum", "parity", "recall"])

@@ -135,7 +135,7 @@ def test_no_words_but_those_of_the_rnn(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(SMALL))
 def test_step_and_gate_are_known_from_the_position(name: str) -> None:
-    """At every position of a run, by `indexed`: a = ⌊P/T⌋ and b = P mod T, P counted behind the prompt."""
+    """At every position of a run, by `indexed`: a = ⌊P/T⌋ and b = P mod T, P counted after the prompt."""
     rnn, prompt = load(name), [1, 0, 1] * 20
     wired, expected = simulation(rnn, prompt, 3)
     tokens = [*prompt, *expected]

@@ -71,7 +71,7 @@ def stranger_of(tensors: Tensors, sidecar: Mapping[str, Any]) -> Stranger:
 class Stranger:
     """Weights by their exported names.
 
-    bits: of a number behind the point, and digits: its binary digits from the first one on, both at most. top: the largest number,
+    bits: of a number after the point, and digits: its binary digits from the first one on, both at most. top: the largest number,
     in quanta. sequential: whether each product and partial sum is rounded.
     """
 
@@ -140,7 +140,7 @@ class Stranger:
         return [vectors[-1].index(max(vectors[-1])) for vectors in self.vectors(tokens)]
 
     def vectors(self, tokens: Sequence[int]) -> list[list[Vector]]:
-        """At each position: the residual vector behind the embedding and behind each sublayer, and the logits."""
+        """At each position: the residual vector after the embedding and after each sublayer, and the logits."""
         seen: dict[tuple[int, int], list[tuple[Vector, Vector]]] = {}
         state: dict[int, Vector] = {}
         result = []

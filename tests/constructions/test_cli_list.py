@@ -1,4 +1,4 @@
-"""`python -m constructions` and the registry behind it."""
+"""`python -m constructions` and the registry after it."""
 
 from __future__ import annotations
 

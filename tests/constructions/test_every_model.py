@@ -95,7 +95,7 @@ def test_more_bits_change_nothing(model: Model[Any, Any], n: int, given: Any, mo
 
 @pytest.mark.parametrize("model", [TREES["transformer", "paper"], MACHINES["hybrid"]])
 def test_a_wrong_guess_changes_no_run(model: Model[Any, Any]) -> None:
-    """Also where the guess is followed first, and decoding goes on behind it."""
+    """Also where the guess is followed first, and decoding goes on after it."""
     n, given = next((n, given) for candidate, n, given in CASES if candidate is model)
     request = model.request(model.build(n), given)
     right = np.asarray(request.guess)

@@ -156,7 +156,7 @@ IDLE = {
     "block 2, constant <s>",
     # Without it vertex v and place v tie, and the vertex comes first in the vocabulary.
     *(f"block 2, {rule}, unit 2" for rule in ("the vertex again", "down to the next vertex", "up to the father")),
-    # Behind its peak a hat without this unit falls on, which is a vote against: nobody wins by it.
+    # After its peak a hat without this unit falls on, which is a vote against: nobody wins by it.
     "block 2, it leads to the father, unit 3",
     "block 2, vertex 1 after n − 1 edges, unit 3",
 }

@@ -30,7 +30,7 @@ def test_nothing_is_rounded_and_only_scores_saturate(layout: TokenLayout) -> Non
         assert step.denominator == 1
         tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
         if len(graph.edges) > graph.n:
-            continue  # a prompt longer than K: what stands behind edge number n is no integer, and leads to NO
+            continue  # a prompt longer than K: what stands after edge number n is no integer, and leads to NO
         for token in tokens:
             for registers in engine.append(token).registers[:-1]:
                 assert not any(value % step.numerator for value in registers)

@@ -29,7 +29,7 @@ class Case:
 
 
 def program(cases: list[Case], fmt: Format) -> Transformer:
-    """The wired rules; behind a number of either family, the word before it is written again, or `end`."""
+    """The wired rules; after a number of either family, the word before it is written again, or `end`."""
     rules = []
     for case in cases:
         write: str | Write

@@ -32,7 +32,7 @@ def by_shift(x: int, d: int, s: int) -> int:
 
 
 def model_of(gadget: Gadget, fmt: Format) -> tuple[Transformer, list[str]]:
-    """The gadget over `position`, behind one word."""
+    """The gadget over `position`, after one word."""
     embedding = Embedding(("token",), ({},), "position")
     model, registers = wire(embedding, (BlockPlan((), (gadget,)),), ({},), fmt)
     return model, list(registers)

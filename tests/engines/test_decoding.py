@@ -1,4 +1,4 @@
-"""Decoding behind a guess: what is guessed changes how long it takes, and nothing else."""
+"""Decoding after a guess: what is guessed changes how long it takes, and nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ tokens = st.lists(st.integers(0, VOCABULARY - 1), max_size=9)
 
 
 def follows(sequence: Sequence[int]) -> int:
-    """A model in a line: the token behind a sequence."""
+    """A model in a line: the token after a sequence."""
     return (3 * sequence[-1] + len(sequence) + sum(sequence)) % VOCABULARY
 
 

@@ -1,4 +1,4 @@
-"""Equal keys in the dense engine: which they are, what they carry together, and that no query reads one behind itself."""
+"""Equal keys in the dense engine: which they are, what they carry together, and that no query reads one after itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What engines make of the lead behind which all other keys vanish: each asks for at least that, and for little more."""
+"""What engines make of the lead after which all other keys vanish: each asks for at least that, and for little more."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_no_column_needs_a_fallback(n: int) -> None:
 
 
 def test_a_prompt_longer_than_all_places() -> None:
-    """Twice n edges and more: behind K all positions are one place, and the answer is NO; no column needs a fallback."""
+    """Twice n edges and more: after K all positions are one place, and the answer is NO; no column needs a fallback."""
     n = 12
     wired = lean.LEAN.build(n)
     edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]

@@ -30,7 +30,7 @@ FEW, MANY = 2, 200
 
 @dataclass(frozen=True)
 class Case:
-    """What a model reads, and the token that it has to write behind each of these positions, from 0."""
+    """What a model reads, and the token that it has to write after each of these positions, from 0."""
 
     tokens: tuple[int, ...]
     written: dict[int, int]

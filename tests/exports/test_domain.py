@@ -137,7 +137,7 @@ def test_words_of_an_rnn(rnn: str) -> None:
 
 
 def wrong_about(loaded: constructions.LoadedModel, model: str, asked: Iterable[Any]) -> list[Case]:
-    """All in one batch: what fills it up stands behind the tokens, and is not read."""
+    """All in one batch: what fills it up stands after the tokens, and is not read."""
     cases = [case_of(loaded, item, "") for item in asked]
     batch = pad_sequence([torch.tensor(case.tokens) for case in cases], batch_first=True)
     found = network_of(loaded, model, "float64")(batch).argmax(-1).tolist()

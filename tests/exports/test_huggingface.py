@@ -219,7 +219,7 @@ def question(loaded: LoadedModel, case: Case, prompted: bool) -> dict[str, Any]:
 
 
 def would_end(config: dict[str, Any], case: Case) -> bool:
-    """Whether `generate`, if it writes these tokens, ends behind the last of them, and not before."""
+    """Whether `generate`, if it writes these tokens, ends after the last of them, and not before."""
     *others, last = case.written.values()
     stop, left = set(config.get("eos_token_id", [])), config["max_new_tokens"] - len(case.written)
     return stop.isdisjoint(others) and (left == 0 or (left > 0 and last in stop))

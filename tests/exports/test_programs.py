@@ -139,7 +139,7 @@ def test_a_turing_export_says_its_steps(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_who_searches_is_asked(tmp_path: Path) -> None:
-    """Behind a search the model waits for its result, so that is where a run has to stop."""
+    """After a search the model waits for its result, so that is where a run has to stop."""
     stops = []
     for model in ("rag", "hybrid"):
         loaded = constructions.load("index", model, n=4)

@@ -37,7 +37,7 @@ class Ended:
 
 
 def forked(module: str, arguments: Sequence[str], folder: Path, most_of_a_file: int | None = None) -> Ended:
-    """Runs a command. most_of_a_file: bytes, as if the disk were full behind them."""
+    """Runs a command. most_of_a_file: bytes, as if the disk were full after them."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     process = context.Process(target=_child, args=(module, list(arguments), str(folder), most_of_a_file))

@@ -219,7 +219,7 @@ ODD: Mapping[str, str | None] = {
 }
 AROUND: Mapping[
     str, tuple[str, Mapping[str, str | None], set[int]]
-] = {  # behind the command, the environment, how it may end
+] = {  # after the command, the environment, how it may end
     "closed stdout": (">&-", {}, {0, 3}),
     "closed stderr": ("2>&-", {}, {0, 3}),
     "closed stdin": ("<&-", {}, {0, 3}),

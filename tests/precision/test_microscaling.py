@@ -167,7 +167,7 @@ def test_what_is_decoded_is_encoded_again(fmt: Format) -> None:
 @every_format
 @pytest.mark.parametrize("rounding", Rounding, **by_name)
 def test_every_element_midpoint_and_neighbour_at_three_scales(fmt: Format, rounding: Rounding) -> None:
-    """Behind a power of two that fixes the scale."""
+    """After a power of two that fixes the scale."""
     anchor = Fraction(2) ** LAYOUT[fmt][3]
     hard = [x for x in hard_values(fmt) if abs(x) < 2 * anchor]
     for number_of_block, start in enumerate(range(0, len(hard), MX_BLOCK - 1)):

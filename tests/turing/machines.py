@@ -30,7 +30,7 @@ def run_on_stacks(code: str, tape: str, limit: int) -> Configuration:
 
 
 def history_of(code: str, tape: str, limit: int, cells: int) -> tuple[list[str], list[str]]:
-    """The prompt and what stands behind it, from the text of the machine, on a list of cells."""
+    """The prompt and what stands after it, from the text of the machine, on a list of cells."""
     rows = [[row[i : i + 3] for i in range(0, len(row), 3)] for row in code.split("_")]
     word = list(tape) or ["0"]
     head = (cells - len(word)) // 2

@@ -31,7 +31,7 @@ def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED) -> W
 
 
 def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
-    """What the model writes behind the prompt; all by itself if there is no guess."""
+    """What the model writes after the prompt; all by itself if there is no guess."""
     run = find_engine(engine)(
         Asked(
             wired.model,
@@ -150,7 +150,7 @@ def test_p_depends_on_the_space_alone() -> None:
 
 
 def reads_the_nearest(wired: Wired, cells: int, base: int) -> bool:
-    """Queues that no run has, behind any token: all zeros and all ones behind a digit, where the lead is least."""
+    """Queues that no run has, after any token: all zeros and all ones after a digit, where the lead is least."""
     names, blocks = wired.registers, wired.model.blocks
     number, queue, last = names.index("number"), names.index("queue"), float(base) ** (1 - cells)
     recurrence, ffn = blocks[2].recurrence, blocks[2].feed_forward

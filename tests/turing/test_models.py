@@ -37,7 +37,7 @@ disciplines = pytest.mark.parametrize("discipline", Discipline, ids=lambda d: d.
 def words_of(
     model: type[TapeModel], wired: Wired, machine: Machine, tape: str, steps: int, engine: str, *, guess: bool = True
 ) -> list[str]:
-    """The prompt and what the model writes behind it."""
+    """The prompt and what the model writes after it."""
     one = model(machine, tape)
     prompt, expected = one.prompt(steps), one.expected(steps)
     produced = find_engine(engine)(
@@ -115,7 +115,7 @@ def test_a_run_halts_if_its_last_step_is_among_the_steps(model: type[TapeModel],
 @pytest.mark.parametrize("tape", ["", "0", "1", "01", "110", "0000000000"])
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_words_longer_than_the_run(model: type[TapeModel], tape: str, steps: int) -> None:
-    """The search behind a word of n cells is for place n, even if the steps do not reach that far."""
+    """The search after a word of n cells is for place n, even if the steps do not reach that far."""
     assert read(written(model, "1RB1LB_1LA1RA", tape, steps)) == run_on_stacks("1RB1LB_1LA1RA", tape, steps)
 
 

@@ -28,7 +28,7 @@ def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED) -> W
 
 
 def history_of(code: str, tape: str, limit: int, cells: int) -> tuple[list[str], list[str]]:
-    """The prompt and what stands behind it, from the text of the machine, on a list of cells."""
+    """The prompt and what stands after it, from the text of the machine, on a list of cells."""
     rows = [[row[i : i + 3] for i in range(0, len(row), 3)] for row in code.split("_")]
     symbols = len(rows[0])
     base = next(power for power in (2, 4, 8, 16) if power >= symbols)

@@ -7,7 +7,7 @@ from verify.oracles.advice import unrolled
 
 
 def test_a_state_is_advice() -> None:
-    """Parity behind zeros: one output bit is x_1 ⊕ x_2 ⊕ x_3, whatever stands before."""
+    """Parity after zeros: one output bit is x_1 ⊕ x_2 ⊕ x_3, whatever stands before."""
     rnn = find_models()["parity"].load(None, None)
     circuit = unrolled(rnn, ("0", "1"), zeros=5, bits=3)
     said = [tuple(circuit.run([x >> i & 1 for i in range(3)])[0]) for x in range(8)]

@@ -41,13 +41,13 @@ def printed_output(n: int, v: int) -> None:
 
 
 def recall() -> None:
-    """1 2 ? 1: the token behind 1 is 2, of the numbers 1 … 6."""
+    """1 2 ? 1: the token after 1 is 2, of the numbers 1 … 6."""
     sequence, key = (1, 2), 1
     printed_output(6, sequence[sequence.index(key) + 1])
 
 
 def ngram() -> None:
-    """1 1 2 ? 1 1: the token behind 1 1 is 2, of the numbers 1 … 6."""
+    """1 1 2 ? 1 1: the token after 1 1 is 2, of the numbers 1 … 6."""
     sequence = (1, 1, 2)
     assert sequence[:2] == (1, 1)
     printed_output(6, sequence[2])

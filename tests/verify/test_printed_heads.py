@@ -34,7 +34,7 @@ def test_a_head_fails_below_its_least_n_and_not_from_there_on(part: Part) -> Non
 
 
 def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
-    """By decimals: one key behind by n, in q bits, for Lemma C.16; two of them, for C.13."""
+    """By decimals: one key after by n, in q bits, for Lemma C.16; two of them, for C.13."""
     with localcontext(prec=200):
         for part, keys in ((match_close.PART, 1), (copy.PART, 2)):
             (printed,) = (printed for printed in PRINTED if printed.part is part)

@@ -120,7 +120,7 @@ def test_stored_proofs_are_checked_again_by_the_kernel(stored: Paper) -> None:
 
 
 def of_other_theorems(stored: Paper, change: Callable[[list[Any]], list[Any]], claim: str = "U/repaired") -> list[str]:
-    """What a replay prints behind the proofs, all of which the checker accepts, where others are stored."""
+    """What a replay prints after the proofs, all of which the checker accepts, where others are stored."""
     path = stored.folder / "proofs.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     parts = document["proofs"][claim]

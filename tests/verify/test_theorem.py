@@ -307,7 +307,7 @@ def test_both_certificates_are_of_the_same_weights(
 
 
 def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of the first one the verdict is said, and nothing behind it is asked."""
+    """Of the first one the verdict is said, and nothing after it is asked."""
     own = ranges.judge
     refused = Judged("refused", "block 1, head 0", "its lead is too small")
     monkeypatch.setattr(ranges, "judge", lambda model, inputs: refused if inputs.sizes[0] > 6 else own(model, inputs))

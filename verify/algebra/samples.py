@@ -17,7 +17,7 @@ MOST_BITS = 4096  # of such an n
 
 
 def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
-    """One n of the case behind these forks, if one of few enough bits is soon found."""
+    """One n of the case after these forks, if one of few enough bits is soon found."""
     for v in range(box.start, box.start + (1 if box.fixed else SOME)):
         of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
         for bits in _between(*(at(end, of) for end in box.ends["B"])):

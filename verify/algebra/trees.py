@@ -26,7 +26,7 @@ def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
 
 
 def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:
-    """Each case behind these answers to the first questions."""
+    """Each case after these answers to the first questions."""
     walk = Walk(node.box, [fork.answer for fork in way], nodes=[node])
     program(walk)
     walk.end()

@@ -20,7 +20,7 @@ class Label:
     """Names a state: where a token stands in a text. part: the token, or of several the piece that it is in. which: of parts
     that are alike.
 
-    result: what ended the part. behind: the part before, where this matters. number: of the token in its part, from 1.
+    result: what ended the part. after: the part before, where this matters. number: of the token in its part, from 1.
     case: which of the tokens that may stand there.
     """
 
@@ -59,9 +59,9 @@ class Content:
 
 @dataclass(frozen=True)
 class State:
-    """A state: positions low … high, where the token is `word`, or a number in `numbers`; behind one of the states `after`.
+    """A state: positions low … high, where the token is `word`, or a number in `numbers`; after one of the states `after`.
 
-    family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
+    family: of the numbers. every: positions are low, low + every, … after: if given, the number is at most its position minus
     this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
     contents: registers that are given at each position, independently of all else; certificates use that, and no program does.
     """
@@ -157,7 +157,7 @@ Invariant = Consecutive | Delayed | Apart | Limited | OneWinner
 class TokenAutomaton:
     """States, and the invariants that the runs of these inputs are known to keep.
 
-    answers: labels of the states in which the next token matters; behind the last block nothing else is read. sizes: n lies in
+    answers: labels of the states in which the next token matters; after the last block nothing else is read. sizes: n lies in
     this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on. shown: where terms are
     told that no rule tells of all states. by_position: each state stands at one position, and heads look where that says.
     free: what else a register may hold; only a check by positions knows of it.

@@ -12,9 +12,9 @@ from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
 
 
 def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
-    """The prompts for n, and what is said behind them. sizes: n stands for these; the texts of the largest are those of all.
+    """The prompts for n, and what is said after them. sizes: n stands for these; the texts of the largest are those of all.
 
-    An answer is due where a prompt may end, and behind all that is said; but behind a search stands what it finds.
+    An answer is due where a prompt may end, and after all that is said; but after a search stands what it finds.
     """
     pieces, prompt = texts.pieces, len(texts.prompt)
     states, of_piece = [State(Label(START), 1, 1, (), START)], {-1: [0]}

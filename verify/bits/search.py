@@ -32,7 +32,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Witness:
-    """A hard input on which a model fails: behind `right` tokens of the answer it says `said`, not `expected`."""
+    """A hard input on which a model fails: after `right` tokens of the answer it says `said`, not `expected`."""
 
     input: str
     right: int
@@ -147,7 +147,7 @@ def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witnes
 def numbers_differ(wired: Wired) -> bool:
     """Whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
 
-    If two have the same, no weights behind the embedding tell an input from the one with the two exchanged, and the output head,
+    If two have the same, no weights after the embedding tell an input from the one with the two exchanged, and the output head,
     which is the embedding, gives both the same logit: whatever asks for the second is answered wrongly.
     """
     numbers = [wired.token[name] for i in range(1, wired.n + 1) if (name := str(i)) in wired.token]

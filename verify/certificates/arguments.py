@@ -130,7 +130,7 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
 
 
 def sized(document: Mapping[str, Any]) -> str:
-    """The sizes that a document is about, behind the model's name, for people."""
+    """The sizes that a document is about, after the model's name, for people."""
     match document.get("n"):
         case [first, None]:
             return f", every n from {first} on"

@@ -99,7 +99,7 @@ class _Recurrence:
     state: Vector = ()
 
     def read(self, x: Vector) -> Vector:
-        """The state behind the next position."""
+        """The state after the next position."""
         state = self.state or [0] * len(self.carry)
         self.state = [a + b for a, b in zip(_times(self.carry, state), _times(self.feed, x), strict=True)]
         return self.state
@@ -122,7 +122,7 @@ class IdealModel:
         self._position = 0
 
     def append(self, token: int) -> tuple[list[Vector], int]:
-        """At the next position the registers behind the embedding and each sublayer, as a Step has them; and the argmax there."""
+        """At the next position the registers after the embedding and each sublayer, as a Step has them; and the argmax there."""
         self._position += 1
         embedded = zip(self._model.words[token], self._model.position, strict=True)
         x: Vector = [_number(float(w)) + self._position * _number(float(p)) for w, p in embedded]

@@ -68,7 +68,7 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> It
 
 
 def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
-    """The rows of each tensor of a block, behind the sizes of its parts; a bias is a row of one entry."""
+    """The rows of each tensor of a block, after the sizes of its parts; a bias is a row of one entry."""
     units, down, recurrence = layer.feed_forward.units, layer.feed_forward.down, layer.recurrence
     widths = ((len(head.query), len(head.key), len(head.value)) for head in layer.heads)
     attention = f"{name_place(number + 1, ATTENTION)}, blocks.{number}.attn"

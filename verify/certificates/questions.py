@@ -20,7 +20,7 @@ CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
 
 def add_question(parser: ArgumentParser, first: str) -> None:
-    """The options that all three have, behind those of `add_model`. first: where all n begin."""
+    """The options that all three have, after those of `add_model`. first: where all n begin."""
     add = parser.add_argument
     one_or_many = f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {first}"
     add("--n", type=sizes, metavar="N|A-B", help=one_or_many)

@@ -1,6 +1,6 @@
 """A certified model of which one sublayer is not what it was: the check from there on, until it goes on as before.
 
-Up to the sublayer nothing is new. Behind it, if the states are those of the certified model, so is all the rest.
+Up to the sublayer nothing is new. After it, if the states are those of the certified model, so is all the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certif
     """
     require_weights(model, automaton)
     if any(_kept(model, number) != _kept(own, number) for number in range(changed)):
-        return False  # what is read behind a sublayer is told there
+        return False  # what is read after a sublayer is told there
     entry = certified.entries[changed]
     space = Space(model.arithmetic.format, entry.names)
     states = [replace(state, space=space) for state in entry.states]
@@ -39,7 +39,7 @@ def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certif
 
 
 def _kept(model: Model, number: int) -> frozenset[int]:
-    """The registers that are read behind a sublayer."""
+    """The registers that are read after a sublayer."""
     return model.live(number // 2, feed_forward=number % 2 == 0)
 
 

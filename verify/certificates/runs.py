@@ -56,7 +56,7 @@ def exhaust(subject: Subject) -> Exhausted:
 
 
 def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], result: Exhausted) -> None:
-    """One text. written: what the model itself writes in it, piece by piece, each behind all that stands before."""
+    """One text. written: what the model itself writes in it, piece by piece, each after all that stands before."""
     tokens = (*written[-1].prompt, *written[-1].answer[:-1])
     due = {place: said for one in written for place, said in enumerate(one.answer, start=len(one.prompt) - 1)}
     engine, steps_of_one = (
@@ -71,7 +71,7 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], resu
                 what = f"{wired.vocabulary[said]} behind {place + 1} tokens, not {wired.vocabulary[expected]}"
                 raise Refuted(written[0].text, f"{who} says {what}")
     for place, (mine, its) in enumerate(zip(steps, exact, strict=True)):
-        # Behind the last block only what leads to an answer is read.
+        # After the last block only what leads to an answer is read.
         layers = len(its) if place in due else len(its) - 2
         for row, exact_row in zip(mine.registers[:layers], its[:layers], strict=True):
             for name, value, right_value in zip(wired.registers, row, exact_row, strict=True):

@@ -45,7 +45,7 @@ def a_runner_up_that_is_near() -> tuple[Wired, TokenAutomaton]:
 
 
 def _in_order(words: Iterable[str]) -> TokenAutomaton:
-    """The words, one behind the other, with an answer behind the last."""
+    """The words, one after the other, with an answer after the last."""
     spoken = tuple(State(Label(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
     return TokenAutomaton(spoken, frozenset([spoken[-1].label]), (4, 4))
 

@@ -130,7 +130,7 @@ def one_hot(n: int, q: int) -> list[Vector]:
 
 DIGITS = 10
 MOST_TIED = 64  # numbers
-TIED_BITS = 4  # bits behind the point for each bit of n
+TIED_BITS = 4  # bits after the point for each bit of n
 EQUAL_LENGTHS = "2*((a*a + b*b) - (a*c + b*d)) == (a - c)**2 + (b - d)**2 + ((a*a + b*b) - (c*c + d*d))"
 TIED = (
     Tied(

@@ -262,7 +262,7 @@ def test_match_next_as_printed_for_larger_a(check: Check, engine: str) -> None:
             check,
             engine,
             part,
-            [*sizes, *(n + 1 for n in sizes)],  # behind a power of two 2^q is the furthest above n^5A
+            [*sizes, *(n + 1 for n in sizes)],  # after a power of two 2^q is the furthest above n^5A
             precision,
             f"A = {power}: p = the least odd number above {10 * power}·log2 n",
             n_covers_length=True,
@@ -429,7 +429,7 @@ def leaks_nothing(share: Fraction, n: int) -> Counterexample | None:
     return Counterexample(q=q, lead=share * n)
 
 
-ENOUGH = 400  # a lead behind which nothing is left at any n that is looked at: e^400 > (10^4)^28·2^12
+ENOUGH = 400  # a lead after which nothing is left at any n that is looked at: e^400 > (10^4)^28·2^12
 
 
 def look_at_leakage(check: Check, least: int, share: Fraction) -> None:

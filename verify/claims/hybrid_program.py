@@ -23,7 +23,7 @@ from verify.runs.istree_walks import on_small_graphs
 
 
 def as_defined(graph: Graph) -> Counterexample | None:
-    """Where the defined words, each behind the ones before, are not those that a search in lists of records expects."""
+    """Where the defined words, each after the ones before, are not those that a search in lists of records expects."""
     words, right = PAPER.vocabulary(graph.n), hybrid.HYBRID.expected(graph)
     prompt = [words[token] for token in PAPER.prompt(graph)]
     read = Input(tokens_of([*prompt, *right]), FAMILIES)
@@ -55,7 +55,7 @@ def is_tree(n: int, edges: Edges) -> bool:
 
 
 def as_right(edges: Edges) -> Counterexample | None:
-    """Where the run behind as many edges as a tree has does not end with the answer, or is longer than the model is wired for."""
+    """Where the run after as many edges as a tree has does not end with the answer, or is longer than the model is wired for."""
     n = len(edges) + 1
     said, right = run(n, edges), PAPER.yes if is_tree(n, edges) else PAPER.no
     ends = said[-1] == right and len(said) <= hybrid.HYBRID.limit(n)

@@ -35,7 +35,7 @@ def graphs() -> Iterator[Graph]:
 
 
 def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) -> Counterexample | None:
-    """The first register that does not hold what the item says. tables: one behind each sublayer."""
+    """The first register that does not hold what the item says. tables: one after each sublayer."""
     fmt = wired.arithmetic.format
     for wanted in ITEMS[number - 1](walk):
         quanta = tables[2 * wanted.block][wanted.position - 1, wired.registers.index(wanted.register)]

@@ -1,4 +1,4 @@
-"""Appendix C.6.2, item 7, as printed: what the two MatchNext heads tell the feed-forward behind them."""
+"""Appendix C.6.2, item 7, as printed: what the two MatchNext heads tell the feed-forward after them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CENTRE, MOST = 1, 6  # of a star; vertices
 TREES = ("stars", "random recursive trees")
 WIDER = (2, 20, 58)  # bits above the least p
 CHUNK = 1024
-HEADS = 13  # of the tables that a run keeps, the embedding and two a block: the one behind block 7's attention
+HEADS = 13  # of the tables that a run keeps, the embedding and two a block: the one after block 7's attention
 SHOWN = ("this1_a", "next1_a", "count1_a", "this1_b", "next1_b", "count1_b")
 
 
@@ -97,7 +97,7 @@ def model(n: int, p_bits: int) -> Wired:
 
 
 def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -> list[tuple[int, ...]]:
-    """All registers behind block 7's heads at the last position, in quanta: what its feed-forward is given."""
+    """All registers after block 7's heads at the last position, in quanta: what its feed-forward is given."""
     from constructions.engines import dense
 
     wired, seen = model(graphs[0].n, p_bits), list[tuple[int, ...]]()

@@ -1,6 +1,6 @@
 """Theorems 4.7, 5.3 and 5.7: every small graph, random ones and the size of each model of IsTree. A row of `MODELS` is a model.
 
-Where the reference engine cannot go, what is due is fed behind the prompt. If the argmax at each position is the next token,
+Where the reference engine cannot go, what is due is fed after the prompt. If the argmax at each position is the next token,
 induction over positions shows that greedy decoding gives exactly this answer; nothing is decoded that is not checked.
 """
 

@@ -90,7 +90,7 @@ PROMISED_ID = "edge-count-promised"
 
 
 def ends_at(graph: Graph) -> int:
-    """The position of the tour's last vertex behind the prompt, however many edges that has; 0 if the search meets a cycle: NO."""
+    """The position of the tour's last vertex after the prompt, however many edges that has; 0 if the search meets a cycle: NO."""
     tour = list(depth_first_tour(graph))
     walked = sum(u in tour for u, _ in graph.edges)
     return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0
@@ -199,7 +199,7 @@ def small(check: Check, sizes: Sequence[int]) -> list[int]:
 ROOMY = "p = the least odd number from 30·log2 n + 20 on"
 ROOMY_ID = "score-range-roomy"
 # Of the printed factors at this p. Below, some stars fail, though not in exact arithmetic: at so few tokens the runner-up of
-# block 7's heads keeps a weight that the registers behind it show.
+# block 7's heads keeps a weight that the registers after it show.
 HOLDS_FROM = 9
 FAILING_STARS: Sequence[tuple[Edge, ...]] = (
     ((4, 3), (2, 3), (3, 6), (3, 1), (3, 5)),

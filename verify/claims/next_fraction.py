@@ -1,4 +1,4 @@
-"""Lemma C.19 and the function nxt of Lemma C.18: the unit fraction behind a unit fraction."""
+"""Lemma C.19 and the function nxt of Lemma C.18: the unit fraction after a unit fraction."""
 
 from __future__ import annotations
 

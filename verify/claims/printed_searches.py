@@ -22,7 +22,7 @@ from verify.oracles.printed_searches import Walk, behind_query, first_group
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.istree_walks import every_graph
 
-# What stands behind a query
+# What stands after a query
 
 
 NUMBERS, LONGEST = (1, 2, 11, 12), 5

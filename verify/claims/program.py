@@ -69,12 +69,12 @@ FEW = "; in the paper's, of prompts of up to n − 1 edges"
 
 @dataclass(frozen=True)
 class Wiring:
-    """A model of IsTree, and how the step that its program is says what the edge behind another one is."""
+    """A model of IsTree, and how the step that its program is says what the edge after another one is."""
 
     lean: bool
 
     def as_algorithm_1(self, graph: Graph) -> Counterexample | None:
-        """Where the defined steps do not say Algorithm 1's answer, each behind the ones before, in one of the layouts."""
+        """Where the defined steps do not say Algorithm 1's answer, each after the ones before, in one of the layouts."""
         return next(filter(None, (self._in(layout, graph) for layout in LAYOUTS.values())), None)
 
     def _in(self, layout: TokenLayout, graph: Graph) -> Counterexample | None:

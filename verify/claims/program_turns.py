@@ -43,7 +43,7 @@ def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
 
 
 def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
-    """The states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, behind none."""
+    """The states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after none."""
     name, number = tokens[k - 1]
 
     def fits(state: State) -> bool:
@@ -76,14 +76,14 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
 
 
 def found_by(search: Items, term: Term, vertices: Mapping[Vertex, int], words: Sequence[str]) -> Counterexample | None:
-    """Where a search behind these words finds something else than the term says."""
+    """Where a search after these words finds something else than the term says."""
     text = [*words, *(item if isinstance(item, str) else str(vertices[item]) for item in search)]
     right, said = retrieve(text), Input(tokens_of(text)).value(term, len(text))
     return None if right == [str(said) if said else FAILED] else Counterexample(text=text, expected=right, found=said)
 
 
 def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
-    """Both searches for a neighbour, of each vertex and behind each other one, which need not be a neighbour."""
+    """Both searches for a neighbour, of each vertex and after each other one, which need not be a neighbour."""
     prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b))), "1", RECORD, "1"]
     for v in NAMES:
         given = {turns.V: v}
@@ -100,7 +100,7 @@ def search_as_documented(name: str) -> Counterexample | None:
 
 
 def records_as_found(heads: tuple[tuple[int, str, int], ...]) -> Counterexample | None:
-    """The search for a record, of each vertex, behind these heads of turns."""
+    """The search for a record, of each vertex, after these heads of turns."""
     words = ["<s>", "11", "~", "1", *(str(word) for head in heads for word in head)]
     found = (found_by(turns.FATHER, FOUND.recorded, {turns.V: v}, words) for v in NAMES)
     return next(filter(None, found), None)

@@ -24,7 +24,7 @@ class Read:
 
 
 def _blanks(shown: str) -> Read:
-    """A blank that is missing behind a sign, in our transcription at least: blanks beside formulas are lost."""
+    """A blank that is missing after a sign, in our transcription at least: blanks beside formulas are lost."""
     readings = (
         Reading("no blank behind the sign, as transcribed; the print may have one", False),
         Reading("a blank on both sides of the sign", True, shown),

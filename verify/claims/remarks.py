@@ -146,7 +146,7 @@ def test_index_is_a_small_circuit(check: Check) -> None:
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Sequences of so many tokens out of so many, a special one behind each. distinct: no token twice, of as many as there are."""
+    """Sequences of so many tokens out of so many, a special one after each. distinct: no token twice, of as many as there are."""
 
     tokens: int
     length: int

@@ -46,7 +46,7 @@ LONGEST_C = 5  # of the c-grams that are sampled
 
 
 def about(stem: str, aspect: str, *said: str, source: str = "", **more: Any) -> Claim:
-    """A claim about one model. said: behind its statement. source: by default the theorem."""
+    """A claim about one model. said: after its statement. source: by default the theorem."""
     (theorem, _, task), retriever = stem.partition("/"), RETRIEVERS[stem]
     statement = " ".join((retriever.statement, *said))
     return Claim.about(theorem, task, aspect, source or retriever.source, statement, **more)

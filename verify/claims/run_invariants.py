@@ -35,7 +35,7 @@ SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
 
 
 def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Column]:
-    """Every register behind a block, from 1, at each token."""
+    """Every register after a block, from 1, at each token."""
     seen: list[Sequence[Column]] = []
     model = replace(wired.model, blocks=wired.model.blocks[:block])
     indexed.run(model, wired.arithmetic, tokens, observe=lambda block, part, registers: seen.append(registers))
@@ -48,7 +48,7 @@ def _not_in_front(case: SpaceCase) -> Counterexample | None:
     invariant = queue(case.cells)
     wired = model.build(case.steps)
     request = model.request(wired, case.steps)
-    read = [*request.prompt, *map(int, request.guess[:-1])]  # behind the last word, HALT perhaps, nothing is asked
+    read = [*request.prompt, *map(int, request.guess[:-1])]  # after the last word, HALT perhaps, nothing is asked
     columns = columns_of(wired, read, block=2)
     early, late = columns[invariant.early], columns[invariant.late]
     for k in range(len(late)):
@@ -103,7 +103,7 @@ def test_queue(check: Check) -> None:
 
 
 def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
-    """Every register behind the first block, in the run that is due."""
+    """Every register after the first block, in the run that is due."""
     wired = built(model, PAPER.name, "repaired", graph.n)
     request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
     return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)

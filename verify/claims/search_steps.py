@@ -28,7 +28,7 @@ TASKS = ("index", "recall", "ngram", "counting")
 
 
 def searches(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Each pattern in these words, the text before it, and the result behind it."""
+    """Each pattern in these words, the text before it, and the result after it."""
     for end in (k for k, word in enumerate(words) if word == END_SEARCH):
         start = max(k for k in range(end) if words[k] == START_SEARCH)
         yield " ".join(words[start + 1 : end]), " ".join(words[:start]), words[end + 1]

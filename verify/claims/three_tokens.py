@@ -42,7 +42,7 @@ def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: in
 
 
 def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
-    """The prompt, and what is to be written behind it."""
+    """The prompt, and what is to be written after it."""
     machine = parse_standard(case.machine)
     return prompt(machine, case.tape, case.cells), expected_sequence(machine, case.tape, case.cells, case.steps)
 
@@ -129,7 +129,7 @@ SAID = ("next", "writes", "rightward", "leftward")
 
 
 def registers_of(wired: Wired, words: Sequence[str], names: Sequence[str]) -> dict[str, list[Fraction]]:
-    """These registers at each word, behind the fifth block."""
+    """These registers at each word, after the fifth block."""
     seen: list[Sequence[Column]] = []
     indexed.run(
         wired.model,

@@ -47,7 +47,7 @@ class HardInput:
 
 
 def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]) -> Iterator[HardInput]:
-    """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
+    """What stands before, and what the model itself has to write after it: a search's result is not its own."""
     tokens, start, end = (*map(int, prompt), *map(int, answer)), len(prompt), wired.token.get(END_SEARCH)
     places = [i for i in range(start, len(tokens)) if tokens[i] == end]
     for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
@@ -111,7 +111,7 @@ class Dossier:
     judged_by_runs: ClassVar[bool] = True
     """Whether hard inputs are run where the checker cannot tell; else it is the runs of `wrong_run`."""
     is_stepwise: ClassVar[bool] = False
-    """Whether each step of a run is defined, behind any text of a run's form; else only the answer at a prompt's end is.
+    """Whether each step of a run is defined, after any text of a run's form; else only the answer at a prompt's end is.
 
     Then program and definition are compared case by case. Without it, one rule must tell the word that is said.
     """
@@ -276,7 +276,7 @@ class Dossier:
         return [one for one, _ in zip(self.hard_inputs(subject, wired, 50, random.Random(0)), range(50), strict=False)]
 
     def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
-        """Of every input of a small n: what the model itself must write, piece by piece, each behind all that stands before."""
+        """Of every input of a small n: what the model itself must write, piece by piece, each after all that stands before."""
         return ([*self._asked(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:

@@ -252,7 +252,7 @@ class ProgramDossier(Dossier):
 def said(
     program: Program, n: int, prompt: Sequence[str], most: int | None = None, *, beyond: bool = False
 ) -> list[str]:
-    """What the program says behind a prompt, by the plain meaning of each word, up to the word that ends it.
+    """What the program says after a prompt, by the plain meaning of each word, up to the word that ends it.
 
     most: words, after which it is given up. beyond: whether it may say more than its texts allow. What its searches find stands
     among it. Raises ValueError for a search that cannot be carried out.

@@ -46,7 +46,7 @@ def first_other_tokens(
 ) -> Sequence[int | None]:
     """For each prompt, the first place where the dense engine decodes another token than the answer; None if nowhere.
 
-    The answer is fed behind the prompt. If the argmax at each position is the next token of it, induction over positions shows
+    The answer is fed after the prompt. If the argmax at each position is the next token of it, induction over positions shows
     that greedy decoding gives just this answer.
     """
     from constructions.engines import dense

@@ -2,7 +2,7 @@
 
 What is sent is a file of claims, the names of some of its tests, and the run's options. A worker has them judged by pytest in a
 process of its own, which Ctrl-C and a crash end without harm to the worker, and sends back pytest's reports. They hold rows,
-witnesses and proofs, as those of pytest-xdist's workers do, so that nobody behind them sees a difference. What a worker was at
+witnesses and proofs, as those of pytest-xdist's workers do, so that nobody after them sees a difference. What a worker was at
 when it died, Dask gives to another one: reports arrive whole or not at all.
 
 A worker whose files are others than those here is refused by its address: its verdicts would be about something else.
@@ -108,7 +108,7 @@ def _sha256(path: Path) -> str:
 
 
 def judge(job: Job, unit: Unit) -> Answer:
-    """The reports of these tests, by a process of their own; the tests behind one that crashes it get another."""
+    """The reports of these tests, by a process of their own; the tests after one that crashes it get another."""
     from distributed import get_worker
 
     worker = get_worker()

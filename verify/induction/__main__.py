@@ -1,4 +1,4 @@
-"""`python -m verify.induction`: the lemmas behind "for every n", one by one, by a solver; and as SMT-LIB scripts for any other."""
+"""`python -m verify.induction`: the lemmas after "for every n", one by one, by a solver; and as SMT-LIB scripts for any other."""
 
 from __future__ import annotations
 

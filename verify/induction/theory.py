@@ -1,6 +1,6 @@
 """Lemmas in SMT-LIB, each with what it rests on. A solver decides whether it follows; who wrote it is not trusted.
 
-A lemma has the suppositions of all that it rests on. In an induction each invariant is shown at the start, from it alone; behind a
+A lemma has the suppositions of all that it rests on. In an induction each invariant is shown at the start, from it alone; after a
 step, in each case, from the invariants before it and that case alone; and that one of these cases is met where the run goes on.
 What is concluded rests on these invariants and on cases that it names, not on a start or on a step.
 """
@@ -269,7 +269,7 @@ class Theory:
         self.covered |= set(names)
 
     def _concludes(self, name: str, cases: set[str]) -> None:
-        """That the lemma rests on no more than the invariants and these cases, and an induction shows those: in a start, and behind
+        """That the lemma rests on no more than the invariants and these cases, and an induction shows those: in a start, and after
         each step, of which there is one, or each is among the cases of which one is met.
         """
         steps = set(self.kept) - set(self.starts)

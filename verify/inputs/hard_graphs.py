@@ -70,7 +70,7 @@ def root_apart(n: int) -> list[Edge]:
 
 
 def longest(n: int) -> list[Edge]:
-    """A path with every other edge behind it, as many as MOST_EDGES allow: the longest prompt, a cycle at the deepest place."""
+    """A path with every other edge after it, as many as MOST_EDGES allow: the longest prompt, a cycle at the deepest place."""
     more = ((v, v + distance) for distance in range(n - 1, 1, -1) for v in range(1, n - distance + 1))
     return [*path_backwards(n), *itertools.islice(more, max(0, MOST_EDGES - n + 1))]
 

@@ -1,8 +1,8 @@
-"""A recurrent model without a chain of thought behind 0^(n − m)x, as one circuit of x.
+"""A recurrent model without a chain of thought after 0^(n − m)x, as one circuit of x.
 
 Source: Theorem 4.1, the proof that a model without a chain of thought is not enough.
-Idea: the state behind the zeros does not depend on x, so its bits are written into the circuit: they are its advice. The m steps
-behind it are m copies of the step's circuit, one behind the other. What comes out are the bits of the output's numbers.
+Idea: the state after the zeros does not depend on x, so its bits are written into the circuit: they are its advice. The m steps
+after it are m copies of the step's circuit, one after the other. What comes out are the bits of the output's numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What each item of appendix C.6.2 puts into registers, from the graph and Algorithm 1's tour alone.
 
-Notation: the prompt has 3n − 2 tokens for n − 1 edges; v_1, v_2, … are the vertices behind it. The j-th edge of a vertex, in the
+Notation: the prompt has 3n − 2 tokens for n − 1 edges; v_1, v_2, … are the vertices after it. The j-th edge of a vertex, in the
 order of the prompt, has the count 1/(1 + j) there. The items are the repaired ones: an edge has two incidence records, and both are
-listed. A value is looked for in one register behind one block.
+listed. A value is looked for in one register after one block.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 
 @dataclass(frozen=True)
 class Value:
-    """What a register holds at a position, 1-based, behind a block."""
+    """What a register holds at a position, 1-based, after a block."""
 
     register: str
     block: int
@@ -132,7 +132,7 @@ def item_8(walk: Walk) -> Iterator[Value]:
 
 
 def item_9(walk: Walk) -> Iterator[Value]:
-    """Where the next vertex stood first behind the prompt; 1 if nowhere."""
+    """Where the next vertex stood first after the prompt; 1 if nowhere."""
     for value in item_8(walk):
         if value.value:
             before = walk.chain[: value.position - walk.start]

@@ -29,7 +29,7 @@ def records(edges: Sequence[Edge]) -> list[Record]:
 
 
 def nxt(x: Fraction) -> Fraction:
-    """The printed target behind the count x, on the arguments for which the print gives one."""
+    """The printed target after the count x, on the arguments for which the print gives one."""
     for least, target in ((Fraction(2, 3), 2), (Fraction(2, 5), 3), (Fraction(3, 10), 4)):
         if x >= least:
             return Fraction(1, target)
@@ -37,7 +37,7 @@ def nxt(x: Fraction) -> Fraction:
 
 
 def read(edges: Sequence[Edge], vertex: int, side: int, count: Fraction) -> Record:
-    """What the head over this side (0: first endpoints, 1: second ones) returns at `vertex` behind an edge with this count."""
+    """What the head over this side (0: first endpoints, 1: second ones) returns at `vertex` after an edge with this count."""
     own = [record for record in records(edges) if record[side] == vertex]
     if not own:
         return NOTHING

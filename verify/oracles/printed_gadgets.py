@@ -40,7 +40,7 @@ def between(x: Affine, low: Number, high: Number, into: Mapping[str, Number], ti
 
 
 def _planned(part: Part, gadget: Gadget) -> Part:
-    """The part with this gadget instead, at one bit behind the point more, for ε/2."""
+    """The part with this gadget instead, at one bit after the point more, for ε/2."""
     return replace(
         part,
         plan=lambda setting, printed: [BlockPlan((), (gadget,))],

@@ -24,7 +24,7 @@ from verify.inputs.trial import Trial
 def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0) -> Trial:
     """Columns in which every position is as close to the winner as the lemma allows; what is read differs next to it.
 
-    back: for C.18, how many counts lie behind the one that is looked for.
+    back: for C.18, how many counts lie after the one that is looked for.
     """
     alternating = [Fraction((-1) ** k * n) for k in range(length)]
     given: Mapping[str, Sequence[Fraction]] = {

@@ -28,7 +28,7 @@ def group_that_took_part(pattern: str, text: str) -> str:
 
 
 def behind_query(query: Sequence[int]) -> str:
-    r"""\\bk1 … k(c−1) \\b(\\S+)\\b: section 5.2's search for what stands behind the query, with a blank between two words."""
+    r"""\\bk1 … k(c−1) \\b(\\S+)\\b: section 5.2's search for what stands after the query, with a blank between two words."""
     return rf"\b{' '.join(map(str, query))} \b(\S+)\b"
 
 
@@ -46,7 +46,7 @@ class Walk:
         self.words = ["<s>", *(word for a, b in self.graph.edges for word in (str(a), "~", str(b)))]
 
     def search(self, pattern: str) -> str:
-        """Searches the text, and writes the search and its result behind it."""
+        """Searches the text, and writes the search and its result after it."""
         result = group_that_took_part(pattern, " ".join(self.words))
         self.words += ["<StartSearch>", pattern, "<EndSearch>", result]
         return result
@@ -56,7 +56,7 @@ class Walk:
         return self.search(rf"\b(\S+)\b - \b{v}\b")
 
     def neighbour(self, v: str, behind: str = "") -> str:
-        """r1 and r3: the first neighbour of v, or the next one behind its edge to another."""
+        """r1 and r3: the first neighbour of v, or the next one after its edge to another."""
         ends = rf"(?:\b(\S+)\b ~ \b{v}\b|\b{v}\b ~ \b(\S+)\b)"
         return self.search(rf"(?:\b{behind}\b ~ \b{v}\b|\b{v}\b ~ \b{behind}\b).*?{ends}" if behind else ends)
 

@@ -1,11 +1,11 @@
 """What an associative-recall oracle adds to a recurrent model: on some inputs next to nothing.
 
 Source: Theorem 5.1.
-Derivation: the oracle answers a key by the token behind its first place. `FirstFollowers` is the whole of what it knows, read token
+Derivation: the oracle answers a key by the token after its first place. `FirstFollowers` is the whole of what it knows, read token
 by token: for any text that follows, what the oracle says of both together is determined by this and by the text that follows. So
 if the oracle is all that a recurrent model can call, however often, Bob needs the model's state and this, and nothing else of
-Alice's words. Where these are <s> and bits with one special token z behind each, the oracle knows x_1 behind <s>, z behind 0 if
-there is a 0, z behind 1 if there is a 1, and x_2 behind the first z: at most 6 possibilities. Of the 2^n inputs, 2^(n − 2) have one
+Alice's words. Where these are <s> and bits with one special token z after each, the oracle knows x_1 after <s>, z after 0 if
+there is a 0, z after 1 if there is a 1, and x_2 after the first z: at most 6 possibilities. Of the 2^n inputs, 2^(n − 2) have one
 and the same (x_1 ≠ x_2), and they need a state each: n − 2 bits.
 The alphabet must be small. If the other tokens may be any of n, the oracle knows which of them occur, and that can be n bits.
 """
@@ -32,7 +32,7 @@ INTERLEAVED = replace(
 
 @dataclass(frozen=True)
 class FirstFollowers:
-    """What stands behind the first place of each token of a text. last: the text's last token, "" if it is empty."""
+    """What stands after the first place of each token of a text. last: the text's last token, "" if it is empty."""
 
     followers: tuple[tuple[str, str], ...] = ()
     last: str = ""

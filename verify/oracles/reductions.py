@@ -370,7 +370,7 @@ ISTREE = replace(
 # Turing machines
 
 FINDER = parse_standard("0LB1RA2RA3RA4RA_---1RN2RY0LC4LB_---4RA4RA3LC4LC")
-"""For each mark 3 behind the bits it crosses off the last bit; then it halts in Y if the last bit left is 2, in N if it is 1."""
+"""For each mark 3 after the bits it crosses off the last bit; then it halts in Y if the last bit left is 2, in N if it is 1."""
 TURING = Reduction(
     name="turing",
     source="Theorem 5.4, by Index",

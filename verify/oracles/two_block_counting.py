@@ -1,7 +1,7 @@
 """Counting by two blocks, as Theorem 4.6 says: the count is taken at the query's token, and then copied to the threshold.
 
 Nothing stands before the first block's head, so the embedding has what it reads: a number i is (i, i², 1), <s> marks position 1.
-At the query's token m + 1 tokens are equal to it, itself among them: c = ROUND(1/(m + 2)). The threshold k stands behind it and is
+At the query's token m + 1 tokens are equal to it, itself among them: c = ROUND(1/(m + 2)). The threshold k stands after it and is
 not counted. The second block copies c there and compares (k + 2)·c with 1 − h, as `constructions/counting.py` derives it for n + 1.
 """
 

@@ -41,10 +41,10 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Open:
-    """What is open behind some characters. before: the last of them, "w" for one of a word, " " for any other one.
+    """What is open after some characters. before: the last of them, "w" for one of a word, " " for any other one.
 
     ways: those that are open, the first one first. match: what the match has, unless an earlier way becomes one; None if
-    there is none yet. behind: where what shall stand before later characters is. due: where what is guessed to follow is, each a
+    there is none yet. after: where what shall stand before later characters is. due: where what is guessed to follow is, each a
     set of which one is to end; barred: what is guessed not to.
     """
 
@@ -72,7 +72,7 @@ class Here:
     starts: bool
     ends: bool
     tally: Tally
-    holds: Mapping[int, bool]  # what is asked to stand before or behind it, by where its instructions begin
+    holds: Mapping[int, bool]  # what is asked to stand before or after it, by where its instructions begin
 
     def at(self, where: str) -> bool:
         """Whether an assertion holds."""
@@ -86,14 +86,14 @@ class Here:
 
 
 def kind(char: str) -> str:
-    """What of a character matters to those behind it."""
+    """What of a character matters to those after it."""
     return "w" if char.isalnum() or char == "_" else char and " "
 
 
 def further(
     pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False, tally: Tally = NOTHING_COUNTED
 ) -> Iterator[Open]:
-    """Behind one more character, or at the end if it is empty, for each guess that is not yet wrong.
+    """After one more character, or at the end if it is empty, for each guess that is not yet wrong.
 
     starts, ends: whether the marked word does, before this character. No line ends in a text. Raises ValueError where the tally
     does not tell whether a repetition remains.
@@ -128,7 +128,7 @@ def further(
 
 
 def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
-    """What is due behind the character, without what has ended; None if something can end no more."""
+    """What is due after the character, without what has ended; None if something can end no more."""
     rest = set[frozenset[int]]()
     for each in before:
         reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
@@ -140,7 +140,7 @@ def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> froz
 def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
     """Where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
-    looks: gets what is asked to stand before or behind.
+    looks: gets what is asked to stand before or after.
     """
     pending = [*ways][::-1]
     entries, inside = max((way.entry for way in pending), default=0), set[int]()

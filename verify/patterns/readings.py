@@ -71,10 +71,10 @@ FIRST = Value(word=Word("", NUMERALS[0]))
 
 
 class Reading:
-    """What `term` reads behind texts and a search. Raises ValueError where that cannot be told.
+    """What `term` reads after texts and a search. Raises ValueError where that cannot be told.
 
     A term that is 1 where more positions match than a number says, else 0, reads the text's first word or nothing.
-    asks: the words that the texts end with, if it is read there and not behind the search. positive: whether all numbers are 1 or
+    asks: the words that the texts end with, if it is read there and not after the search. positive: whether all numbers are 1 or
     more. more: by how much the term is more than the number that it is. counts: the letter of the number that is compared with
     positions, or with how many match; it is `least` or more, whatever the others are.
     """
@@ -119,7 +119,7 @@ class Reading:
             raise ValueError("how many match is compared with another number")
 
     def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
-        """Behind one more word, for each number that may be compared."""
+        """After one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
             self.known[seen, word] = self._further(seen, word)
         return self.known[seen, word]
@@ -157,7 +157,7 @@ class Reading:
         return seen.tally.is_passed(state.behind - 1)
 
     def end(self, seen: Seen) -> set[int]:
-        """What may be read where this text ends, or behind the search."""
+        """What may be read where this text ends, or after the search."""
         ends = [(seen, seen)]
         for word in self.unread:
             marked = word._replace(marked=word.number is not None)

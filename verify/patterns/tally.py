@@ -1,6 +1,6 @@
 """A number K that is not told, and how much has been counted: no more is kept than how far both are from each other.
 
-A text is counted word by word, up to where K is reached and beyond. Behind each word the difference is one of a few numbers, or
+A text is counted word by word, up to where K is reached and beyond. After each word the difference is one of a few numbers, or
 more than these, or less. What is more may be one of them at the next word, and both are tried. So finitely many states stand for
 all K and for texts of any length.
 """
@@ -23,7 +23,7 @@ class Tally(NamedTuple):
     fresh: bool = False
 
     def behind(self, counted: bool) -> tuple[Tally, ...]:
-        """What may be behind one more word."""
+        """What may be after one more word."""
         if not counted:
             return (Tally(self.done, self.left),)
         left = (NEAR, NEAR - 1) if self.left == NEAR else (max(self.left - 1, -NEAR),)

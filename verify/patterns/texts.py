@@ -33,7 +33,7 @@ class Spelled:
 
 @dataclass(frozen=True)
 class ProductState:
-    """Behind a word of a text. at: the number of the state that it stands in. marked: whether a word is; last: whether it is
+    """After a word of a text. at: the number of the state that it stands in. marked: whether a word is; last: whether it is
     this one.
 
     kept: what is kept of the text to tell which words may follow.
@@ -67,7 +67,7 @@ class Difference:
 class Comparison:
     """What is searched for, between <StartSearch> and <EndSearch>, and what should be found.
 
-    form: the one in which the search spells its numerals. follows: what is kept behind a word, from what was kept and the last
+    form: the one in which the search spells its numerals. follows: what is kept after a word, from what was kept and the last
     words; None where no text goes on so. Raises ValueError where that has no meaning here, or cannot be told.
     """
 
@@ -119,7 +119,7 @@ class Comparison:
         return None
 
     def _shown(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
-        """The text, by the states before and behind each of its words."""
+        """The text, by the states before and after each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
             return Difference(words, marked, "", None)
@@ -137,7 +137,7 @@ class Comparison:
         return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
     def _further(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
-        """Behind one more word."""
+        """After one more word."""
         for i in self.behind[state.at]:
             for word, text, any_length in self._spellings(self.texts.states[i]):
                 kept = self.follows(state.kept, (*state.seen.words, word))

@@ -72,7 +72,7 @@ class Passed:
 
 @dataclass(frozen=True)
 class Program:
-    """The terms of every register behind the embedding and behind both sublayers of each block.
+    """The terms of every register after the embedding and after both sublayers of each block.
 
     queues: what is assumed of those that recurrences keep.
     """

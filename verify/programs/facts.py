@@ -417,7 +417,7 @@ class Facts:
         return given
 
     def _is_behind(self, where: Back) -> bool:
-        """Whether k is seen to be behind so many steps: something is given of what is read there that is not 0."""
+        """Whether k is seen to be after so many steps: something is given of what is read there that is not 0."""
         return any(
             isinstance(a, Read)
             and a.where == where

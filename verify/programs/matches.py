@@ -28,7 +28,7 @@ def matching_states(facts: Known, matching: Matching, *, before: bool = False) -
 def most_matches(facts: Known, matching: Matching) -> int:
     """How many positions of 2 … k match at most: as many as there are at the states where one may.
 
-    Behind one state, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
+    After one state, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
     """
     last, once = facts.positions[1], 0
     rows: dict[tuple[int, int], Integer] = {}  # by the step and the remainder: from the first to the last

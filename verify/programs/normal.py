@@ -420,7 +420,7 @@ class Normalizer:
                 return self._distributed(value, where)
 
     def _from_here(self, named: Term) -> Term:
-        """How far a position lies behind k; a number where k is known, if these are a few steps back."""
+        """How far a position lies after k; a number where k is known, if these are a few steps back."""
         offset, known = named - K, named - self.position
         few = known.is_constant and type(known.constant) is Fraction and -MOST_STEPS <= known.constant <= 0
         return known if few else offset

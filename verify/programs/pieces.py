@@ -1,4 +1,4 @@
-"""Texts that are written in pieces: a state for each piece that one stands behind, and numbers that stand at several states."""
+"""Texts that are written in pieces: a state for each piece that one stands after, and numbers that stand at several states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 def by_way(automaton: TokenAutomaton) -> TokenAutomaton:
     """The same texts, with a piece of their own for each piece that a piece may stand behind.
 
-    The state of a piece that may stand behind several says behind which.
+    The state of a piece that may stand behind several says after which.
     """
     states = automaton.states
     pieces = [state.label.piece for state in states]
@@ -66,7 +66,7 @@ def _reached(automaton: TokenAutomaton) -> TokenAutomaton:
 def as_due(automaton: TokenAutomaton, prompt: int, due: Callable[[Label], Answer | None]) -> TokenAutomaton:
     """Those whose numbers are what was due before them, where that is one number for all of them, or one that stood before.
 
-    So what holds behind all of these holds in a run of which each word is due: by induction it is one of them.
+    So what holds after all of these holds in a run of which each word is due: by induction it is one of them.
     prompt: how many states are of the prompt, of which nothing is due. due: in a state.
     """
 

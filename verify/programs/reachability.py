@@ -1,4 +1,4 @@
-"""Reachability in an automaton: which states may stand before and behind which."""
+"""Reachability in an automaton: which states may stand before and after which."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def _is_count(a: Atom, key: Term, pair: tuple[Term, Term]) -> bool:
 
 
 def _constant(value: Fraction) -> Wish | None:
-    """Only what is asked for behind no count at all, 1, or none that is known."""
+    """Only what is asked for after no count at all, 1, or none that is known."""
     if not value:
         return Wish(ZERO, value)
     return Wish(ONE, value) if _between(1, value) else None

@@ -137,7 +137,7 @@ def extent(value: Term, automaton: TokenAutomaton) -> tuple[Fraction, Fraction] 
 
 @functools.lru_cache(maxsize=64)
 def _extent(value: Term, states: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
-    """states: what stands there, and behind which."""
+    """states: what stands there, and after which."""
     reads = {a: of_one(a) for a in value.atoms}
     steps = max((steps for steps, _ in reads.values()), default=0)
     if steps > MOST_STEPS or not all(is_told(a) for _, of in reads.values() for a in of.atoms):
@@ -173,7 +173,7 @@ def of_one(a: Atom) -> tuple[int, Term]:
 
 
 def _texts(states: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tuple[Kind, ...]]:
-    """What may stand at k, before it, and so on; it ends where a text begins. states: what stands there, and behind which."""
+    """What may stand at k, before it, and so on; it ends where a text begins. states: what stands there, and after which."""
     ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, (kind, _) in enumerate(states)}
     for _ in range(steps):
         begun = {(text, i) for text, i in ways if not states[i][1]}

@@ -20,7 +20,7 @@ def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
 
 
 def said(model: Model, program: Program, words: Sequence[str]) -> str:
-    """The word with the largest logit behind these; the first one of several."""
+    """The word with the largest logit after these; the first one of several."""
     prompt = Input(tokens_of(words))
     last = program.stages[-1].registers
     registers = {i: prompt.value(last[i], len(words)) for i in model.read_by_output & last.keys()}

@@ -189,7 +189,7 @@ class AbstractState(Bounded):
             parts = [self.restricted(root[0], None, root[1]), self.restricted(root[0], root[1] + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
             factor, ratio, over = found_ratio
-            # The root lies at A = −d·M/c: behind M, if −d/c is above 1.
+            # The root lies at A = −d·M/c: after M, if −d/c is above 1.
             past = int(abs(factor) < abs(polynomial.constant))
             difference = ratio - atom(over.of) - constant(over.shift + past)
             if all(map(is_whole, difference.terms.values())):  # else it may lie between −1 and 0

@@ -5,7 +5,7 @@ all keys lie on a lattice (all coefficients are multiples of one number), so any
 the *margin*. If the margin is large enough for the format and the length, and the largest score cannot saturate, the rounded
 softmax gives weight ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m
 and 0. That is the soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
-  by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
+  by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies after it, else the first
   by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
   by count      nearest.py
   by number     at a known position, with keys at known positions: if all scores are numbers, rounded and ideal, they are compared

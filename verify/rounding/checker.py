@@ -54,7 +54,7 @@ CONTENT = "content"  # begins the names of the atoms that stand in given registe
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a check stands in front of a sublayer, or behind the last. names: how many were given; trace: how long it is."""
+    """Where a check stands in front of a sublayer, or after the last. names: how many were given; trace: how long it is."""
 
     states: Sequence[AbstractState]
     names: int
@@ -65,7 +65,7 @@ class Entry:
 class Report:
     """What was proved. registers: their names. met_margins: of heads, in order. entries: of each sublayer, and the end.
 
-    invariants: those that were used, by name. met: every state on the way. behind: those behind each block, and what is read of
+    invariants: those that were used, by name. met: every state on the way. after: those after each block, and what is read of
     them. trace: where and what the ideal model does, states or the checker's words for who wins.
     """
 
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def states(self) -> list[int]:
-        """How many there are behind each block."""
+        """How many there are after each block."""
         return [len(entry.states) for entry in self.entries[2::2]]
 
     @cached_property
@@ -113,7 +113,7 @@ class Report:
 
     @cached_property
     def ranges(self) -> dict[tuple[int, str], tuple[Fraction, Fraction]]:
-        """(block, register) → bounds behind it, where it is read."""
+        """(block, register) → bounds after it, where it is read."""
         ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = {}
         for block, state, live in self.behind:
             for index in live:
@@ -191,7 +191,7 @@ def require_output(model: Model, states: Sequence[AbstractState]) -> None:
 
 
 def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
-    """The abstract states behind the embedding, one for each state of the automaton."""
+    """The abstract states after the embedding, one for each state of the automaton."""
     space = Space(model.arithmetic.format)
     abstract_states = []
     for index, state in enumerate(automaton.states):
@@ -260,7 +260,7 @@ def _placed(state: AbstractState, slopes: Row) -> list[AbstractState]:
 def behind_sublayer(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """The states behind a sublayer: two to a block, the heads or the recurrence first."""
+    """The states after a sublayer: two to a block, the heads or the recurrence first."""
     behind = _fed_forward if number % 2 else _mixed
     return behind(model, automaton, number // 2, states, report)
 
@@ -268,7 +268,7 @@ def behind_sublayer(
 def _mixed(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """Behind a block's heads or recurrence. In the last block only the states of answers matter."""
+    """After a block's heads or recurrence. In the last block only the states of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     answers = automaton.answers if number == len(model.layers) - 1 else None
     at = name_place(number + 1)
@@ -326,7 +326,7 @@ def _mixed(
 def _fed_forward(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """Behind a block's feed-forward."""
+    """After a block's feed-forward."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     at, where, done = name_place(number + 1), name_place(number + 1, FEED_FORWARD), list[AbstractState]()
     loose = frozenset(i for i, name in enumerate(model.registers) if name in automaton.loose)

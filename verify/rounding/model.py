@@ -100,7 +100,7 @@ class Model:
         return frozenset(chain(*of_numbers, *of_words))
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
-        """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
+        """Coordinates that are read or added to after this block (from 0), or by its feed-forward too, or by the output head."""
         used = self.read_by_output
         if feed_forward:
             used |= self.layers[block].read(feed_forward_only=True)

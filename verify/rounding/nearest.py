@@ -271,7 +271,7 @@ class NearestCount:
     def _moving_target(
         self, domain: Reciprocal, index: Integer, noise: Fraction, margins: list[Fraction], where: str
     ) -> list[Part]:
-        """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
+        """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count after 1/m wins, or the last one that there is."""
         shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
         endless = any(grows(value) for value in (index.low, index.high, *(c for _, c in shares)))
         bounds = (_nearest_by.__wrapped__ if endless else _nearest_by)(

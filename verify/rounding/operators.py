@@ -68,7 +68,7 @@ def feed_forward(
     fused: bool,
     done: frozenset[int] = frozenset(),
 ) -> Iterator[AbstractState]:
-    """The state behind the sublayer, in parts where the sign of a gate asks for it.
+    """The state after the sublayer, in parts where the sign of a gate asks for it.
 
     done: units that need not be looked at again; what open ones hold stands in the pseudo registers HIDDEN, HIDDEN − 1, …
     """

@@ -28,7 +28,7 @@ class Queue:
     invariant: Delayed
 
     def held(self, states: Sequence[AbstractState], where: str) -> Integer:
-        """In units: a range that holds it behind every state. Raises Undecided if something else than a whole number enters."""
+        """In units: a range that holds it after every state. Raises Undecided if something else than a whole number enters."""
         ends = [Fraction(0)]
         for state in states:
             entering = state.register(self.early)
@@ -41,7 +41,7 @@ class Queue:
     def at(
         self, state: AbstractState, domain: Integer, feed: Row, where: str, fused: bool
     ) -> tuple[AbstractState, Polynomial]:
-        """The state, and what is kept behind it. Raises Refused if its operators may saturate, Undecided if they round."""
+        """The state, and what is kept after it. Raises Refused if its operators may saturate, Undecided if they round."""
         old, new = state.space.fresh("s"), state.space.fresh("s")
         value = atom(new) * self.unit
         box = {**state.box, new: domain}

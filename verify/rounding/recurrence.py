@@ -34,7 +34,7 @@ from verify.rounding.rows import as_polynomial
 HIDDEN_STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
 NOTHING = -1  # before the first position
 MOST_STEPS = 20_000
-MOST_TURNS = 64  # hidden states of a cycle behind one abstract state that are carried forward
+MOST_TURNS = 64  # hidden states of a cycle after one abstract state that are carried forward
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class RecurrenceTransfer:
     # The window
 
     def _advanced(self, state: AbstractState, before: int, hidden: AbstractState | None) -> AbstractState | None:
-        """The state behind such a position, with what is kept then; None if no position is behind it."""
+        """The state after such a position, with what is kept then; None if no position is after it."""
         if hidden is None:
             joint = state.restricted(atom(POSITION), None, Fraction(1))
             return None if joint is None else self._kept(with_fields(joint, before=frozenset()), {})
@@ -139,7 +139,7 @@ class RecurrenceTransfer:
         return with_fields(state, registers={**rest, **changed})
 
     def _carry_forward(self) -> None:
-        """What can be kept behind each state: a fixed point, from the first position on."""
+        """What can be kept after each state: a fixed point, from the first position on."""
         pools = self.pools
         live = frozenset(HIDDEN_STATE - r for r in self.window)
         behind = followers(self.states)
@@ -235,7 +235,7 @@ class RecurrenceTransfer:
 
 
 class Total:
-    """A sum over all positions so far, behind each state."""
+    """A sum over all positions so far, after each state."""
 
     def __init__(self, states: Sequence[AbstractState], shares: Sequence[Share]) -> None:
         self.states, self.shares = states, shares
@@ -243,7 +243,7 @@ class Total:
         self.lines: dict[tuple[int, int], Line] = {}  # those found so far
 
     def _numbers(self) -> dict[int, Fraction | None]:
-        """The one number that it is behind a state, whatever stands before; None if there are several."""
+        """The one number that it is after a state, whatever stands before; None if there are several."""
         numbers: dict[int, Fraction | None] = {}
         behind = followers(self.states)
         queue = deque((i, self.shares[i].value) for i in firsts(self.states))
@@ -258,7 +258,7 @@ class Total:
         return numbers
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Of all values behind a state."""
+        """Of all values after a state."""
         value = self.numbers.get(number, Fraction(0))
         if value is not None:
             return whole(value), whole(value)
@@ -329,7 +329,7 @@ class Line:
     last: int
 
     def at(self, position: int) -> int:
-        """Behind a position."""
+        """After a position."""
         return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
 
 
@@ -354,7 +354,7 @@ def firsts(states: Sequence[AbstractState]) -> list[int]:
 
 
 def followers(states: Sequence[AbstractState]) -> list[list[int]]:
-    """The states that the position behind each state may have."""
+    """The states that the position after each state may have."""
     return [[j for j, state in enumerate(states) if i in state.before] for i in range(len(states))]
 
 

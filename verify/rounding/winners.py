@@ -40,7 +40,7 @@ def scored(candidate: Candidate) -> Candidate:
 
 
 def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
-    """The part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is behind that."""
+    """The part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is below that."""
     while True:
         joint, score = candidate.joint, candidate.score
         upper = candidate.upper

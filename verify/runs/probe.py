@@ -1,6 +1,6 @@
 """Runs one part alone and compares what it writes with its oracle.
 
-The part's blocks are wired behind a vocabulary that consists of the columns to try: token k puts the k-th value of every input
+The part's blocks are wired after a vocabulary that consists of the columns to try: token k puts the k-th value of every input
 register into the residual stream, and the position embedding fills the register `position`. What stands in the written
 registers after the last sublayer is compared with the oracle's value, rounded once to the format.
 """
@@ -62,7 +62,7 @@ def rounded(value: Fraction, fmt: Format) -> Fraction:
 
 
 def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tuple[str, ...], list[int]]:
-    """The part's matrices behind a vocabulary of the trial's columns; the registers; the token at each position.
+    """The part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
 
     A value that float64 does not hold comes in two pieces, which a block in front of the part adds up, exactly.
     """
@@ -94,7 +94,7 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
 def _behind(
     part: Part, setting: Setting, printed: bool, names: tuple[str, ...], rest: tuple[str, ...]
 ) -> tuple[Transformer, tuple[str, ...]]:
-    """The part behind a vocabulary of zeros, wired once for all columns of a setting; and the registers, those it reads first."""
+    """The part after a vocabulary of zeros, wired once for all columns of a setting; and the registers, those it reads first."""
     adding = [linear(f"{name}, both pieces", reg(REST.format(name)), name) for name in rest]
     plan = [*([BlockPlan((), tuple(adding))] if adding else []), *part.plan(setting, printed)]
     embedding = _embedding([dict.fromkeys(_reading(names, rest), 0)])

@@ -88,7 +88,7 @@ class Interval:
 
     @property
     def line(self) -> str:
-        """As it is stored; it begins behind the one before."""
+        """As it is stored; it begins after the one before."""
         return " ".join([self.form, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
 
     @classmethod

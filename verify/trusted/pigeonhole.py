@@ -10,11 +10,11 @@ It says: for all numbers of `for` from the given one on, which is at least 1, al
 writes and then `bob` is an input of the task, of this size; its right answer is answers[x[k]], and the two differ; `bits`, of the
 size, is n. Alice does not know k, Bob does not know x. x[i] is 0 outside of 1 … n; y[i] is the parity of x[1] … x[i].
 
-What follows: of the 2^n texts that Alice writes, all of one length, any two have words of Bob behind which the right answers
+What follows: of the 2^n texts that Alice writes, all of one length, any two have words of Bob after which the right answers
 differ. All that a deterministic recurrent model does there, whatever it thinks, depends on its state, the position and Bob's
 words. If it is always right it has 2^n states at one position, n bits. `trusted.states` checks this step.
 
-The tasks are the methods below. index: the q-th token. ngram: the token behind the first place where the query stands.
+The tasks are the methods below. index: the q-th token. ngram: the token after the first place where the query stands.
 counting: is there a q, so more than 0 of them? istree: items are edges between the vertices 1 … size; is the graph connected,
 with size − 1 edges? Connected: labels that are equal at both ends of each edge are equal everywhere. With "oracle": "recall",
 where items are tokens, a model may ask at any time what is behind the first place of one: of Alice's, this is the same for all x.
@@ -181,7 +181,7 @@ class Statement:
         self.tells(self.at(self.alice, hints["at"], query).words[0])
 
     def ngram(self, hints: Any) -> None:
-        """first: where the query stands. match, query: its r-th token there and with Bob. answer: the place behind."""
+        """first: where the query stands. match, query: its r-th token there and with Bob. answer: the place after."""
         self.tokens()
         first, within = self.known(hints["first"], "k"), ["r >= 1", f"{self.asked} >= r"]
         match = self.at(self.alice, hints["match"], f"{first} - 1 + r", within, "r")
@@ -238,7 +238,7 @@ class Statement:
         return by_bits(end, lambda v: self.at(labels, next(hints), v, edge.ranges, dict(edge.loops)).words[0])
 
     def blind(self, hints: Any) -> None:
-        """start: Alice's first place. keys: all tokens that she writes, each with its first place and the one behind it."""
+        """start: Alice's first place. keys: all tokens that she writes, each with its first place and the one after it."""
         self.known(self.at(self.alice, hints["start"], "1").words[0])
         keys = [self.known(key) for key, _, _ in hints["keys"]]
         for key, (_, first, behind) in zip(keys, hints["keys"], strict=True):

@@ -17,7 +17,7 @@ _ROWS = 16  # of each sequence of a group, at least, in a tile
 class Tile(NamedTuple):
     """Queries `first` … `stop` − 1 (0-based) of a group of sequences, against the keys before `stop`.
 
-    group: number of the group. tokens: (sequence, position) → flat token; behind a sequence's end, its last token.
+    group: number of the group. tokens: (sequence, position) → flat token; after a sequence's end, its last token.
     start: (sequence,) flat token at which it starts. lengths: (sequence,).
     """
 

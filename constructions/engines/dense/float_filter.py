@@ -182,11 +182,11 @@ def _exponent(pair: tuple[Column, Column]) -> int:
 
 @dataclass(frozen=True)
 class _Operands:
-    """What a group of sequences needs; keys come in whole blocks, those behind a sequence's end repeat its last one.
+    """What a group of sequences needs; keys come in whole blocks, those after a sequence's end repeat its last one.
 
     coarse_query, fine_query: (sequence, query, component). coarse_key, fine_key: (sequence, component, key). margin: (sequence,
-    query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end.
-    tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not behind the query; None if all tokens
+    query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions after a sequence's end.
+    tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not after the query; None if all tokens
     are keys. least, most: the smallest and the largest `visible` at each position.
     filtered: the sequences that are looked at; the longest alone where `alike`, all sequences of the group, are so.
     """
@@ -290,7 +290,7 @@ class Workspace:
         return self._flags[:size].view(shape)
 
     def causal(self, rows: int, columns: int) -> Tensor:
-        """(query, key): −∞ for the keys behind the query, 0 otherwise, where a tile meets the diagonal."""
+        """(query, key): −∞ for the keys after the query, 0 otherwise, where a tile meets the diagonal."""
         if rows > self._causal.shape[0] or columns > self._causal.shape[1]:
             size = (max(rows, self._causal.shape[0]), max(columns, self._causal.shape[1]))
             self._causal = torch.full(size, -math.inf, dtype=torch.float64, device=self.device).triu_(1)

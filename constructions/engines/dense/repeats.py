@@ -31,7 +31,7 @@ class Repeats(NamedTuple):
     kind: Tensor
 
     def spans(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Where in `order` the keys that are equal to `key` and not behind `query` begin and end."""
+        """Where in `order` the keys that are equal to `key` and not after `query` begin and end."""
         kind = self.kind[key]
         return self.begin[kind], torch.searchsorted(self.codes, kind * len(self.kind) + query, right=True)
 

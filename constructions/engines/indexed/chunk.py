@@ -1,4 +1,4 @@
-"""One pass of the indexed engine over a chunk of positions, from the state before it to the state behind it."""
+"""One pass of the indexed engine over a chunk of positions, from the state before it to the state after it."""
 
 from __future__ import annotations
 

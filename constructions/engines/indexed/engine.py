@@ -123,9 +123,9 @@ class Indexed:
         remember: bool = True,
         forget: bool = False,
     ) -> tuple[State, IndexedRun]:
-        """Reads further tokens: the state behind them, and what happened at them.
+        """Reads further tokens: the state after them, and what happened at them.
 
-        remember: False if nothing follows; the state behind is then of no use. forget: heads drop keys that no later query can
+        remember: False if nothing follows; the state after is then of no use. forget: heads drop keys that no later query can
         win, as far as one can tell; a later `advance` raises KeysForgotten if that was wrong. Raises IndexError as `run` does.
         """
         self.model.admit(state.length + len(tokens), beyond=self.beyond)

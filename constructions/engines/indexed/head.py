@@ -81,7 +81,7 @@ class Attended(NamedTuple):
 
 
 class Head:
-    """One head over all keys so far: those that its memory kept, and those of a chunk, behind them.
+    """One head over all keys so far: those that its memory kept, and those of a chunk, after them.
 
     keys: its registers at all of these. length: of the chunk. site: the name of the head, for what saturates.
     """

@@ -109,7 +109,7 @@ class Preferred:
             self._ends = np.repeat(begins + sizes, sizes)
 
     def runs(self, queries: Column, seen: Seen) -> list[tuple[Array, Array]]:
-        """Runs of equal keys next to each query's wish, within its group and prefix: below, above, and the ones behind these.
+        """Runs of equal keys next to each query's wish, within its group and prefix: below, above, and the ones after these.
 
         Ranges into the order, empty where there is none. The first two touch.
         """

@@ -114,7 +114,7 @@ class Keys:
         certified, wins, best = _decide(candidates, unit * (lead + 2 * _defect_reach(preference)), outside)
         total = combine([(Fraction(1), best), (Fraction(1), centre)], Fraction(0), len(visible))
         certified &= seen.representable & _within_range(total, unit * lead, unit * largest)
-        certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
+        certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies after a run of the second rank was not looked at
         highest = combine([(Fraction(1), total)], 2 * unit * _defect_reach(preference), len(visible))
         some = np.asarray(wins.any(axis=0), bool)
         beneath = _is_beneath(highest, some, seen, outside, centre, -unit * largest)
@@ -215,7 +215,7 @@ def _decide(
 ) -> tuple[Array, Array, Column]:
     """Whether the best candidates lead all others and `outside` by `needed`; which ones they are; and their score, 0 if none.
 
-    Derivation of the defects' part in `needed`: the keys behind the runs of the second rank lie further from the wish, so they beat
+    Derivation of the defects' part in `needed`: the keys after the runs of the second rank lie further from the wish, so they beat
     these runs at most by the difference of two defects, twice `_defect_reach`; a lead over the runs is thus one over them.
     """
     e = min(c.score.e for c in candidates)
@@ -250,7 +250,7 @@ def _is_beneath(
 ) -> Array:
     """Where every score is at most `least`, so that all of them round to it.
 
-    highest: at least each score of the candidates, where there are `some`, and of the keys behind them, which a defect may lift
+    highest: at least each score of the candidates, where there are `some`, and of the keys after them, which a defect may lift
     above the runs of the second rank. outside: see `_outside`; it says nothing of queries that are not representable.
     """
     beneath = at_most(highest, least)

@@ -4,7 +4,7 @@ Source: the function nxt of Lemma C.18, and Lemma C.19.
 Derivation: for m ≥ 4, x − x² lies within 1/(m²(m + 1)) of 1/(m + 1), and every other unit fraction is farther away. Written as
 a·b − ReLU(a − x)·(b − x) with a + b = 1, a = 5/16, it is exact below 5/16 and constant above, where three thresholds raise it to
 1/4 at x = 1/3, to 85/256 (nearest to 1/3) at 1/2, and to 1/2 at 1. All constants are dyadic and the same for every p; 0 ↦ 0.
-Error: half a quantum, from the one product that has digits behind the point.
+Error: half a quantum, from the one product that has digits after the point.
 
 ERRATUM C.18 (nxt), open
 paper says: x − x² + x³ on x ≤ 11/40, by "the feedforward block"; its main text speaks of one "of constant depth".
@@ -64,7 +64,7 @@ PART = Part(
         {"x": UnitFraction(1, setting.n)}, {"out": Real(Fraction(0), Fraction(1, 2))}, {}
     ),
     oracle=_oracle,
-    # 1/(n + 1) and 1/(n + 2) must stay apart, and the constants need 8 digits behind the point.
+    # 1/(n + 1) and 1/(n + 2) must stay apart, and the constants need 8 digits after the point.
     least_precision=lambda n, length: 2 * max(8, 2 * (n + 2).bit_length() + 2) + 1,
     tolerance=lambda setting: 1,
 )

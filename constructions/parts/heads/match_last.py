@@ -1,12 +1,12 @@
 """Read from the last, or the first, position with equal keys, at the fewest bits: integers in small units, a wish far away.
 
 Source: Lemmas C.7, C.15 to C.17, for what they compute; the wiring is ours.
-Notation: λ is a lead behind which all other keys vanish; K bounds the places, n the other integers; q are the fraction bits.
+Notation: λ is a lead after which all other keys vanish; K bounds the places, n the other integers; q are the fraction bits.
 
 Units. Registers hold integers times u = 2^−b, their squares times u². So numbers from u² ≥ 2^−q up to (K·u)² < 2^(q−1) are
 exact, and a square may be as large as 2^(2q−1), where plain integers end at 2^q. No register below is ever rounded.
 
-A wish far away. The score is −S·Σ(x' − x)² − W·(k' − w)², with w = K + F behind every place if the last equal key is wanted, and
+A wish far away. The score is −S·Σ(x' − x)² − W·(k' − w)², with w = K + F after every place if the last equal key is wanted, and
 w = 1 − F before every place if the first is. Places lie F … F + K − 1 from the wish, so with F ≥ 8K the square is nearly a
 straight line: the preference reaches over R = W·((F + K − 1)² − F²) ≤ 2.125·W·F·K only, not W·K². The nearer of two equal keys
 leads by W·((F + 1)² − F²) or more; hence W = λ/(2·F) and R ≤ 1.07·λ·K.

@@ -1,7 +1,7 @@
 """Heads by equality and by position with small scores: the largest number in a score decides how many bits a program takes.
 
 Source: Lemmas C.13 to C.16, for what they compute; the wiring is ours.
-Notation: G is a lead behind which all other keys vanish, L a power of two above every position, x' and x a key and a query.
+Notation: G is a lead after which all other keys vanish, L a power of two above every position, x' and x a key and a query.
 
 First or last. Where one end of the text is preferred, no square of a position is needed: ±G·k' leads by G as well, and reaches over
 G·L, not G·L². For the last position the score is −S·Σ(x' − x)² + G·k'. Position 1 has G, which is below 2G, the least of an equal
@@ -10,7 +10,7 @@ Unequal keys cost S = G·L, so they lie below position 1 by G or more. A constan
 either side of 0. So G·L ≤ 2^q is enough; what saturates lies below all that.
 
 Nearest. The score is −G·(k' − w)², as in Lemma C.13. Where w is no position of the text, all scores are far below 0. So what they
-have in common can be taken off: max(0, w − k)² behind the query's position k, max(0, 1 − w)² before the first one. Then the
+have in common can be taken off: max(0, w − k)² after the query's position k, max(0, 1 − w)² before the first one. Then the
 nearest position has 0 whatever w is.
 
 One position. Where one key at most can match, and nothing is compared but that, it has 2G, position 1 has G, and all others 0.

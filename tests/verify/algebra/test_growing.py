@@ -233,7 +233,7 @@ def test_a_builder_that_tells_a_number_from_what_stands_for_it(
 
 
 def test_what_holds_of_all_n_is_shown_once_for_all_cases() -> None:
-    """Behind a split it is asked in both parts; what holds in one of them alone stands there."""
+    """After a split it is asked in both parts; what holds in one of them alone stands there."""
 
     def program(walk: Walk) -> None:
         n = n_of(walk)

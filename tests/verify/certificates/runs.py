@@ -54,7 +54,7 @@ def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers:
 def lost(
     wired: Wired, report: Report, texts: Iterable[Sequence[tuple[int, Label]]], answers: frozenset[Label]
 ) -> list[str]:
-    """Positions of texts, tokens and their states, that no abstract state behind a block has with what is read there.
+    """Positions of texts, tokens and their states, that no abstract state after a block has with what is read there.
 
     In both readings; in the format that `points` rounds to.
     """

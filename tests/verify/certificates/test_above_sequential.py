@@ -153,7 +153,7 @@ def report_of(subject: Subject) -> Report:
 
 
 def told(report: Report, n: int) -> tuple[dict[object, Fraction], dict[object, Fraction]]:
-    """At n, the least and the largest number in each register behind each block, and the largest error of each."""
+    """At n, the least and the largest number in each register after each block, and the largest error of each."""
     ends, errors = dict[object, Fraction](), dict[object, Fraction]()
 
     def widen(found: dict[object, Fraction], place: object, value: Any) -> None:

@@ -358,7 +358,7 @@ def test_the_least_precision_of_many_n_is_that_of_each(n: int, layout: str, disc
 
 
 def test_an_interval_of_which_a_part_has_one_size() -> None:
-    """n = 26 alone is left of 26 and 27 behind a gate: forms do not speak of n there, and later gates still do."""
+    """n = 26 alone is left of 26 and 27 after a gate: forms do not speak of n there, and later gates still do."""
     part = part_of(find_subject("istree", 26, lean=True), 1 << 64)
     assert part.high == 27
     assert judge(part.model, part.inputs).verdict == CERTIFIED

@@ -192,7 +192,7 @@ def drawn(part: Part, n: int, rng: random.Random) -> Trial:
 
 @pytest.mark.parametrize("lemma", PARTS)
 def test_the_bounds_hold_in_runs_of_random_columns(lemma: str) -> None:
-    """Some abstract state has room for all registers of a position, behind each block: what is given, and what is read."""
+    """Some abstract state has room for all registers of a position, after each block: what is given, and what is read."""
     n, part, rng = 6, PARTS[lemma], random.Random(7)
     subject = Subject(HeadAlone(lemma), n)
     model, automaton = build(subject)

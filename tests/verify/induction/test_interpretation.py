@@ -92,7 +92,7 @@ def test_what_is_false_beyond_is_not_shown(axiom: str, unseen: tuple[str, str] |
 
 
 def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """number(1000) is 0 behind the text; the lemmas would follow from an axiom that says otherwise."""
+    """number(1000) is 0 after the text; the lemmas would follow from an axiom that says otherwise."""
     made = find_subject("istree", 1, lean=True).dossier.theory()
     assert made is not None
     made.add("(axiom far (forall ((j Int)) (=> (> j 99) (= (number j) 7))))")

@@ -63,7 +63,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("model", "machine", "tape", "steps"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(model: str, machine: Machine, tape: str, steps: int) -> None:
-    """Axioms and invariants behind each step of a run, and lemmas where all that they suppose is true; which is so at some step."""
+    """Axioms and invariants after each step of a run, and lemmas where all that they suppose is true; which is so at some step."""
     made, run = theory(machine, model), Run(model, machine, tape, steps)
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("s/step")}
     trial = Trial(made, tried)

@@ -1,4 +1,4 @@
-"""The lemmas behind "for every n": two solvers find that they follow, they are true of runs, and a wrong step is seen."""
+"""The lemmas after "for every n": two solvers find that they follow, they are true of runs, and a wrong step is seen."""
 
 from __future__ import annotations
 

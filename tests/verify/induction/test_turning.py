@@ -44,7 +44,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("machine", "tape", "steps", "cells"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int, cells: int) -> None:
-    """Axioms and invariants behind each configuration, and lemmas where all that they suppose is true."""
+    """Axioms and invariants after each configuration, and lemmas where all that they suppose is true."""
     made, run = theory(machine), Turning(machine, tape, steps, cells)
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("/step")}
     trial = Trial(made, tried)

@@ -144,7 +144,7 @@ NUMBERS = ("1", "2", "11", "12", "21", "111", "112")
 
 
 def lettered(words: Sequence[str], *numbers: str) -> str:
-    """The words, one behind the other, where a numeral's digits are letters: those of these numbers, or else OTHER."""
+    """The words, one after the other, where a numeral's digits are letters: those of these numbers, or else OTHER."""
     chosen = dict(zip(numbers, NUMERALS, strict=False))
     return re.sub(r"\d+", lambda numeral: chosen.get(numeral[0], OTHER) * len(numeral[0]), " ".join(words))
 
@@ -160,7 +160,7 @@ TURNS = st.lists(st.sampled_from(["<s>", "~", "-", "^", "FAILED", *WRITTEN.piece
 def test_a_letter_stands_for_a_numeral(
     search: Search, words: list[str], edges: list[tuple[str, str]], pair: list[str]
 ) -> None:
-    """Words in any order, behind some edges."""
+    """Words in any order, after some edges."""
     text = ["<s>", *(word for a, b in edges for word in (a, "~", b)), *words]
 
     def spelled(v: str, u: str) -> str:

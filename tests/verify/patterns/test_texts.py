@@ -143,7 +143,7 @@ def test_which_numbers_are_asked_for() -> None:
 
 
 def test_patterns_that_find_the_same() -> None:
-    """As constructions/istree/searches.py says; and behind a query of retrieval nothing stands."""
+    """As constructions/istree/searches.py says; and after a query of retrieval nothing stands."""
     assert not rewritten(NEXT, "[^-]*?", ".*?").difference()
     assert not rewritten("a number", "[^?]*?", ".*?").difference()
     assert not rewritten("a position", r"(?:\S+", r"(?:\d+").difference()

@@ -90,13 +90,13 @@ def texts() -> Iterator[list[int]]:
 
 
 def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
-    """A prompt, and what a search says behind it."""
+    """A prompt, and what a search says after it."""
     wired, spelled = wired_of(SMALL), PAPER.vocabulary(SMALL.n)
     return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.HYBRID.expected(graph))
 
 
 def labels_of(tokens: Sequence[Spoken]) -> list[Label]:
-    """Their states: those of the search are behind the vertex before the first position."""
+    """Their states: those of the search are after the vertex before the first position."""
     search = next((i for i, (family, _) in enumerate(tokens) if family == PLACE), len(tokens) + 1) - 1
     edges = itertools.cycle((Label("first endpoint"), Label("~"), SECOND))
     said = [f"@{number}" if family == PLACE else family for family, number in tokens[search:]]

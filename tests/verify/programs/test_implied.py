@@ -160,7 +160,7 @@ PRODUCTS = [
     QUESTION * as_term(read(IsNumber(), 1)),
     NUMBER * OF_NUMBER,
     as_term(IsNumber("asked")) * OF_ASKED,  # may be 0
-    NUMBER * as_term(read(NumberOf(), 1)),  # is 0 behind another word
+    NUMBER * as_term(read(NumberOf(), 1)),  # is 0 after another word
     QUESTION * as_term(read(NumberOf(), 2)),
     X * as_term(read(as_term(2), 1)),
     X * as_term(read(as_term(2), 2)),  # is 0 at position 2
@@ -188,7 +188,7 @@ def matched(key: Term, query: Term) -> frozenset[int]:
 
 
 def test_how_many_match_where_nothing_can() -> None:
-    """A state that stands behind `?` alone has none behind it, and the first one none at all."""
+    """A state that stands after `?` alone has none after it, and the first one none at all."""
     for states, bit in itertools.product(
         ([0], [1], [2], [3], [4], [1, 2]), (X, QUESTION, NUMBER, as_term(IsNumber("asked")))
     ):

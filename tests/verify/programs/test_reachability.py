@@ -136,7 +136,7 @@ def test_a_normal_form_is_equal_at_each_state() -> None:
 
 
 def test_the_first_end_is_where_the_prompt_ends() -> None:
-    """At it, it is k itself; behind it, it is before k, so that the difference is bounded."""
+    """At it, it is k itself; after it, it is before k, so that the difference is bounded."""
     end = as_term(Read(K, Pick(Matching(((END, ONE),)))))
     named = {state.label: i for i, state in enumerate(AUTOMATON.states)}
     assert Normalizer(facts_of(named[Label("[EOS]", IN_PROMPT)])[1]).term(end) == K

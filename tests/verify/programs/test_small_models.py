@@ -32,7 +32,7 @@ BITS = ("n", "<s>", "x", "?", "first")
 
 
 def automata() -> st.SearchStrategy[TokenAutomaton]:
-    """<s>, numbers and x in some order, and ? behind them or not."""
+    """<s>, numbers and x in some order, and ? after them or not."""
 
     def automaton(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> TokenAutomaton:
         start = State(Label("<s>"), 1, 1, (), "<s>")
@@ -67,7 +67,7 @@ def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHea
         for x, y in draw(st.lists(st.tuples(st.sampled_from("vvab"), st.sampled_from("vabk")), min_size=1, max_size=2)):
             scores += [({y: 128.0}, {x: 1.0}), ({"one": -64.0}, {SQUARES[x]: 1.0})]
             scores += [({SQUARES[y]: 64.0}, {"first": 1.0})] * usual
-        target = {"one": 2.0 * draw(st.sampled_from([0, 0, 8, 8, -8, 0.25, -0.25, 0.5]))}  # a position, or behind one
+        target = {"one": 2.0 * draw(st.sampled_from([0, 0, 8, 8, -8, 0.25, -0.25, 0.5]))}  # a position, or after one
         target |= draw(st.sampled_from([{}, {}, {}, {"v": 2.0}, {"a": 2.0}, {"k": 2.0}]))
         default = draw(st.sampled_from([-49, -40, -37, -36, -35, -15, -3, 0, 1, -64, 32, 33, 40]))
         scores += [(target, {"k": 1.0}), ({"one": -1.0}, {"k²": 1.0}), ({"one": float(default)}, {"first": 1.0})]
@@ -88,7 +88,7 @@ def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHea
 
 @st.composite
 def blocks(draw: st.DrawFn, readable: tuple[str, ...], free: tuple[str, ...]) -> tuple[Block, tuple[str, ...]]:
-    """A block that writes some registers, and those that may be read behind it."""
+    """A block that writes some registers, and those that may be read after it."""
     written, names = list(free[:2]), tuple(dict.fromkeys((*readable, "one")))
     found = [draw(heads(names, into)) for into in written[: draw(st.integers(1, 2))]]
     units: list[Unit] = []

@@ -334,7 +334,7 @@ def test_a_score_that_no_rule_tells_is_kept() -> None:
     ("default", "is_told"), [(-49, False), (-50, True), (-400, True), (-401, False), (-500, False)]
 )
 def test_position_1_wins_only_between_matches_and_mismatches(default: int, is_told: bool) -> None:
-    """At most 7 positions behind the first, so that a match has −49 at least, and a mismatch −401 at most.
+    """At most 7 positions after the first, so that a match has −49 at least, and a mismatch −401 at most.
 
     k itself matches only in the second part: then no default is too low.
     """

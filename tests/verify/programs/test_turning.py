@@ -184,7 +184,7 @@ def test_the_invariant_is_to_be_about_what_is_defined() -> None:
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
-    """But in a case that is met nowhere: behind `:` no cell has halted."""
+    """But in a case that is met nowhere: after `:` no cell has halted."""
     subject = subject_of("1RA1LZ", 2)
     (model, _), found, same = build(subject), program(subject), 0
     for label in (Label(":"), Label(LAST_TURN)):
@@ -338,7 +338,7 @@ def test_digits(count: int) -> None:
 
 
 def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() -> None:
-    """Entering are digits up to 10; with 8 for 16 those behind the first may add up to more than 1."""
+    """Entering are digits up to 10; with 8 for 16 those after the first may add up to more than 1."""
     subject = subject_of("bb2", 3, 3)
     found, (model, _) = program(subject), build(subject)
     (state,) = (i for i, p in enumerate(AUTOMATON.states) if p.label == Label(":"))

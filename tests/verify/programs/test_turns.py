@@ -152,7 +152,7 @@ def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
 
 
 def wrong_words(ideal: IdealModel, vocabulary: tuple[str, ...], graph: Graph) -> list[str]:
-    """What it says in Algorithm 2's text and should not; what stands behind a search is its result, and nobody's word."""
+    """What it says in Algorithm 2's text and should not; what stands after a search is its result, and nobody's word."""
     prompt, words = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)], rag.RAG.expected(graph)
     text = [*prompt, *words]
     _, following = ideal.run([vocabulary.index(word) for word in text[:-1]])

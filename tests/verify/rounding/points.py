@@ -14,7 +14,7 @@ from verify.algebra.domains import Integer, Reciprocal, Rounded
 from verify.algebra.polynomial import Polynomial
 from verify.rounding.abstract_state import AbstractState
 
-STEPS = 256  # of 1: the format has 8 bits behind the point
+STEPS = 256  # of 1: the format has 8 bits after the point
 LARGEST = Fraction(STEPS * STEPS - 1, STEPS)
 
 Number = int | Fraction

@@ -187,7 +187,7 @@ def test_the_best_key_may_not_stand_at_its_only_position(spoken: TokenAutomaton)
 
 
 def test_one_of_two_kinds_stands_at_a_position() -> None:
-    """Behind it, the worse one of both is known to be there: so what scores less than either is never read."""
+    """After it, the worse one of both is known to be there: so what scores less than either is never read."""
     spoken = TokenAutomaton(
         (
             State(Label("<s>"), 1, 1, (), "<s>"),

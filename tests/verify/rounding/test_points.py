@@ -436,7 +436,7 @@ def test_a_hull_keeps_what_a_form_of_one_state_says_of_the_other(slopes: tuple[i
 @many
 @given(alike(), st.data())
 def test_states_that_follow(some: list[AbstractState], data: st.DataObject) -> None:
-    """Where a position of one state is next to one of another, at one n, that is known behind a sublayer too."""
+    """Where a position of one state is next to one of another, at one n, that is known after a sublayer too."""
     before = [data.draw(st.frozensets(st.integers(0, len(some) - 1))) for _ in some]
     some = [replace(state, before=now) for state, now in zip(some, before, strict=True)]
     behind = linked(join(some, frozenset(REGISTERS)))

@@ -143,7 +143,7 @@ class Case:
         nothing = FeedForward(
             *(np.zeros(shape) for shape in ((0, WIDTH), (0,), (0, WIDTH), (0,), (WIDTH, 0), (WIDTH,)))
         )
-        # Behind it another one, so that what the first block writes is read.
+        # After it another one, so that what the first block writes is read.
         after = Recurrence(np.zeros((WIDTH, WIDTH)), np.eye(WIDTH))
         blocks = (Block((), nothing, Recurrence(a, b)), Block((), nothing, after))
         return Transformer(words, np.zeros(WIDTH), blocks, words)
@@ -318,7 +318,7 @@ def test_a_sum_before_anything_is_added() -> None:
 
 @st.composite
 def ways(draw: st.DrawFn) -> tuple[list[AbstractState], list[Share]]:
-    """States, each at every so many positions, behind some of the others; and what their positions add."""
+    """States, each at every so many positions, after some of the others; and what their positions add."""
     some, shares = [], []
     count = draw(st.integers(2, 4))
     for i in range(count):

@@ -104,7 +104,7 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
 
 
 def test_numbers_that_no_text_has_are_words_too() -> None:
-    """From 4 on v² is above 15.9375, so that v²/4 of the numbers behind it are equal."""
+    """From 4 on v² is above 15.9375, so that v²/4 of the numbers after it are equal."""
     of = Registers(("square",))
     words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
     wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
@@ -184,7 +184,7 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
 def test_a_number_that_is_half_a_step_below_a_count() -> None:
     """2v/m + 1/m − 3/2 at v = m − 1: v + 1/2 is between m − 1 and m. Such v were once in no part of the split at v + 1/2 = m.
 
-    Of m = 3 and v = 2 the gate is 1/6, where what stands behind it grows to 266; of all others it is 0, or 1/3 at least.
+    Of m = 3 and v = 2 the gate is 1/6, where what stands after it grows to 266; of all others it is 0, or 1/3 at least.
     """
     of = Registers(("v", "s", "x", "one", "share", "product", "gate", "bump", "grown"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"s": 1}, "x": {"x": 1}}
@@ -224,7 +224,7 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
 
 
 def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> None:
-    """At position 1 of 1 … 3 it looks for position 0 and reads the query itself. Such positions were once in no state behind it.
+    """At position 1 of 1 … 3 it looks for position 0 and reads the query itself. Such positions were once in no state after it.
 
     What is rounded grows there alone: half a step of the number 1 is 0, ideally it grows to 16.
     """

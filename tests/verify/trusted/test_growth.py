@@ -324,7 +324,7 @@ def test_what_is_rejected() -> None:
 
 
 def test_each_v_is_in_a_part() -> None:
-    """The least is 4 and 3, behind it are 5 and 4."""
+    """The least is 4 and 3, after it are 5 and 4."""
     case = {"shown": [], "split": "v", "parts": [{"shown": []}, {"shown": [0]}]}
     for least, is_accepted in ((16, True), (32, False)):
         theorem = {"bits_of_bits": 7, "inequalities": [[f"1*V + -{least}", ">="]], "cases": [case, case]}

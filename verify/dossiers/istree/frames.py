@@ -1,16 +1,16 @@
-"""One step of IsTree's search in frames as a program: what should be said behind a text of the hybrid. Written by a person, as the
+"""One step of IsTree's search in frames as a program: what should be said after a text of the hybrid. Written by a person, as the
 tasks are.
 
-A frame tells where the search is, at a vertex v with a base and a target, two positions. It is about to go on behind the base, and
+A frame tells where the search is, at a vertex v with a base and a target, two positions. It is about to go on after the base, and
 looks for the record of v that is nearest to the target (of two as near, the later one).
 
-  v @1 @2                  at the start, and  - u v @1 @2  behind a step from u down to v
-  ^ u v @r @r+1            behind a step from u up to its father v; r is the record of v that leads to u
-  / v @r @r+1              behind the record r of v, which leads to its father
-  > v @base @target        behind none: as before, with a target that is twice as far from the base
+  v @1 @2                  at the start, and  - u v @1 @2  after a step from u down to v
+  ^ u v @r @r+1            after a step from u up to its father v; r is the record of v that leads to u
+  / v @r @r+1              after the record r of v, which leads to its father
+  > v @base @target        after none: as before, with a target that is twice as far from the base
 
-Where nothing is found behind the base, the search looks further, up to the last record, and then goes up. What is due is left open
-behind frames that no search writes, and at a vertex of which they say what is not so: that it has a record, or a father.
+Where nothing is found after the base, the search looks further, up to the last record, and then goes up. What is due is left open
+after frames that no search writes, and at a vertex of which they say what is not so: that it has a record, or a father.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HERE, THERE = as_term(NumberOf(VERTEX)), as_term(NumberOf(PLACE))
 AT_END, BEHIND = word(JOINT, 1), word(JOINT, 2)
 OWN = let("own", AT_END * HERE + BEHIND * back(HERE, 3))
 OTHER = let("other", AT_END * back(HERE, 2) + BEHIND * back(HERE, 1))
-"""A record of the edge a ~ b stands at b, and one at the token behind: its own vertex is b, then a."""
+"""A record of the edge a ~ b stands at b, and one at the token after: its own vertex is b, then a."""
 
 
 def definition(n: int, label: Label) -> Answer | None:
@@ -81,44 +81,44 @@ class Frames:
             answer_at |= {replace(frame, number=i): answer for i, answer in enumerate(answers, start=1)}
         return answer_at
 
-    # Behind the mark, v, a base, a target
+    # After the mark, v, a base, a target
 
     @property
     def next_vertex(self) -> Answer:
-        """Behind `- v`: where the record leads that is found from the frame before."""
+        """After `- v`: where the record leads that is found from the frame before."""
         other = self.nearest(OTHER, HERE, back(THERE, 2))
         return If(equal(other, ZERO), Anything(), SayNumber(other, VERTEX))
 
     @property
     def unless_visited(self) -> Answer:
-        """Behind `- u v`: a base before all records, unless the search was at v before."""
+        """After `- u v`: a base before all records, unless the search was at v before."""
         first = at(K, (self.came_to, HERE))
         return If(as_term(Above(K - first)), Say(NO), SayNumber(ONE, PLACE))
 
     @property
     def up(self) -> Answer:
-        """Behind `^ v`."""
+        """After `^ v`."""
         father = self.father(HERE)
         return If(equal(father, ZERO), Anything(), SayNumber(father, VERTEX))
 
     @property
     def edge_gone_up(self) -> Answer:
-        """Behind `^ u v`: where the record of v stands that leads to u."""
+        """After `^ u v`: where the record of v stands that leads to u."""
         return SayNumber(at(K, (OWN, HERE), (OTHER, back(HERE, 1))), PLACE)
 
     @property
     def edge_passed(self) -> Answer:
-        """Behind `/ v`: where the record stands that is found from the frame before."""
+        """After `/ v`: where the record stands that is found from the frame before."""
         return SayNumber(self.nearest(K, HERE, back(THERE, 2)), PLACE)
 
     @property
     def new_base(self) -> tuple[Answer, Answer]:
-        """Behind a base, and behind the target."""
+        """After a base, and after the target."""
         return self.place(THERE + 1), self.decision
 
     @property
     def twice_as_far(self) -> Answer:
-        """Behind `> v @base`: as far behind the last target as that is behind the base."""
+        """After `> v @base`: as far behind the last target as that is after the base."""
         return self.place(back(THERE, 3) * 2 - THERE)
 
     def place(self, position: Term) -> Answer:
@@ -128,7 +128,7 @@ class Frames:
 
     @property
     def decision(self) -> Answer:
-        """Behind `v @base @target`."""
+        """After `v @base @target`."""
         vertex, base = back(HERE, 2), back(THERE, 1)
         nearest, nearest_other = self.nearest(K, vertex, THERE), self.nearest(OTHER, vertex, THERE)
         father = self.father(vertex)

@@ -1,6 +1,6 @@
 """What the searches of Algorithm 2 find, as terms over the text, in place of Python's `re`.
 
-The edges are of a simple graph, and behind them stand turns. So `~` is in edges alone, and `-` in records.
+The edges are of a simple graph, and after them stand turns. So `~` is in edges alone, and `-` in records.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Found(ByNeighbours):
 
     @property
     def next(self) -> Term:
-        """That of the one behind its edge to the vertex u, which the search names six tokens before its end for the last time."""
+        """That of the one after its edge to the vertex u, which the search names six tokens before its end for the last time."""
         return self.edge_behind(self.come_from)
 
     @property

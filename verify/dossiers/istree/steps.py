@@ -1,6 +1,6 @@
-"""One step of Algorithm 1 as a program: what should be said behind a text of IsTree. Written by a person, as the tasks are.
+"""One step of Algorithm 1 as a program: what should be said after a text of IsTree. Written by a person, as the tasks are.
 
-At `current`, come from `previous`, the search goes on behind the edge to `previous`, or with the first edge if it came down from
+At `current`, come from `previous`, the search goes on after the edge to `previous`, or with the first edge if it came down from
 the father; an edge that leads to the father is left out. It follows that edge, unless it leads to a vertex seen before, which
 closes a cycle. If there is none it goes back to the father; at the root, vertex 1, it ends.
 """
@@ -36,7 +36,7 @@ NUMBER = as_term(NumberOf())
 def definition(n: int, layout: TokenLayout, label: Label, *, by_counts: bool = False) -> Answer | None:
     """What should be said in this state of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
 
-    by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
+    by_counts: the edge after another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
     search = (ByCounts if by_counts else ByNeighbours)(n, layout)
     if label.part == THOUGHT.part:
@@ -52,7 +52,7 @@ def definition(n: int, layout: TokenLayout, label: Label, *, by_counts: bool = F
 
 @dataclass(frozen=True)
 class _Search:
-    """A record of the edge a ~ b stands at b, and one at the token behind: `own` is b, then a, and `other` the other end."""
+    """A record of the edge a ~ b stands at b, and one at the token after: `own` is b, then a, and `other` the other end."""
 
     n: int
     layout: TokenLayout
@@ -64,7 +64,7 @@ class _Search:
 
     @property
     def behind(self) -> Term:
-        """Whether it stands behind one."""
+        """Whether it stands after one."""
         return word(self.layout.joint, 2)
 
     @property
@@ -87,14 +87,14 @@ class _Search:
 
     @property
     def thought(self) -> Term:
-        """Whether it is behind the prompt."""
+        """Whether it is after the prompt."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 2)))
         return at(self.closes, (self.closes, ONE))
 
     @property
     def later(self) -> Term:
-        """Whether it is behind the prompt, and not the first thought."""
+        """Whether it is after the prompt, and not the first thought."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 1)))
         return self.thought - back(self.closes, 1)
@@ -113,7 +113,7 @@ class _Search:
 
     @property
     def verdict(self) -> Answer:
-        """What is said behind the search's end."""
+        """What is said after the search's end."""
         return If(self.complete, Say(self.layout.yes), Say(self.layout.no))
 
     @property
@@ -168,7 +168,7 @@ class ByNeighbours(_Search):
 
     @property
     def come_from(self) -> Term:
-        """The vertex behind whose edge the search goes on; 0 if it came down from the father."""
+        """The vertex after whose edge the search goes on; 0 if it came down from the father."""
         return self.previous - equal(self.previous, self.father) * self.previous
 
     @property
@@ -215,7 +215,7 @@ class ByCounts(_Search):
 
     @property
     def walked(self) -> Term:
-        """The order behind which the search goes on; below all of them if it came down from the father."""
+        """The order after which the search goes on; below all of them if it came down from the father."""
         came_down = equal(self.previous, self.father)
         return let("walked", came_down + (ONE - came_down) * self.edge_walked)
 

@@ -1,4 +1,4 @@
-"""The texts of IsTree's recurrent models: the edges of a graph, and behind them a search in frames or turns of a few words.
+"""The texts of IsTree's recurrent models: the edges of a graph, and after them a search in frames or turns of a few words.
 
 Numbers are any that their family has: that a frame says what the graph has is not assumed, only its form.
 """
@@ -58,9 +58,9 @@ def edge_counts(most: Bound) -> Consecutive:
 
 
 def istree(low: int, high: int, layout: Layout = "paper") -> TokenAutomaton:
-    """A prompt of up to n(n − 1)/2 edges `a ~ b`, and behind it up to 2n − 1 vertices of a chain of thought.
+    """A prompt of up to n(n − 1)/2 edges `a ~ b`, and after it up to 2n − 1 vertices of a chain of thought.
 
-    Layout `paper`: behind n − 1 edges. Layout `eos`: behind any number, and [EOS] behind both.
+    Layout `paper`: after n − 1 edges. Layout `eos`: after any number, and [EOS] after both.
     For every n from low to high, low at least 2.
     """
     words = LAYOUTS[layout]
@@ -92,7 +92,7 @@ def istree(low: int, high: int, layout: Layout = "paper") -> TokenAutomaton:
 
 @dataclass
 class _Text:
-    """States behind the edges. numbers: family → bounds; what is none is a word. low, high: of positions behind the edges."""
+    """States after the edges. numbers: family → bounds; what is none is a word. low, high: of positions after the edges."""
 
     states: list[State]
     numbers: dict[str, tuple[Bound, Bound]]
@@ -109,7 +109,7 @@ class _Text:
         return _Text(edges, numbers, start, end)
 
     def write(self, piece: Label, items: Sequence[str], *after: int) -> int:
-        """Words one behind the other; the number of the last state."""
+        """Words one after the other; the number of the last state."""
         for i, item in enumerate(items, start=1):
             state = State(replace(piece, number=i), self.low, self.high, after)
             if item in self.numbers:
@@ -130,7 +130,7 @@ class _Text:
 
 
 def of_hybrid(low: int, high: int) -> TokenAutomaton:
-    """Behind n − 1 edges a first frame, and then any others; n from low to high."""
+    """After n − 1 edges a first frame, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
     text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.HYBRID.limit(high))
     ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
@@ -146,7 +146,7 @@ def of_hybrid(low: int, high: int) -> TokenAutomaton:
 
 
 def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> TokenAutomaton:
-    """Behind any edges any turns; what a search returns is a vertex or FAILED. n from low to high.
+    """After any edges any turns; what a search returns is a vertex or FAILED. n from low to high.
 
     limited: given that no more vertices are recorded than there are.
     """
@@ -180,7 +180,7 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
 
 
 def searched(automaton: TokenAutomaton, n: int, *, longer: bool = False) -> TokenAutomaton:
-    """Of the paper's layout of a graph: prompts of up to n − 1 edges, and behind n − 1 a search of up to 2n − 1 vertices from 1 on.
+    """Of the paper's layout of a graph: prompts of up to n − 1 edges, and after n − 1 a search of up to 2n − 1 vertices from 1 on.
 
     That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at states of
     their own.

@@ -1,11 +1,11 @@
 """One step of Algorithm 2 as a program: what should be said in a text of turns and searches. Written by a person, as the tasks are.
 
 A turn `u - v` comes down from u to v, which is new; a turn `u ^ v` comes back from u. Then the father f of v is searched for, and
-its first neighbour w if v is new, else the next one behind u; while w is f, the next one behind f. A record of w is searched for:
+its first neighbour w if v is new, else the next one after u; while w is f, the next one after f. A record of w is searched for:
 FAILED, and `v - w` begins; else an edge closes a cycle, NO. Where there is no neighbour, `v ^ f` begins. The first turn is `1 - 1`,
 and at `1 ^ 1`, the root's way back to itself, the walk is over: YES if n vertices are recorded.
 
-The texts are pieces, one behind the other: a turn's head, a search, its result. Each is told with what stands before it, as far
+The texts are pieces, one after the other: a turn's head, a search, its result. Each is told with what stands before it, as far
 back as one of its vertices does. A vertex that is said again is the one that stands there last.
 """
 
@@ -75,7 +75,7 @@ FATHER_DOWN, FATHER_UP = (Label(texts.FATHER, mark) for mark in (RECORD, RETURN)
 NEIGHBOURS = FIRST_NEIGHBOUR, NEXT_NEIGHBOUR
 A_FATHER, A_FIRST, A_NEXT = (replace(piece, result=A_VERTEX) for piece in (FATHER_UP, *NEIGHBOURS))
 NOT_KNOWN, NO_FIRST_ONE, NO_NEXT_ONE = (replace(piece, result=FAILED) for piece in (texts.KNOWN, *NEIGHBOURS))
-# What stands before a piece, and the piece, as in texts.py; behind the piece before it.
+# What stands before a piece, and the piece, as in texts.py; after the piece before it.
 PIECES: Mapping[Label, tuple[Items, Items]] = {
     replace(DOWN, behind=NOT_KNOWN): ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
     replace(UP, behind=NO_FIRST_ONE): (NO_FIRST, (V, RETURN, F)),

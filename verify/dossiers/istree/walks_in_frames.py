@@ -1,4 +1,4 @@
-"""The words that the defined search in frames says behind edges, each behind the ones before."""
+"""The words that the defined search in frames says after edges, each after the ones before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tokens_of(words: Sequence[str]) -> list[Spoken]:
 
 
 def labels(said: Sequence[str]) -> Iterator[Label]:
-    """The labels of the states in which the words behind a prompt stand."""
+    """The labels of the states in which the words after a prompt stand."""
     frame = FIRST_FRAME
     for word in said:
         frame = Label(FRAME, word, 1) if word in MARKS else replace(frame, number=frame.number + 1)
@@ -34,7 +34,7 @@ def labels(said: Sequence[str]) -> Iterator[Label]:
 
 
 def run(n: int, edges: Edges) -> list[str]:
-    """The defined words behind edges, each behind the ones before, up to a verdict, or to where no word is due."""
+    """The defined words after edges, each after the ones before, up to a verdict, or to where no word is due."""
     tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
     read, said = Input(tokens, FAMILIES), list[str]()
     for label in chain([SECOND], labels(said)):  # which looks at each word when it has been said

@@ -1,4 +1,4 @@
-"""The searches of the retrieval tasks, each beside the term that says what it finds, behind any sequence and query."""
+"""The searches of the retrieval tasks, each beside the term that says what it finds, after any sequence and query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPELLED: Mapping[str, Spelled] = {PLAIN: Spelled(("#",))}
 
 
 def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: Sequence[str]) -> Comparison:
-    """The search of a retrieval task, behind any sequence and a query of these numbers. answer, texts: for as many of them."""
+    """The search of a retrieval task, after any sequence and a query of these numbers. answer, texts: for as many of them."""
     query_words = [Word(PLAIN, letter) for letter in letters]
     search, spelled, counts = list[Word](), dict(SPELLED), ""
     for item in searcher.script(len(letters), frozenset()):

@@ -36,7 +36,7 @@ MODELS: Mapping[tuple[str, str], Retriever] = {
     (retriever.task.name, retriever.model): retriever for module in MODULES for retriever in module.RETRIEVERS
 }
 TOKENS, LONGEST_QUESTION = 3, 3  # of the sequences of which a program is asked
-SEARCH, RESULT = "search", "result"  # parts of a text behind the prompt
+SEARCH, RESULT = "search", "result"  # parts of a text after the prompt
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def _sequence(n: int, length: int) -> list[State]:
 
 
 def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]) -> TokenAutomaton:
-    """Prompts of a retrieval task, a search behind them as it is spelled, and its result: a word of the prompt, or FAILED.
+    """Prompts of a retrieval task, a search after them as it is spelled, and its result: a word of the prompt, or FAILED.
 
     The numbers in the search are any that it can spell. What matters is the next token from the end of the prompt on.
     """

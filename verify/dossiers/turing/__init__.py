@@ -1,4 +1,4 @@
-"""Turing machines: each word of a run, behind those before.
+"""Turing machines: each word of a run, after those before.
 
 models           the dossiers of the chain of thought, the Linear RNN with searches and the hybrid
 every_machine    all machines of one size at once, of which a rule may say anything

@@ -1,7 +1,7 @@
-"""The texts of the machine whose tape turns around: configurations, one behind the other, each of cells with one head among them.
+"""The texts of the machine whose tape turns around: configurations, one after the other, each of cells with one head among them.
 
 Digits are any of their kind, and a configuration has any number of cells. That one follows from the other is not said here but by
-the invariant: each digit is the one in front of the queue. Behind OUT and HALT nothing is asked.
+the invariant: each digit is the one in front of the queue. After OUT and HALT nothing is asked.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def turing(task: TaskOfAnySize) -> TokenAutomaton:
 
 
 def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
-    """Any cells without a head behind one of the states `begin`; behind which states the next word can stand."""
+    """Any cells without a head after one of the states `begin`; after which states the next word can stand."""
     labels = tuple(Label(kind, case=where) for kind in (BLANK, CELL))
     for label, kind in zip(labels, (BLANK, CELL), strict=True):
         order[label] = (kind, (*begin, *labels))
@@ -66,7 +66,7 @@ def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
 
 
 def spaced(automaton: TokenAutomaton, cells: int) -> TokenAutomaton:
-    """Of a tape that turns around: prompts of so many cells, and what is written behind them."""
+    """Of a tape that turns around: prompts of so many cells, and what is written after them."""
     run, end = next(i for i, state in enumerate(automaton.states) if state.word == RUN), cells + 2
     prompt = [replace(state, high=min(state.high, end - 1)) for state in automaton.states[:run]]  # type: ignore[type-var]
     written = [replace(state, low=end + 1) for state in automaton.states[run + 1 :]]

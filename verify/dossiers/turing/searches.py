@@ -1,4 +1,4 @@
-"""The searches on a tape, each beside the term that says what it finds, behind copies and steps."""
+"""The searches on a tape, each beside the term that says what it finds, after copies and steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPELLED: Mapping[str, Spelled] = {
 
 
 def of_tape(has_word: bool, *, negative: bool = False) -> Comparison:
-    """The search for a cell, behind copies and steps, and any word or none. negative: for one left of cell 0."""
+    """The search for a cell, after copies and steps, and any word or none. negative: for one left of cell 0."""
     cell, search = Word(CELL, ABOUT), tape_search(frozenset())
     words = _search(Word(search.before), cell, Word(search.between), cell, Word(search.behind))
     texts, step = _tape(has_word)

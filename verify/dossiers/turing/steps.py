@@ -1,4 +1,4 @@
-"""One word of a Turing machine's run as a program: what should be said behind a text of its steps. Written by a person.
+"""One word of a Turing machine's run as a program: what should be said after a text of its steps. Written by a person.
 
 A step is five words, `@0 1 @0 B →`: in cell 0 the machine writes 1, goes on in state B, to the right. The head is in the cell where
 the directions so far have led it from cell 0. What it reads is the symbol of the last step there, else that of the word, else the
@@ -135,7 +135,7 @@ class Step:
         return self.to_head
 
     def says(self, written: int) -> Answer | None:
-        """Behind so many of the five words of a step: the next one. Behind all of them another step begins."""
+        """After so many of the five words of a step: the next one. After all of them another step begins."""
         if written == 1:
             return self.rule(written, lambda rule: SayNumber(as_term(rule.write), SYMBOL))
         if written == 2:
@@ -211,11 +211,11 @@ class SearchedStep(Step):
 
     @property
     def to_place(self) -> Answer:
-        """The place to copy: the first, or the one behind the cell that was copied."""
+        """The place to copy: the first, or the one after the cell that was copied."""
         return SayNumber(_back(NumberOf(CELL), 1) + _back(IsNumber(CELL), 1), PLACE)
 
     def copies(self, written: int) -> Answer | None:
-        """Behind so many words of a copy of one cell of the word; the last copy ends with FAILED, and a step begins."""
+        """After so many words of a copy of one cell of the word; the last copy ends with FAILED, and a step begins."""
         cell = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
         symbol = SayNumber(_back(NumberOf(SYMBOL), 1), SYMBOL)
         return (self.to_place, Say(END_SEARCH), None, cell, symbol, self.again, Say(START_SEARCH))[written - 1]

@@ -68,11 +68,11 @@ class _Text:
         ]
         for i in written[0]:
             self.states[i] = replace(self.states[i], after=(*self.states[i].after, *self.ends))
-        if isinstance(rounds, int):  # else nothing comes behind
+        if isinstance(rounds, int):  # else nothing comes after
             self.position += len(items) * (rounds - 1)
 
     def halt(self, rows: int, states: int) -> None:
-        """Behind a last state there may be one without a row; behind its direction nothing stands."""
+        """After a last state there may be one without a row; after its direction nothing stands."""
         state, *arrows = (i for i in range(len(self.states) - 3, len(self.states)))
         self.states[state] = replace(self.states[state], numbers=(0, rows - 1))
         last = replace(self.states[state], label=Label(LAST, STATE), numbers=(rows, states))
@@ -82,7 +82,7 @@ class _Text:
 
 
 def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
-    """Every text of at most so many steps behind a word as long as the task's. sizes: of the steps, which may be a symbol."""
+    """Every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a symbol."""
     text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write(Label("the"), [START])
     if task.tape:

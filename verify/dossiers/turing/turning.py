@@ -1,9 +1,9 @@
-"""One word of a tape that turns around as a program: what should be said behind configurations. Written by a person.
+"""One word of a tape that turns around as a program: what should be said after configurations. Written by a person.
 
 A configuration is a word for each of m cells: `_` where the head has never been and no word of the tape is, a symbol, or the
-head's cell, the letter of its state and the symbol in it. `|` ends each, but `:` the first, behind `<s>`. So a cell stands m + 1
-tokens behind what it was one step before. It depends on that and on the two beside it: a head leaves its symbol behind, and if it
-leaves to here, this becomes its cell; else a cell stays as it is. Where the head would leave the space OUT is said, and HALT behind
+head's cell, the letter of its state and the symbol in it. `|` ends each, but `:` the first, after `<s>`. So a cell stands m + 1
+tokens after what it was one step before. It depends on that and on the two beside it: a head leaves its symbol after, and if it
+leaves to here, this becomes its cell; else a cell stays as it is. Where the head would leave the space OUT is said, and HALT after
 the `|` of a configuration whose state has no row.
 """
 
@@ -57,7 +57,7 @@ def definition(task: TaskOfAnySize, label: Label) -> Answer | None:
 
 
 def leaving(code: Code) -> Term:
-    """What leaves the queue by its invariant: behind the prompt a token's digit. Nothing stands behind OUT."""
+    """What leaves the queue by its invariant: after the prompt a token's digit. Nothing stands after OUT."""
     numbers = (as_term(NumberOf(kind)) for kind in (CELL, HEAD, HALTED))
     digit = sum(numbers, as_term(IsNumber(TURN)) * code.turn)
     return as_term(HAS_BEGUN) * digit

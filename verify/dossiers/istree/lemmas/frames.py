@@ -1,14 +1,14 @@
 """IsTree's search in frames, as the hybrid says it word by word, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt of n − 1 edges, loops and repetitions among them, and behind it frames whose words are those that are due by
-`verify.dossiers.istree.frames`, each behind the ones before. P is the prompt's last position, k that of a frame's last word. There:
-  what is found behind the base is the next record of the frame's vertex (found-behind), and none is left once the target is far
-  enough (none-behind); so a word is due at k (decision), and at each place of the frame behind it (frame-down, frame-up, …);
+The text is a prompt of n − 1 edges, loops and repetitions among them, and after it frames whose words are those that are due by
+`verify.dossiers.istree.frames`, each after the ones before. P is the prompt's last position, k that of a frame's last word. There:
+  what is found after the base is the next record of the frame's vertex (found-after), and none is left once the target is far
+  enough (none-after); so a word is due at k (decision), and at each place of the frame after it (frame-down, frame-up, …);
   these frames are a depth-first walk (walk.smt2): they go down along the next record of the vertex, pass over it if it leads to
   the father, or go up, and the base is the last record that the walk took at the vertex, or 1 (the invariants);
   they are no more words than the model is wired for (length.smt2), so there is a last one, and what it answers is right
   (answers.smt2).
-Behind a prompt of any other length the answer is NO at once (other-prompts), and a tree has n − 1 edges.
+After a prompt of any other length the answer is NO at once (other-prompts), and a tree has n − 1 edges.
 
 What is introduced exists, as in search.py; `gone-to` and `passed-to` count edges that the walk took from either end. What a person
 argues and no solver checks is the induction over frames itself, and, as in search.py, what ranks and closed sets say of cycles and
@@ -32,7 +32,7 @@ from verify.induction.translation import Translation, apply, head
 from verify.programs.shorthand import back, word
 
 N = symbol(2, 2**64)
-# What the texts call a frame's mark, and that the frame stands behind k.
+# What the texts call a frame's mark, and that the frame stands after k.
 NAMES = {
     DOWN: ("down", "goes-down"),
     UP: ("up", "goes-up"),
@@ -85,7 +85,7 @@ def translation(frames: Frames) -> Translation:
 
 
 def _words(frames: Frames, frame: Label) -> list[Answer]:
-    """What is due in a frame, behind its mark, up to its last word; behind that is the decision."""
+    """What is due in a frame, after its mark, up to its last word; after that is the decision."""
     *answers, last = (answer for label, answer in frames.due.items() if label.piece == frame)
     if last != frames.decision:
         raise ValueError(f"the last word of {frame} is not the decision")
@@ -95,7 +95,7 @@ def _words(frames: Frames, frame: Label) -> list[Answer]:
 def _frame(
     words: Translation, name: str, whole: str, before: Sequence[str], answers: Sequence[Answer], start: str
 ) -> dict[str, str]:
-    """Bits of the words due behind each other, the first one behind `start`, if what is `before` them holds.
+    """Bits of the words due after each other, the first one after `start`, if what is `before` them holds.
 
     whole: they all stand there, and none is a verdict; what is left open may be any token.
     NAME-open: up to one that is left open; NAME-ends: up to a NO.

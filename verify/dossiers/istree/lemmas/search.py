@@ -1,14 +1,14 @@
 """Algorithm 1's search, as the steps that IsTree says one by one, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt, the edges of a simple graph, and behind it what the defined step of `dossiers.istree.steps` says, word by
+The text is a prompt, the edges of a simple graph, and after it what the defined step of `dossiers.istree.steps` says, word by
 word. In the paper's layout (paper.smt2) there are n − 1 edges, and the last vertex says the answer. In the layout eos (eos.smt2)
-the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that.
+the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said after that.
 
-E is the last endpoint's position, P that of the prompt's last token, k one behind it, c the vertex there, `back` the one before, −1
-at the first. An edge a ~ b has a record at b and one at the token behind: `own` is b, then a, and `other` the other end.
+E is the last endpoint's position, P that of the prompt's last token, k one after it, c the vertex there, `back` the one before, −1
+at the first. An edge a ~ b has a record at b and one at the token after: `own` is b, then a, and `other` the other end.
 
 The functions that are introduced exist, and so do the values that are tracked from step to step:
-  next      the first record of a vertex behind a position, or 0                (one of some integers is the least)
+  next      the first record of a vertex after a position, or 0                (one of some integers is the least)
   rec       the first record of a vertex that leads to another, or 0             (the same)
   visit     where a vertex is first said, or 0; `up` is the vertex before it     (the same)
   depth     of a vertex below the root, by recursion over `up` where that is visited before
@@ -104,7 +104,7 @@ def _counts(words: Translation, search: ByCounts) -> None:
 
 
 def edges_behind(words: Translation, search: ByNeighbours, beyond: Term, beyond2: Term) -> tuple[Term, Term]:
-    """The edges of `current` behind those to two vertices, with the names of their heads: edges.smt2 says what these find."""
+    """The edges of `current` after those to two vertices, with the names of their heads: edges.smt2 says what these find."""
     edges = search.edge_behind(beyond), search.edge_behind(beyond2)
     ((before, _),) = head(edges[0]).matching.pairs[1:]
     words.picked(head(before), "record-before-at")
@@ -123,7 +123,7 @@ def _terms(search: Search) -> dict[str, Term]:
 
 
 def _said(words: Translation, search: Search) -> list[str]:
-    """Macros: what is said at the prompt's end, what at the vertex k, and the answer, which is said there or behind the [EOS]."""
+    """Macros: what is said at the prompt's end, what at the vertex k, and the answer, which is said there or after the [EOS]."""
     layout = search.layout
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
     first = definition(search.n, layout, Label(end, IN_PROMPT) if end else SECOND)

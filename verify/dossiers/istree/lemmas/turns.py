@@ -1,8 +1,8 @@
 """Algorithm 2, as the Linear RNN writes it turn by turn, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt, the edges of a simple graph, and behind it words that are due by `istree.turns`, each behind those
-before, and behind each search what it finds by `istree.results`. k is where a turn's head ends, `u - v` or `u ^ v`. The
-words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which state
+The text is a prompt, the edges of a simple graph, and after it words that are due by `istree.turns`, each after those
+before, and after each search what it finds by `istree.results`. k is where a turn's head ends, `u - v` or `u ^ v`. The
+words after it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which state
 which word is due, and which states stand behind that one. So a turn goes one of finitely many ways (`ways`), and lemmas say of it:
   a word is due at each state, and each search is one of those of which it is defined what they find (never-open, root-due);
   it is a step of the walk that search.smt2 has in common with Algorithm 1: down along the next edge but the father's, with a
@@ -121,7 +121,7 @@ class Text:
         return frozenset(i for i, state in enumerate(self.states) if state.label in PROMPT_ENDS)
 
     def ways(self, here: States, base: str, way: Way) -> Iterator[Way]:
-        """All that go on from one of these states, where this one has come to. base: the position that it begins behind."""
+        """All that go on from one of these states, where this one has come to. base: the position that it begins after."""
         at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
         token = self.states[min(here)].word or VERTEX
         way = replace(way, script=((token, at),) if token == START_SEARCH else (*way.script, (token, at)))

@@ -24,7 +24,7 @@ RECURSIVE = {"pow": (1, "(* 2 before)")}
 
 
 def places() -> Iterator[Place]:
-    """The end of each frame of the runs behind these edges."""
+    """The end of each frame of the runs after these edges."""
     for edges in PROMPTS:
         searched = Run(edges)
         for state in searched.states():

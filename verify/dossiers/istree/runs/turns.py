@@ -46,7 +46,7 @@ class Run:
             self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
         marks = [m for m, said in enumerate(self.words, start=1) if said in (RECORD, RETURN)]
         if self.words[marks[-1] - 2] == self.words[marks[-1]] and len(marks) > 1:
-            marks.pop()  # the root's way back to itself, behind which stands no turn
+            marks.pop()  # the root's way back to itself, after which stands no turn
         self.heads = [m + 1 for m in marks]
         ends = [k for k, said in enumerate(self.words, start=1) if said == END_SEARCH]
         self.window = sorted({*range(-1, self.end + 4), *marks, *self.heads, *ends, len(self.words)})

@@ -1,9 +1,9 @@
 """A Turing machine's text, word by word as `turing.steps` defines it, is the machine's run, for every word on its tape.
 
-The text is <s>, the word, and behind it what is said behind the words before, five words a step (by_head.smt2). Of a model that
+The text is <s>, the word, and after it what is said behind the words before, five words a step (by_head.smt2). Of a model that
 searches (by_search.smt2) it is the word once more, cell by cell, and in front of the five words a search for the head's cell and
 what it finds, as that is defined. P is the position of the last word before the steps, and k that of the last word of t steps.
-Behind these, the machine is where the directions have led (`head-there`), in the state that was written last (`state-there`), and
+After these, the machine is where the directions have led (`head-there`), in the state that was written last (`state-there`), and
 in each cell is what its last record has left, or the blank (`records`). What comes next is a step from there by the machine's
 rules, or HALT where the state has none (`halts-rightly`). Cells are −n … n, for n > t.
 
@@ -47,7 +47,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
     words = translation(step)
 
     def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
-        """What is said behind so many of the five words of a step; behind none, the first one."""
+        """What is said after so many of the five words of a step; after none, the first one."""
         answer = step.says(written) if written else step.to_head
         if answer is None:
             raise TypeError("there is no answer")
@@ -79,7 +79,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
 
 
 def _begins_alike(step: Step) -> bool:
-    """Whether behind a step that does not halt, and a copy, is said what begins a step; and the head's cell, or behind a search."""
+    """Whether after a step that does not halt, and a copy, is said what begins a step; and the head's cell, or after a search."""
     ends = step.says(WORDS)
     begins = [ends.otherwise if isinstance(ends, If) else ends]
     if isinstance(step, SearchedStep):
@@ -107,7 +107,7 @@ def translation(step: Step) -> Translation:
 
 def _searches(words: Translation, step: Step) -> dict[str, str]:
     """Macros: how many words there are before the first step, and in one; and what a search is, and a copy of one cell of the word,
-    up to what is found and behind it, as formulas of the position before.
+    up to what is found and after it, as formulas of the position before.
     """
     if not isinstance(step, SearchedStep):
         return {"P () Int": "(+ L 1)", "S () Int": "0", "W () Int": str(WORDS), "searched ((k Int)) Bool": "true"}
@@ -124,7 +124,7 @@ def _searches(words: Translation, step: Step) -> dict[str, str]:
 
 
 def _stand(words: Translation, answers: Sequence[Answer | None], behind: int = 0) -> str:
-    """That these stand one behind the other, from so many words behind k on, each as it is due behind those before."""
+    """That these stand one after the other, from so many words after k on, each as it is due after those before."""
     due = [(answer, f"(+ k {i})", f"(+ k {i + 1})") for i, answer in enumerate(answers, start=behind) if answer]
     return apply("and", *(words.stands(*where, _stands) for where in due))
 

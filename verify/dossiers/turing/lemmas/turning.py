@@ -1,15 +1,15 @@
 """A Turing machine's configurations, word by word as `turing.turning` defines it, are the machine's run, for every word on
 its tape, every number m of cells and of steps; and what leaves the queue is what entered it m tokens before.
 
-e is the position where a configuration ends. Behind it all words are those that the definition says: the next configuration's
+e is the position where a configuration ends. After it all words are those that the definition says: the next configuration's
 (`goes-on`), or those up to the head that would leave the space (`leaves`). Then the cells in front of e are the machine's (`row`):
 its state and the symbol under it where its head is, the symbol where the head or the word has been, and `_` elsewhere, which is
-blank. HALT is said behind them if the state has no row, and not otherwise (`halts-rightly`), and OUT where the head would leave the
+blank. HALT is said after them if the state has no row, and not otherwise (`halts-rightly`), and OUT where the head would leave the
 space (`out`), in no configuration.
 
 What is tracked from one to the next, `head`, `state`, `tape` and `seen`, starts as the machine does and changes by its rules: so a
-machine on m cells is defined. Of a text whose words are as said (`as-said`), `leaving` is a token's digit behind the prompt, and
-`later-digit` at j is that of the word which is due behind j + m − 1; so the invariant 4.1/invariant-queue holds (`queue`) of
+machine on m cells is defined. Of a text whose words are as said (`as-said`), `leaving` is a token's digit after the prompt, and
+`later-digit` at j is that of the word which is due after j + m − 1; so the invariant 4.1/invariant-queue holds (`queue`) of
 registers that hold these, which is for `verify.explain` to say. Argued, and checked by no solver, is the induction over
 configurations itself; and of the queue, that the words are as said because it holds up to each of them.
 """

@@ -1,4 +1,4 @@
-"""What each symbol is behind each step of a Turing machine's text: by the simulator and the terms' plain meaning."""
+"""What each symbol is after each step of a Turing machine's text: by the simulator and the terms' plain meaning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verify.runs.turing_runs import tokens_of
 
 
 def places(model: str, machine: Machine) -> Iterator[Place]:
-    """Behind each of the first steps on the empty tape, and on a word."""
+    """After each of the first steps on the empty tape, and on a word."""
     for tape in ("", "01"):
         run = Run(model, machine, tape, 2)
         for state in run.states():
@@ -30,7 +30,7 @@ def places(model: str, machine: Machine) -> Iterator[Place]:
 
 
 class Run:
-    """What each declared symbol is behind each step of a run, by the simulator and the terms' plain meaning."""
+    """What each declared symbol is after each step of a run, by the simulator and the terms' plain meaning."""
 
     def __init__(self, model: str, machine: Machine, tape: str, steps: int) -> None:
         self.model, self.machine, self.tape, self.steps = model, machine, tape, list(simulated(machine, tape, steps))

@@ -1,4 +1,4 @@
-"""What each symbol is behind each configuration of a Turing machine's text: by the simulator and the terms' plain meaning."""
+"""What each symbol is after each configuration of a Turing machine's text: by the simulator and the terms' plain meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERED = {**KINDS, START: 7, RUN: 8}
 
 
 def places(machine: Machine) -> Iterator[Place]:
-    """Behind each configuration of short runs on the empty tape and on a word, in spaces that the head leaves or does not."""
+    """After each configuration of short runs on the empty tape and on a word, in spaces that the head leaves or does not."""
     for tape, cells in (("", 1), ("", 3), ("1", 4)):
         run = Turning(machine, tape, 3, cells)
         for state in run.states():
@@ -28,7 +28,7 @@ def places(machine: Machine) -> Iterator[Place]:
 
 
 class Turning:
-    """What each declared symbol is behind each configuration of a run, by the simulator and the terms' plain meaning."""
+    """What each declared symbol is after each configuration of a run, by the simulator and the terms' plain meaning."""
 
     def __init__(self, machine: Machine, tape: str, steps: int, cells: int) -> None:
         task = Task(machine, steps, tape, cells)

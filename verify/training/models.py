@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-WIDTH, HEADS = 32, 2
+from verify.training.cells import HEADS, LAYERS, WIDTH
+
 BASE = 10_000  # of rotary positions
 
 
@@ -55,11 +56,7 @@ class RecurrentLayer(nn.Module):
         return x + self.cell(self.before(x))[0]  # type: ignore[no-any-return]
 
 
-LAYERS: dict[str, tuple[type[nn.Module], ...]] = {
-    "Transformer": (TransformerBlock,) * 3,
-    "RNN": (RecurrentLayer,) * 2,
-    "RNN+attention": (RecurrentLayer, RecurrentLayer, TransformerBlock),
-}
+KINDS: dict[str, type[nn.Module]] = {kind.__name__: kind for kind in (TransformerBlock, RecurrentLayer)}
 
 
 class Model(nn.Module):
@@ -70,7 +67,7 @@ class Model(nn.Module):
     def __init__(self, architecture: str, vocabulary: int) -> None:
         super().__init__()
         self.register_buffer("words", nn.init.orthogonal_(torch.empty(vocabulary, WIDTH)) * WIDTH**0.5 / 2)
-        self.layers = nn.Sequential(*(layer() for layer in LAYERS[architecture]))
+        self.layers = nn.Sequential(*(KINDS[name]() for name in LAYERS[architecture]))
         self.last = nn.LayerNorm(WIDTH)
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -35,12 +35,14 @@ class Job:
 
     def measure(self) -> dict[str, Any]:
         """Returns the row."""
+        from verify.training import descent, learning  # these load torch, which reading the document does not need
+
         about = dict(self.about)
         if self.part == PARTS[0]:
             cell = cells.cell_of(about)
-            return {**about, "right": cells.accuracy(cell, about["seed"])}
-        descent = next(one for one in wired.DESCENTS if one.name == about["descent"])
-        return {**about, **wired.measure(about["subject"], about["p"], descent, about["seed"])}
+            return {**about, "right": learning.accuracy(cell, about["seed"])}
+        how = next(one for one in wired.DESCENTS if one.name == about["descent"])
+        return {**about, **descent.measure(about["subject"], about["p"], how, about["seed"])}
 
     def is_of(self, row: Row) -> bool:
         """Whether a row is this one, measured."""

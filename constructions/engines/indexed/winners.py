@@ -3,7 +3,7 @@
 Derivation: a score is linear in the query. Let a run of queries want the same group, see the same keys of it and the same
 special keys, and let each of them lie between the ends: q = first + t·(last − first), 0 ≤ t ≤ 1. Then what holds of scores at
 both ends holds in between: that the same keys win, that they tie, that each other key of the group and each special key is
-after by some lead, and that the winners' score is within some bounds. A key of another group, seen or not, is compared by what
+behind by some lead, and that the winners' score is within some bounds. A key of another group, seen or not, is compared by what
 distances cost: at least a number that holds for all wishes from the least to the largest, against the winners' cost, which is
 convex in the query and so nowhere above both ends. So two certificates of the same winners serve for the whole run.
 Coefficients of registers that are the same at all keys need not lie between those of the ends: they shift all scores alike, so

@@ -18,7 +18,7 @@ import torch
 from constructions.exports.weights import tensors
 from verify.framework import ledger
 from verify.framework.claim import Measured, Row, Verdict
-from verify.training import cells, stored, wired
+from verify.training import cells, descent, learning, stored, wired
 from verify.training.__main__ import draw, main, show
 from verify.training.cells import Cell
 from verify.training.texts import NO, YES, Mode, Task
@@ -72,35 +72,35 @@ def test_the_smallest_cell_is_as_told_again() -> None:
     cell = Cell("RNN", Mode.CHAIN, 4)
     told = [row["right"] for row in rows_of("trained", **cell.about)]
     assert min(told) > 0.9  # so that chance, one half, is outside
-    assert min(told) <= cells.accuracy(cell, 0) <= max(told)
+    assert min(told) <= learning.accuracy(cell, 0) <= max(told)
 
 
 def test_an_untrained_cell_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell("RNN", Mode.CHAIN, 4)
     monkeypatch.setitem(cells.STEPS, Mode.CHAIN, {4: 1})
-    assert cells.accuracy(cell, 0) < min(row["right"] for row in rows_of("trained", **cell.about))
+    assert learning.accuracy(cell, 0) < min(row["right"] for row in rows_of("trained", **cell.about))
 
 
 @pytest.mark.parametrize(("mode", "steps"), [(Mode.CHAIN, 60), (Mode.SEARCH, 60), (Mode.PLAIN, 10)])
 def test_a_score_is_that_of_decoding_from_the_prompt(mode: Mode, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores read right texts first, and decode from the first mistake on. Here nothing but prompts is read."""
     monkeypatch.setitem(cells.STEPS, mode, {4: steps})
-    monkeypatch.setattr(cells, "ASKED", 30)
+    monkeypatch.setattr(learning, "ASKED", 30)
     cell, task = Cell("RNN", mode, 4), Task(4, mode)
-    model = cells.trained(cell, task, 1)
+    model = learning.trained(cell, task, 1)
     generator, score = random.Random(5), 0.0
     for graph in (task.draw(generator) for _ in range(30)):
         with torch.no_grad():
-            said = cells.decoded(model, task, task.prompt(graph))
+            said = learning.decoded(model, task, task.prompt(graph))
         score += {True: 1.0, False: 0.0}[said == task.reply(graph)[-1]] if said in (YES, NO) else 0.5
-    assert cells.judged(model, task, random.Random(5)) == score / 30
+    assert learning.judged(model, task, random.Random(5)) == score / 30
     assert 0 < score < 30  # or mistakes were not seen
 
 
 def test_results_are_read_and_not_learned() -> None:
     task = Task(4, Mode.SEARCH)
     graph = task.draw(random.Random(0))
-    tokens, targets = cells.batch(task, [(task.prompt(graph), task.reply(graph))])
+    tokens, targets = learning.batch(task, [(task.prompt(graph), task.reply(graph))])
     written = (targets != cells.IGNORED)[0].tolist()
     assert written == ([False] * len(task.prompt(graph)) + task.is_written(task.reply(graph)))[1:]
     told = tokens[0, 1:].tolist()
@@ -110,21 +110,21 @@ def test_results_are_read_and_not_learned() -> None:
 def test_wired_weights_in_float64_answer_as_the_engine() -> None:
     for name, subject in wired.SUBJECTS.items():
         model = subject.load(subject.formats[0])
-        asked = wired.Asked.of(model, subject, 20, random.Random(3))
+        asked = descent.Asked.of(model, subject, 20, random.Random(3))
         weights = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
         assert asked.right(weights) == asked.right_rounded(model, weights) == 1, name
         weights["unembed"] = -weights["unembed"]
         assert asked.right(weights) == asked.right_rounded(model, weights) == 0, name
 
 
-@pytest.mark.parametrize("descent", ["small-steps", "as-wired"])
-def test_a_descent_ends_as_told(descent: str) -> None:
+@pytest.mark.parametrize("name", ["small-steps", "as-wired"])
+def test_a_descent_ends_as_told(name: str) -> None:
     """small-steps stays; as-wired leaves in float64, and rounding leads back."""
-    (told,) = rows_of("wired", subject="lean-IsTree", p=15, descent=descent, seed=0)
-    chosen = next(one for one in wired.DESCENTS if one.name == descent)
-    again = wired.measure("lean-IsTree", 15, chosen, 0)
-    assert (told["right_after"] == 1, told["right_rounded"]) == (descent == "small-steps", 1)
-    assert (again["right_after"] == 1, again["right_rounded"]) == (descent == "small-steps", 1)
+    (told,) = rows_of("wired", subject="lean-IsTree", p=15, descent=name, seed=0)
+    chosen = next(one for one in wired.DESCENTS if one.name == name)
+    again = descent.measure("lean-IsTree", 15, chosen, 0)
+    assert (told["right_after"] == 1, told["right_rounded"]) == (name == "small-steps", 1)
+    assert (again["right_after"] == 1, again["right_rounded"]) == (name == "small-steps", 1)
     assert again["moved"] == pytest.approx(told["moved"], rel=0.1)
     assert again["moved"] < 0.5  # quanta, so each weight rounds to what it was
 
@@ -185,7 +185,7 @@ def test_the_command_measures_what_is_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(cells.STEPS, Mode.PLAIN, dict.fromkeys(cells.SIZES, 2))
-    monkeypatch.setattr(cells, "ASKED", 10)
+    monkeypatch.setattr(learning, "ASKED", 10)
     assert main(["--only", "RNN/plain/4", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [(row["architecture"], row["n"], row["seed"]) for row in document["trained"]] == [

@@ -20,7 +20,7 @@ class Label:
     """Names a state: where a token stands in a text. part: the token, or of several the piece that it is in. which: of parts
     that are alike.
 
-    result: what ended the part. after: the part before, where this matters. number: of the token in its part, from 1.
+    result: what ended the part. behind: the part before, where this matters. number: of the token in its part, from 1.
     case: which of the tokens that may stand there.
     """
 
@@ -61,7 +61,7 @@ class Content:
 class State:
     """A state: positions low … high, where the token is `word`, or a number in `numbers`; after one of the states `after`.
 
-    family: of the numbers. every: positions are low, low + every, … after: if given, the number is at most its position minus
+    family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
     this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
     contents: registers that are given at each position, independently of all else; certificates use that, and no program does.
     """
@@ -169,8 +169,8 @@ class TokenAutomaton:
     invariants: tuple[Invariant, ...] = ()
     loose: frozenset[str] = frozenset()
     shown: Label | None = None
-    by_position: bool = False
-    free: tuple[Free, ...] = ()
+    by_position: bool = field(default=False, metadata={"said": "if given"})
+    free: tuple[Free, ...] = field(default=(), metadata={"said": "if given"})
 
     def positions(self, state: State) -> Integer:
         """Where such a token can stand."""

@@ -139,8 +139,8 @@ def _rejected(case: Asked) -> Counterexample | None:
     "checker/certificates",
     source="section 3",
     statement="The small checker accepts a certificate of rounding of each model of which no stored document says so for every n: "
-    "the chain of thought of a Turing machine under both disciplines, and the IsTree Transformer, repaired and lean, in the "
-    "paper's layout and lean with <eos>, fused: at n = 5, and on the interval of n that begins with 1,000. "
+    "the chain of thought of a Turing machine, bb2, under both disciplines, and the IsTree Transformer, repaired and lean, in "
+    "the paper's layout and lean with <eos>, fused: at n = 5, and on the interval of n that begins with 1,000. "
     "The repaired one is asked at n = 5.",
 )
 def test_certificates(check: Check) -> None:

@@ -44,7 +44,7 @@ class Open:
     """What is open after some characters. before: the last of them, "w" for one of a word, " " for any other one.
 
     ways: those that are open, the first one first. match: what the match has, unless an earlier way becomes one; None if
-    there is none yet. after: where what shall stand before later characters is. due: where what is guessed to follow is, each a
+    there is none yet. behind: where what shall stand before later characters is. due: where what is guessed to follow is, each a
     set of which one is to end; barred: what is guessed not to.
     """
 

@@ -65,7 +65,7 @@ class Entry:
 class Report:
     """What was proved. registers: their names. met_margins: of heads, in order. entries: of each sublayer, and the end.
 
-    invariants: those that were used, by name. met: every state on the way. after: those after each block, and what is read of
+    invariants: those that were used, by name. met: every state on the way. behind: those after each block, and what is read of
     them. trace: where and what the ideal model does, states or the checker's words for who wins.
     """
 

@@ -28,7 +28,7 @@ WIRING = index.TRANSFORMER
 
 @dataclass(frozen=True)
 class Own(Dossier):
-    """The number at a position. after: by how many positions the definition is off."""
+    """The number at a position. behind: by how many positions the definition is off."""
 
     behind: int = 0
 

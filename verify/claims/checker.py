@@ -140,8 +140,8 @@ def _rejected(case: Asked) -> Counterexample | None:
     source="section 3",
     statement="The small checker accepts a certificate of rounding of each repaired model of which no stored document says so for "
     "every n: the chain of thought of a Turing machine, bb2, under both disciplines; IsTree as Transformer, hybrid and rag, and "
-    "lean in both layouts, fused. They are asked at n = 5, and on the interval of n that begins with 1,000; the repaired Transformer of "
-    "IsTree at n = 5, in the paper's layout.",
+    "lean in both layouts, fused. They are asked at n = 5, and on the interval of n that begins with 1,000; the repaired "
+    "Transformer of IsTree at n = 5, in the paper's layout.",
 )
 def test_certificates(check: Check) -> None:
     check.sizes(FROM)

@@ -1,7 +1,9 @@
 """How many words the recurrent models need beside numbers and the paper's six special ones.
 
-Appendix A.3 has constantly many special words. In our copy no theorem of section 5 says whether cells of a tape, positions of a
-prompt and repetitions in a search are numbers. If they are, the models keep to A.3; if not, their words grow with n.
+Appendix A.3 has constantly many special words beside numbers. In our copy no theorem of section 5 says which words are numbers:
+cells of a tape, positions of a prompt and repetitions in a search are more than 1 … n. With these as numbers in a spelling of their
+own the models keep to A.3. With 1 … n alone their special words grow with n, and so do those of any model whose text has a token for
+each cell, as the print has: the print is open.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from verify.claims.definitions import SPECIALS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
 
 MACHINE = find("bb2").machine
 
@@ -103,7 +105,7 @@ def test_words(check: Check, model: Vocabulary) -> None:
 class Spellings:
     """Of one theorem's models. words: of each model, how many spellings its words have beside the six special ones.
 
-    numbers: what must count as numbers. machine: which one is meant, as the end of a clause.
+    numbers: what counts as numbers besides 1 … n. machine: which one is meant, as the end of a clause.
     """
 
     theorem: str
@@ -117,16 +119,39 @@ class Spellings:
         return [model for model in MODELS if model.theorem == self.theorem]
 
     @property
+    def source(self) -> str:
+        """The places of the paper."""
+        return f"Theorem {self.theorem}, and appendix A.3"
+
+    @property
+    def printed(self) -> Claim:
+        """The sentence of A.3 about the repaired models, in the narrower reading of what a number is."""
+        readings = (
+            Reading("The numbers are the words 1 … n alone.", False),
+            Reading(
+                f"Besides, {self.numbers} are numbers, each in a spelling of its own.",
+                True,
+                f"{self.theorem}/special-words",
+            ),
+        )
+        text = (
+            "Special words are constantly many, as in appendix A.3: beside the numbers 1 … n, the repaired models have as many at "
+            f"every n{self.machine}."
+        )
+        more = {"variant": "printed", "expected": Verdict.REFUTED, "kind": Kind.OPEN, "readings": readings}
+        return Claim.about(self.theorem, "", "special-words/printed", self.source, text, **more)
+
+    @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """The same with more words as numbers."""
         counts = " and ".join(filter(None, [", ".join(map(str, self.words[:-1])), str(self.words[-1])]))
         tasks = f", for {', '.join(model.task for model in self.models)} in turn" if len(self.words) > 1 else ""
         text = (
-            f"Special words are constantly many, as in appendix A.3, if {self.numbers} are numbers, each in a spelling of its own."
-            f" Beside the six there are {counts} words but for the numeral that some spell{tasks}{self.machine}."
+            f"With {self.numbers} as numbers in a spelling of their own, special words are constantly many, as in appendix A.3:"
+            f" beside the six there are {counts} words but for the numeral that some spell{tasks}{self.machine}."
             " Its number stands in one coordinate of the embedding."
         )
-        return Claim.about(self.theorem, "", "special-words", f"Theorem {self.theorem}, and appendix A.3", text)
+        return Claim.about(self.theorem, "", "special-words", self.source, text)
 
 
 SPELLINGS = (
@@ -154,3 +179,18 @@ def test_special_words(check: Check, theorem: Spellings) -> None:
         return None
 
     check.chosen(SIZES, as_many, range="six sizes, every word", size=lambda n: n)
+
+
+@claims("theorem", SPELLINGS, lambda theorem: theorem.printed)
+def test_special_words_beside_the_numbers_to_n(check: Check, theorem: Spellings) -> None:
+    def words_of(model: Vocabulary, n: int) -> int:
+        return len(set(model.build(n).vocabulary) - {*SPECIALS, *map(str, range(1, n + 1))})
+
+    def as_many_as_before(n: int) -> Counterexample | None:
+        for model in theorem.models:
+            least, here = words_of(model, SIZES[0]), words_of(model, n)
+            if here != least:
+                return Counterexample(task=model.task, least_n=SIZES[0], words_there=least, words_here=here)
+        return None
+
+    check.chosen(SIZES, as_many_as_before, range="six sizes", size=lambda n: n)

@@ -83,6 +83,7 @@ GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nin
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
 KEYS = -700_000  # of a key, in a joint state: its ghosts
 MOST_ATOMS = 1000
+REGISTERS = ("group", "share", "sum", "late", "early")  # of an invariant
 LONGEST = 1000  # steps back that a recurrence keeps
 READS = ("back", "at", "first", "last", "nearest", "count")
 SUMS = ("sum", "comb")
@@ -189,6 +190,8 @@ class ProgramChecker(rounding.Checker):
         embedded = [weights.position, *weights.words.values(), *(one.rows for one in weights.families.values())]
         if any(i >= GHOST_FIRST for row in embedded for i in row):
             reject("weights: a coordinate is one of a ghost")
+        if any(getattr(one, field, 0) >= GHOST_FIRST for one in self.invariants for field in REGISTERS):
+            reject("an invariant speaks of a ghost, which the exact machine does not have")
         self.rows: dict[tuple[int, int], list[int]] = {}  # block and head → the coordinates of the further value rows
         self.weights = replace(weights, blocks=[self.with_ghosts(b, one) for b, one in enumerate(weights.blocks)])
 

@@ -484,6 +484,39 @@ def found(name: str, definition: Document) -> Document:
     return with_ghosts(document, read, json.dumps(definition).encode())
 
 
+# Invariants
+
+
+def test_invariant_of_a_ghost_is_rejected() -> None:
+    """The exact machine has no ghosts, so what is assumed of one holds of no register, and shows anything."""
+    definition = files("divisible", 5)[3]
+    document, weights, vocabulary = copy.deepcopy(_rounding("divisible", 5))
+    yes, no = ["say", "YES"], ["say", "NO"]
+    definition["answers"][""] = ["if", 2, no, ["if", 5, yes, no]]
+    document["invariants"].append({"kind": "limited", "sum": GHOST + 4, "most": "0", "name": "", "says": ""})
+    with pytest.raises(Rejected, match="invariant"):
+        with_ghosts(
+            document, lambda: read_tensors(weights, vocabulary, document["families"]), json.dumps(definition).encode()
+        )
+
+
+@pytest.mark.parametrize(
+    "invariant",
+    [
+        {"kind": "apart", "group": GHOST, "by": 2},
+        {"kind": "consecutive", "group": GHOST, "share": 0, "most": "1"},
+        {"kind": "consecutive", "group": 0, "share": GHOST - 1, "most": "1"},
+        {"kind": "limited", "sum": GHOST, "most": "1"},
+        {"kind": "delayed", "late": GHOST, "early": 0, "by": 1},
+        {"kind": "delayed", "late": 0, "early": GHOST, "by": 1},
+    ],
+)
+def test_no_field_of_an_invariant_is_a_ghost(invariant: Document) -> None:
+    document, weights, sidecar, definition = files("divisible", 5)
+    document["invariants"].append(invariant)
+    assert "an invariant speaks of a ghost" in verdict(document, weights, sidecar, definition)
+
+
 # Files that lie
 
 

@@ -2,8 +2,8 @@
 
 Appendix A.3 has constantly many special words beside numbers. In our copy no theorem of section 5 says which words are numbers:
 cells of a tape, positions of a prompt and repetitions in a search are more than 1 … n. With these as numbers in a spelling of their
-own the models keep to A.3. With 1 … n alone their special words grow with n, as do those of any model whose text has a token for each
-cell. The print has one: it is open.
+own the models keep to A.3. With 1 … n alone their special words grow with n, as do those of any model whose text has a token for
+each cell. The print has one: it is open.
 """
 
 from __future__ import annotations

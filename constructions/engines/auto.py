@@ -39,8 +39,8 @@ def decode_by_auto(asked: Asked) -> Decoded:
     """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
     if name == "incremental":
-        produced, ended = decode_by_lookups(asked)
-        if ended:
+        produced, why = decode_by_lookups(asked)
+        if not why:
             return Decoded(produced, None, name)
         unsaid = replace(asked.model, said=None)
         if not asked.guess:

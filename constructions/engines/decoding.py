@@ -7,9 +7,10 @@ it goes on from there.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed
@@ -45,25 +46,31 @@ def decode_by_reference(asked: Asked) -> Decoded:
 
 
 def decode_by_incremental(asked: Asked) -> Decoded:
-    """Token by token: by what the heads look up; what that does not decide, by the reference engine."""
-    produced, ended = decode_by_lookups(asked)
-    if not ended:
+    """Token by token: by what the heads look up; what that does not decide, by the reference engine, which is said once."""
+    produced, why = decode_by_lookups(asked)
+    if why:
+        _say_once(f"{why}; the reference engine decodes the rest, which is slower")
         produced += decode_by_reference(asked.after(produced)).produced
     return Decoded(produced, None, "incremental")
 
 
-def decode_by_lookups(asked: Asked) -> tuple[list[int], bool]:
-    """Returns the new tokens that lookups decide, and whether these are all."""
+@cache
+def _say_once(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def decode_by_lookups(asked: Asked) -> tuple[list[int], str]:
+    """Returns the new tokens that lookups decide, and why these are not all; "" if they are."""
     from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        return decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick), True
-    except NotCovered:
-        return [], False
+        return decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick), ""
+    except NotCovered as error:
+        return [], f"not decided by lookups: {error}"
     except GaveUp as error:
-        return error.produced, False
+        return error.produced, str(error)
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:

@@ -190,7 +190,7 @@ def printed_commands(*pages: str) -> list[str]:
     return [re.split(r" +#| && ", line)[0] for line in lines]
 
 
-LONG = r"--steps|--export|verify\.(?:theorem istree|replay|induction|adversary)|turing-cot"
+LONG = r"--steps|--export|mine\.py|verify\.(?:theorem istree|replay|induction|adversary)|turing-cot"
 PRINTED = printed_commands("commands", "circuits", "exports")
 
 
@@ -281,7 +281,7 @@ def test_each_target_of_make_and_each_extra_on_a_page_is_one() -> None:
 def test_each_option_in_a_sentence_is_one_of_some_command(
     helps: Callable[[str], str], pytestconfig: pytest.Config
 ) -> None:
-    others = ("constructions run", "constructions zoo", "verify.adversary", "verify.capacity")
+    others = ("constructions run", "constructions zoo", "verify.adversary", "verify.capacity", "verify.training")
     texts = " ".join(helps(command) for command in sorted({*others, *(use.module for use in (*USUAL, *SLOW))}))
     for page, code in inline("--[a-z]"):
         for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):

@@ -91,7 +91,7 @@ def test_a_test_that_crashes_is_named_and_the_others_are_judged(paper: Paper, cl
     paper.write(CRASHES + PAPER)
     result = paper.run_apart("--dask", cluster)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_crash"])
+    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_crash*"])
     result.stdout.fnmatch_lines(["tcp://*: exit status 9*"])
 
 

@@ -185,7 +185,7 @@ def test_a_worker_that_dies_leaves_a_trace(paper: Paper) -> None:
     )
     result = paper.run_apart("-n", "1")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_last"])
+    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_last*"])
 
 
 def test_a_run_without_claims_prints_no_ledger(pytester: pytest.Pytester) -> None:

@@ -111,7 +111,7 @@ def test_a_claim_is_judged_once(paper: Paper) -> None:
     paper.write(twice.format("a") + twice.format("b"))
     result = paper.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: claim V is judged twice: *test_a and *test_b"])
+    result.stderr.fnmatch_lines(["ERROR: claim V is judged twice: *test_a* and *test_b*"])
 
 
 def test_a_claim_that_pytest_would_not_find(paper: Paper) -> None:

@@ -20,9 +20,10 @@ from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.automata.written import of_texts
+from verify.certificates.definition import definition_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.finder import certificate_of
-from verify.certificates.ghosts import definition_of, with_ghosts
+from verify.certificates.ghosts import with_ghosts
 from verify.certificates.small import judged
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import ProgramDossier

@@ -6,11 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from constructions.exports.files import write_bytes, write_text
+from constructions.exports.files import write_bytes
 from constructions.show import cli
 from verify.algebra.domains import Refused
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, can_be_written, model_of, part_of
+from verify.certificates.definition import answers_of
+from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
+from verify.rounding.model import Model
 from verify.trusted.kernel import Rejected
 
 
@@ -19,35 +23,42 @@ def write_certificate(subject: Subject, path: Path, *, program: bool) -> int:
 
     Of several n, or where users get no file, the exact rows are written beside it, and with a program its definition.
     """
-    from verify.certificates import finder, ghosts
-
-    beside: dict[str, bytes] = {}
     with cli.usage_errors():
         try:
-            answers = ghosts.answers_of(subject) if program else {}
-            if not subject.last and can_be_written(subject, model_of(subject)):
-                if program:
-                    document, _, _, beside["definition"] = ghosts.program_certificate_of_file(subject, answers)
-                else:
-                    document, _, _ = finder.certificate_of_file(subject)
-            else:
-                model, texts = build(subject) if not subject.last else (None, None)
-                if model is None or texts is None:
-                    part = part_of(replace(subject, last=0), subject.last)
-                    if part.high < subject.last:
-                        sizes = f"n = {part.low} … {part.high}"
-                        raise cli.CommandError(f"--certificate is of one interval; that of the first n is {sizes}")
-                    model, texts = part.model, part.inputs
-                if program:
-                    document, beside["rows"], beside["definition"] = ghosts.program_certificate(model, texts, answers)
-                else:
-                    document, beside["rows"] = finder.certificate_of(model, texts)
+            document, beside = _certificate(subject, program=program)
         except (Rejected, Refused) as why:
             print(f"{subject.dossier.construction}, n = {subject.n}: no certificate can be made: {why}")
             return cli.UNKNOWN
+    files = {path: json.dumps(document).encode() + b"\n"}
+    files |= {path.with_suffix(f".{name}.json"): data for name, data in beside.items()}
     with cli.usage_errors(f"{path}: "):
-        write_text(path, json.dumps(document) + "\n")
-        for name, data in beside.items():
-            write_bytes(path.with_suffix(f".{name}.json"), data)
-    print("wrote " + " and ".join([str(path), *(str(path.with_suffix(f".{name}.json")) for name in beside)]))
+        for file, data in files.items():
+            write_bytes(file, data)
+    print("wrote " + " and ".join(map(str, files)))
     return cli.HOLDS
+
+
+def _certificate(subject: Subject, *, program: bool) -> tuple[Document, dict[str, bytes]]:
+    """Returns the certificate, and what stands beside it by name. Raises Rejected, Refused."""
+    from verify.certificates import finder, ghosts  # which take long to load
+
+    answers = answers_of(subject) if program else None
+    if not subject.last and can_be_written(subject, model_of(subject)):
+        if answers is None:
+            return finder.certificate_of_file(subject)[0], {}
+        document, _, _, definition = ghosts.program_certificate_of_file(subject, answers)
+        return document, {"definition": definition}
+    model, texts = _one_interval(subject) if subject.last else build(subject)
+    if answers is None:
+        document, rows = finder.certificate_of(model, texts)
+        return document, {"rows": rows}
+    document, rows, definition = ghosts.program_certificate(model, texts, answers)
+    return document, {"rows": rows, "definition": definition}
+
+
+def _one_interval(subject: Subject) -> tuple[Model, TokenAutomaton]:
+    """Returns the model and the texts of all n of a subject, which must have the same forms of n."""
+    part = part_of(replace(subject, last=0), subject.last)
+    if part.high < subject.last:
+        raise cli.CommandError(f"--certificate is of one interval; that of the first n is n = {part.low} … {part.high}")
+    return part.model, part.inputs

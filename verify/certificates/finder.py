@@ -16,19 +16,17 @@ from fractions import Fraction
 from typing import Any
 
 from constructions.exports.weights import file_bytes
-from constructions.rows import HeadRows, Layer, Recurrent, Row
-from constructions.rows import Unit as UnitRows
 from precision.format import Discipline
 from verify.algebra import domains
 from verify.algebra.domains import with_fields
-from verify.automata.token_automaton import Apart, Consecutive, Delayed, Invariant, Limited, TokenAutomaton
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import families_of, model_of, wired_of
+from verify.certificates.statement import Document, rows_of, statement_of, text
 from verify.dossiers.dossier import Subject
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Report, check
 from verify.rounding.model import Model
 from verify.rounding.recurrence import HIDDEN_STATE, RecurrenceTransfer
-from verify.rounding.rows import as_polynomial
 from verify.trusted import automaton as trusted
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
@@ -54,7 +52,6 @@ from verify.trusted.heads import VALUE, Candidate, Pair, Reader, candidates_of
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 
-Document = dict[str, Any]
 HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
 
@@ -89,57 +86,8 @@ def certificate_of_file(subject: Subject) -> tuple[Document, bytes, list[str]]:
 # What a certificate is made of
 
 
-def terms(polynomial: Any) -> Polynomial:
-    return dict(as_polynomial(polynomial).terms)
-
-
-def text(polynomial: Any) -> str:
-    return text_of(terms(polynomial))
-
-
-def rows_of(model: Model) -> Document:
-    """Returns the model as a file of exact rows."""
-
-    def row(items: Row) -> dict[str, str]:
-        return {str(i): text(w) for i, w in items}
-
-    def rows(items: Any) -> dict[str, dict[str, str]]:
-        return {str(i): row(one) for i, one in items}
-
-    def head(one: HeadRows) -> Document:
-        return {part: [row(r) for r in getattr(one, part)] for part in ("query", "key", "value")}
-
-    def unit(one: UnitRows) -> Document:
-        biases = {"gate_bias": text(one.gate_bias), "up_bias": text(one.up_bias)}
-        return {"gate": row(one.gate), "up": row(one.up), **biases}
-
-    def block(layer: Layer) -> Document:
-        recurrence = layer.recurrence or Recurrent((), ())
-        return {
-            "heads": [head(one) for one in layer.heads],
-            "out": rows(layer.out),
-            "units": [unit(one) for one in layer.feed_forward.units],
-            "down": {str(i): [row(one), text(bias)] for i, one, bias in layer.feed_forward.down},
-            "carry": rows(recurrence.carry),
-            "feed": rows(recurrence.feed),
-        }
-
-    return {
-        "families": {
-            name: {"low": f.low, "high": f.high, "rows": {str(i): text(p) for i, p in f.rows.items()}}
-            for name, f in model.families.items()
-        },
-        "words": {word: row(one) for word, one in model.specials.items()},
-        "position": row(model.position),
-        "blocks": [block(layer) for layer in model.layers],
-    }
-
-
 def document_of(model: Model, report: Report, automaton: TokenAutomaton) -> Document:
     """Returns the certificate without its choices."""
-    for one in automaton.states:
-        if one.contents or one.same:
-            raise Rejected(f"the format has no field for what a token holds, or repeats, at {one.label}")
     every, entries = frozenset(range(len(model.registers))), []
     for place, entry in enumerate(report.entries):
         block = place // 2
@@ -149,54 +97,7 @@ def document_of(model: Model, report: Report, automaton: TokenAutomaton) -> Docu
             kept = kept_of(entry.states, block, model, automaton)
         classes = [class_of(state) for state in entry.states]
         entries.append({"live": sorted(live & every), "classes": classes, "kept": kept})
-    return {
-        "p": model.arithmetic.format.significand_bits + 1,
-        "discipline": model.arithmetic.discipline.value,
-        "n": list(automaton.sizes),
-        "automaton": [
-            {
-                "label": str(state.label),
-                "word": state.word,
-                "family": state.family,
-                "least": text(state.numbers[0]),
-                "most": text(state.numbers[1]),
-                "low": text(state.low),
-                "high": text(state.high),
-                "every": state.every,
-                "ends": state.behind,
-                "after": list(state.after),
-                "answer": state.label in automaton.answers,
-            }
-            for state in automaton.states
-        ],
-        "invariants": [said for item in automaton.invariants if (said := invariant_of(item, model)) is not None],
-        "entries": entries,
-        "steps": [],
-    }
-
-
-def invariant_of(item: Invariant, model: Model) -> Document | None:
-    """Returns an invariant, or None for one of registers that the model does not have."""
-    said: Document = {"name": item.name, "statement": item.statement}
-    named: dict[str, str] = {}
-    match item:
-        case Apart():
-            said |= {"kind": "apart", "by": item.by}
-            named = {"group": item.group}
-        case Consecutive():
-            said |= {"kind": "consecutive", "most": text(item.most)}
-            named = {"group": item.group, "share": item.count}
-        case Limited():
-            said |= {"kind": "limited", "most": text(item.most)}
-            named = {"sum": item.sum}
-        case Delayed():
-            said |= {"kind": "delayed", "by": item.by}
-            named = {"late": item.late, "early": item.early}
-        case _:
-            raise Rejected(f"the format has no invariant such as {item.name}")
-    if not set(named.values()) <= {*model.registers}:
-        return None
-    return said | {field: model.registers.index(name) for field, name in named.items()}
+    return {**statement_of(model, automaton), "entries": entries, "steps": []}
 
 
 def class_of(state: AbstractState) -> Document:

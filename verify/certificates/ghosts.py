@@ -12,20 +12,13 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
-from constructions.language import terms as language
-from constructions.language.terms import Answer, Term
+from constructions.language.terms import Answer
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.finder import (
-    Document,
-    Search,
-    certificate_of,
-    certificate_of_file,
-    match,
-    terms,
-)
+from verify.certificates.definition import definition_of
+from verify.certificates.finder import Search, certificate_of, certificate_of_file, match
+from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 from verify.trusted import rounding
@@ -38,7 +31,6 @@ from verify.trusted.abstract_state import (
     combine,
     names_of,
     number,
-    plain,
     substitute,
     times,
 )
@@ -56,106 +48,6 @@ from verify.trusted.program import (
     GhostReader,
     ProgramChecker,
 )
-
-# Definitions
-
-
-class Writer:
-    """Writes terms of the language as the atoms of a definition, each once."""
-
-    def __init__(self) -> None:
-        self.atoms: list[list[Any]] = []
-        self.known: dict[str, int] = {}
-
-    def add(self, *one: Any) -> int:
-        key = json.dumps(one)
-        if key not in self.known:
-            self.known[key] = len(self.atoms)
-            self.atoms.append([*one])
-        return self.known[key]
-
-    def term(self, value: Term) -> int:
-        """Returns the index of an atom that has the term's value."""
-        pairs: list[tuple[Polynomial, Fraction | int]] = []
-        for monomial, c in value.items:
-            names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
-            pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
-        polynomial = combine(pairs)
-        name = next(iter(polynomial), ())
-        if polynomial == {name: 1} and len(name) == 1 and name[0] != SIZE:
-            return int(name[0][1:])
-        return self.add("term", text_of(polynomial))
-
-    def atom(self, one: language.Atom) -> int:
-        match one:
-            case language.NumberOf(family):
-                return self.add("number", family)
-            case language.IsNumber(family):
-                return self.add("is_number", family)
-            case language.IsWord(word):
-                return self.add("is_word", word)
-            case language.Position():
-                return self.add("position")
-            case language.Named(_, of):
-                return self.term(of)
-            case language.Positive(of):
-                return self.add("positive", self.term(of))
-            case language.Above(of):
-                return self.add("above", self.term(of))
-            case language.Equal(of, value):
-                return self.add("equal", self.term(of), str(plain(Fraction(value))))
-            case language.Sum(of):
-                return self.add("sum", self.term(of))
-            case language.Comb(of, steps, sign):
-                return self.add("comb", self.term(of), steps, sign)
-            case language.Count(where):
-                return self.add("count", self.pairs(where))
-            case language.Read(value, language.Back(steps)):
-                return self.add("back", self.term(value), steps)
-            case language.Read(value, language.At(target) | language.Nearest(target)):
-                return self.add("at", self.term(value), self.term(target))
-            case language.Read(value, language.Pick(matching, last)):
-                return self.add("last" if last else "first", self.term(value), self.pairs(matching))
-            case language.Read(value, language.Closest(matching, target)):
-                return self.add("nearest", self.term(value), self.pairs(matching), self.term(target))
-        raise Rejected(f"definitions have no atom such as {type(one).__name__}")
-
-    def pairs(self, where: language.Matching) -> list[list[int]]:
-        return [[self.term(key), self.term(query)] for key, query in where.pairs]
-
-    def answer(self, answer: Answer) -> list[Any]:
-        match answer:
-            case language.Say(word):
-                return ["say", word]
-            case language.SayNumber(value, family):
-                return ["number", self.term(value), family]
-            case language.If(bit, then, otherwise):
-                return ["if", self.term(bit), self.answer(then), self.answer(otherwise)]
-            case _:
-                return ["anything"]
-
-
-def definition_of(answers: Answer | Mapping[str, Answer]) -> Document:
-    """Returns an answer of the language as a definition, or one for each label."""
-    writer = Writer()
-    trees = {
-        label: writer.answer(one)
-        for label, one in (answers.items() if isinstance(answers, Mapping) else [("", answers)])
-    }
-    return {"atoms": writer.atoms, "answers": trees}
-
-
-def answers_of(subject: Subject) -> Answer | dict[str, Answer]:
-    """Returns what the subject's dossier defines: one answer, or one for each label. Raises Rejected where nothing is defined."""
-    automaton = subject.dossier.texts(subject)
-    labels = [state.label for state in automaton.states if state.label in automaton.answers]
-    answers = {str(label): one for label in labels if (one := subject.dossier.definition(subject, label)) is not None}
-    if not answers:
-        raise Rejected("no definition is written in the language of programs")
-    if len(answers) == len({str(label) for label in labels}) and len({*answers.values()}) == 1:
-        return next(iter(answers.values()))
-    return {"": language.Anything(), **answers}
-
 
 # Certificates
 

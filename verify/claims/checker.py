@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,18 +13,18 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import build, part_of
+from verify.certificates.definition import accept_program, answers_of
 from verify.certificates.document import CERTIFIED, judge
 from verify.certificates.finder import certificate_of
-from verify.certificates.ghosts import answers_of, program_certificate
+from verify.certificates.ghosts import program_certificate
 from verify.certificates.ideal import IdealModel
+from verify.certificates.statement import accept
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_dossiers
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.rounding.model import described
-from verify.trusted import program
 from verify.trusted.kernel import Rejected
-from verify.trusted.rounding import check as check_certificate
 
 BEGIN, KEY, ASK = "<s>", "key", "?"
 PRECISION_BITS, SCALE = 41, 64
@@ -128,8 +127,7 @@ def _rejected(case: Asked) -> Counterexample | None:
     part = part_of(subject, 2 * case.n) if case.interval else None
     model, automaton = (part.model, part.inputs) if part is not None else build(subject)
     try:
-        document, rows = certificate_of(model, automaton)
-        check_certificate(json.dumps(document).encode(), rows)
+        accept(certificate_of(model, automaton)[0], model, automaton)
     except Rejected as why:
         return Counterexample(rejected=str(why))
     return None
@@ -173,8 +171,8 @@ def _refuted(case: Asked) -> Counterexample | None:
     part = part_of(subject, 2 * case.n) if case.interval else None
     model, automaton = (part.model, part.inputs) if part is not None else build(subject)
     try:
-        document, rows, definition = program_certificate(model, automaton, answers_of(subject))
-        program.check(json.dumps(document).encode(), rows, b"{}", definition)
+        answers = answers_of(subject)
+        accept_program(program_certificate(model, automaton, answers)[0], model, automaton, answers)
     except Rejected as why:
         return Counterexample(rejected=str(why))
     return None

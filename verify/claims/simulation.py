@@ -216,7 +216,7 @@ def test_program(check: Check) -> None:
     check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
     check.argued(
         "By induction over positions, all tokens of a run are the circuit's: the first follows from the prompt, each other one from"
-        " those before it. Its word is the one whose row has the largest product with the output, as the RNN decodes."
+        " those before it. Its word is the first one whose row has the largest product with the output, in exact arithmetic."
     )
 
 

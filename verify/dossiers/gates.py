@@ -8,7 +8,7 @@ What is shown of one circuit and prompts of n words, whatever their words are:
 2. What is written there. A gate's value for both values of each operand; a bit of an input for each word; the word's registers for
    the least and the largest number of each output, of either sign, on which they depend by one line.
 All else that a head may read lies between its bounds, and changes nothing. The word is then the one whose row has the largest
-product with the output, as the RNN decodes. By induction over positions, a run is the circuit's.
+product with the output, in exact arithmetic. By induction over positions, a run is the circuit's.
 
 Numbers are those of the rounded machine. What is right is said by the circuit and `circuits.runs`, not by what makes the weights.
 """

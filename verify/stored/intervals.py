@@ -257,11 +257,11 @@ def _rounding(part: Part, *, accepted: bool) -> list[Piece]:
 def _accepted(part: Part, report: Report) -> str:
     """Returns what the small checker says of a certificate that is made of this report. Raises NotCertified where it rejects."""
     from verify.certificates.finder import certificate_of
-    from verify.trusted import rounding
+    from verify.certificates.statement import accept
 
     try:
-        certificate, rows = certificate_of(part.model, part.inputs, report)
-        return f"{rounding.check(json.dumps(certificate).encode(), rows)} classes"
+        certificate, _ = certificate_of(part.model, part.inputs, report)
+        return f"{accept(certificate, part.model, part.inputs)} classes"
     except Rejected as why:
         raise NotCertified(part.low, part.high, "the small checker", str(why), UNKNOWN) from why
 

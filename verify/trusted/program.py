@@ -41,7 +41,6 @@ machine (`require_due`). By the fourth statement of `rounding.py`, it is then th
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -76,8 +75,8 @@ from verify.trusted.abstract_state import (
 )
 from verify.trusted.automaton import Place, range_of
 from verify.trusted.heads import LINE, Candidate, Pair, Reader, candidates_of, index_of, line_of, only_share
-from verify.trusted.kernel import Rejected, reject
-from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, read_rows, read_tensors, whole
+from verify.trusted.kernel import reject
+from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
 
 GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nine digits at most
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
@@ -759,43 +758,26 @@ def require_no_ghosts(block: Block) -> None:
 
 def check(certificate: bytes, weights: bytes, sidecar: bytes, definition: bytes) -> int:
     """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
-    try:
-        if max(map(len, (certificate, weights, sidecar, definition))) > rounding.MOST_BYTES:
-            reject("a file is too large")
-        document = read_json(certificate)
-        for name, data in (("weights", weights), ("definition", definition)):
-            if document[name] != hashlib.sha256(data).hexdigest():
-                reject(f"{name}: the digest is of another file")
-        if weights[:1] == b"{":
-            model = read_rows(read_json(weights))
-        else:
-            model = read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
-        return ProgramChecker(document, model, Definition(read_json(definition))).check()
-    except Rejected:
-        raise
-    except Open:
-        raise Rejected("a sign decides, and is not known") from None
-    except (Exception, RecursionError) as error:
-        raise Rejected(f"malformed: {type(error).__name__}: {str(error)[:80]}") from error
+
+    def judge() -> int:
+        document, model = rounding.read_files(certificate, weights, sidecar, definition=definition)
+        try:
+            return ProgramChecker(document, model, Definition(read_json(definition))).check()
+        except Open:
+            return reject("a sign decides, and is not known")
+
+    return rounding.safely(judge)
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the verdict; returns the exit status: 0 accepted, 1 rejected, 2 usage."""
-    if len(arguments) not in (3, 4):
-        print("usage: program.py CERTIFICATE.json WEIGHTS [SIDECAR.json] DEFINITION.json", file=sys.stderr)
-        return 2
-    try:
-        files = [Path(name).read_bytes() for name in arguments]
-    except OSError as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
-    try:
-        count = check(files[0], files[1], files[2] if len(files) == 4 else b"{}", files[-1])
-    except Rejected as why:
-        print(f"rejected: {why}")
-        return 1
-    print(f"accepted: {count} classes; the p-bit machine's next word is the definition's")
-    return 0
+    """Checks the files of the command; returns the exit status."""
+
+    def judge(certificate: bytes, weights: bytes, *others: bytes) -> int:
+        return check(certificate, weights, others[0] if len(others) == 2 else b"{}", others[-1])
+
+    usage = "program.py CERTIFICATE.json WEIGHTS [SIDECAR.json] DEFINITION.json"
+    says = "; the p-bit machine's next word is the definition's"
+    return rounding.answer_command(arguments, (3, 4), usage, judge, says)
 
 
 if __name__ == "__main__":

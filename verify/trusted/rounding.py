@@ -33,7 +33,7 @@ import hashlib
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -750,27 +750,38 @@ def is_decided(state: State, difference: Polynomial) -> bool:
 
 def check(certificate: bytes, weights: bytes, sidecar: bytes = b"{}") -> int:
     """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
+    return safely(lambda: Checker(*read_files(certificate, weights, sidecar)).check())
+
+
+def read_files(certificate: bytes, weights: bytes, sidecar: bytes, **others: bytes) -> tuple[Any, Weights]:
+    """Returns the certificate and the model. Raises Rejected where a digest is of another file. others: by their field."""
+    if max(map(len, (certificate, weights, sidecar, *others.values()))) > MOST_BYTES:
+        reject("a file is too large")
+    document = read_json(certificate)
+    for name, data in {"weights": weights, **others}.items():
+        if document[name] != hashlib.sha256(data).hexdigest():
+            reject(f"{name}: the digest is of another file")
+    if weights[:1] == b"{":
+        return document, read_rows(read_json(weights))
+    return document, read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
+
+
+def safely(judge: Callable[[], int]) -> int:
+    """Returns what `judge` returns. Raises Rejected for whatever it raises."""
     try:
-        if max(map(len, (certificate, weights, sidecar))) > MOST_BYTES:
-            reject("a file is too large")
-        document = read_json(certificate)
-        if document["weights"] != hashlib.sha256(weights).hexdigest():
-            reject("weights: the digest is of another file")
-        if weights[:1] == b"{":
-            model = read_rows(read_json(weights))
-        else:
-            model = read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
-        return Checker(document, model).check()
+        return judge()
     except Rejected:
         raise
     except (Exception, RecursionError) as error:
         raise Rejected(f"malformed: {type(error).__name__}: {str(error)[:80]}") from error
 
 
-def main(arguments: list[str]) -> int:
-    """Prints the verdict; returns the exit status: 0 accepted, 1 rejected, 2 usage."""
-    if len(arguments) not in (2, 3):
-        print("usage: rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]", file=sys.stderr)
+def answer_command(
+    arguments: list[str], many: Sequence[int], usage: str, judge: Callable[..., int], says: str = ""
+) -> int:
+    """Prints the verdict on the files of a command; returns the exit status: 0 accepted, 1 rejected, 2 usage."""
+    if len(arguments) not in many:
+        print(f"usage: {usage}", file=sys.stderr)
         return 2
     try:
         files = [Path(name).read_bytes() for name in arguments]
@@ -778,12 +789,17 @@ def main(arguments: list[str]) -> int:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     try:
-        count = check(*files)
+        count = judge(*files)
     except Rejected as why:
         print(f"rejected: {why}")
         return 1
-    print(f"accepted: {count} classes")
+    print(f"accepted: {count} classes{says}")
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Checks the files of the command; returns the exit status."""
+    return answer_command(arguments, (2, 3), "rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]", check)
 
 
 if __name__ == "__main__":

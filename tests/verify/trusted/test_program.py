@@ -29,14 +29,9 @@ from tests.survey.weights import compiled
 from tests.verify.trusted.test_rounding import dossier_of, tampered, texts
 from verify.automata.written import of_texts
 from verify.certificates.building import part_of, wired_of
+from verify.certificates.definition import answers_of, definition_of
 from verify.certificates.finder import certificate_of_file
-from verify.certificates.ghosts import (
-    answers_of,
-    definition_of,
-    program_certificate,
-    program_certificate_of_file,
-    with_ghosts,
-)
+from verify.certificates.ghosts import program_certificate, program_certificate_of_file, with_ghosts
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.trusted import program

@@ -25,10 +25,12 @@ from constructions.exports.weights import file_bytes
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify import certify
+from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, part_of, wired_of
 from verify.certificates.finder import certificate_of, certificate_of_file
+from verify.certificates.statement import accept
 from verify.dossiers.dossier import Dossier, Subject
-from verify.dossiers.registry import find_dossier
+from verify.dossiers.registry import find_dossier, find_subject
 from verify.trusted import abstract_state as states
 from verify.trusted import heads, rounding
 from verify.trusted.kernel import Rejected
@@ -519,3 +521,23 @@ def test_certified_models_are_built_alike() -> None:
     by_file, *_ = files("recall/transformer", 5)
     assert verdict(by_rows, rows, b"{}") == ""
     assert by_rows["entries"] == by_file["entries"]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda texts: replace(texts, sizes=(1000, 1010)),
+        lambda texts: replace(
+            texts, states=tuple(replace(s, numbers=(s.numbers[0],) * 2) if not s.word else s for s in texts.states)
+        ),
+    ],
+    ids=["fewer n", "fewer texts"],
+)
+def test_a_finder_says_nothing_of_the_question(lie: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
+    """A certificate of another question is right of that one, and is not accepted for this one."""
+    part = part_of(find_subject("recall", 1000), 1020)
+    certificate, rows = certificate_of(part.model, lie(part.inputs))
+    assert check(json.dumps(certificate).encode(), rows) == 28
+    with pytest.raises(Rejected):
+        accept(certificate, part.model, part.inputs)
+    assert accept(certificate_of(part.model, part.inputs)[0], part.model, part.inputs) == 28

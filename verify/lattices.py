@@ -127,7 +127,6 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
 
 
 SIZES = dict.fromkeys(FAMILIES, (64, 128, 192)) | {"istree": (192, 384, 576)}  # where none is asked for
-FEWEST = 8  # numbers that may be chosen
 
 
 def prompt_of(task: str, tokens: Sequence[int], question: Question) -> str:
@@ -148,7 +147,7 @@ def by_lattice(
     if task not in FAMILIES or rnn.reads_words:
         return None
     family = FAMILIES[task](n)
-    if len(family.places) < FEWEST:
+    if not family.places:
         return None
     if (linear := _rows(rnn, family)) is None:
         return None

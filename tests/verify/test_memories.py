@@ -66,9 +66,10 @@ def test_every_small_graph_is_remembered() -> None:
                 assert remembers.answer(state, ()) == ["YES" if is_tree(Graph(n, edges)) else "NO"]
 
 
+@pytest.mark.parametrize("n", [2, 3, 8])
 @pytest.mark.parametrize("task", MEMORIES)
-def test_what_remembers_enough_is_not_confused(task: str) -> None:
-    found = attack(memory(task, 8), task, 8, lambda seen: None, lambda *_: None)
+def test_what_remembers_enough_is_not_confused(task: str, n: int) -> None:
+    found = attack(memory(task, n), task, n, lambda seen: None, lambda *_: None)
     assert found["outcome"] == "none exists"
 
 

@@ -25,6 +25,7 @@ from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import FAILED
 from verify import store
 from verify.automata.token_automaton import Label, TokenAutomaton
+from verify.certificates import finder
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
@@ -506,6 +507,18 @@ def test_a_document_of_the_static_checker_does_not_pass_as_accepted() -> None:
 def test_what_the_small_checker_rejects_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heads.Reader, "needed", lambda reader, keys: 10**9)
     with pytest.raises(stored.NotCertified, match=r"n = 4 … 4: the small checker: .* is needed"):
+        made(RECALL, "rounding")
+
+
+def test_a_certificate_that_its_finder_spoils_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = finder.certificate_of
+
+    def spoiled(*of: Any) -> tuple[dict[str, Any], bytes]:
+        certificate, rows = real(*of)
+        return {**certificate, "steps": [[] for _ in certificate["steps"]]}, rows
+
+    monkeypatch.setattr(finder, "certificate_of", spoiled)
+    with pytest.raises(stored.NotCertified, match="n = 4 … 4: the small checker: "):
         made(RECALL, "rounding")
 
 

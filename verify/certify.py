@@ -27,7 +27,7 @@ from verify.certificates.document import (
     print_unseen,
     shown_wrong,
 )
-from verify.certificates.export import write_certificate
+from verify.certificates.export import add_certificate, require_certificate, write_certificate
 from verify.certificates.files import Exported
 from verify.certificates.moved import judge_moved
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
@@ -88,17 +88,11 @@ def main(argv: Sequence[str]) -> int:
         help="N changes of one weight each: which are certified all the same, and how far the weight may move",
     )
     add("--seed", type=cli.whole_number(0, 2**32), metavar="S", default=0, help="of --mutants (default: 0)")
-    add(
-        "--certificate",
-        type=Path,
-        metavar="OUT.json",
-        help="write what verify/trusted/rounding.py checks by itself, of one n or of one interval",
-    )
+    add_certificate(parser, "rounding.py")
     args = parser.parse_args(argv)
-    if args.certificate is not None and (
-        args.what is None or args.replay or args.mutants or args.what.endswith(".safetensors")
-    ):
-        raise cli.CommandError("--certificate is for the name of a construction")
+    require_certificate(args)
+    if args.certificate is not None and args.mutants:
+        raise cli.CommandError("--certificate is of no changed weights: leave out --mutants")
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):

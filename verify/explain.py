@@ -15,7 +15,7 @@ from constructions.show import cli
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, no_rule, subject_of
-from verify.certificates.export import write_certificate
+from verify.certificates.export import add_certificate, require_certificate, write_certificate
 from verify.certificates.files import Exported
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.dossiers.dossier import LEAST, Dossier, Json
@@ -31,6 +31,7 @@ answer is the task's, for every input."""
 EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size
+  {PROG} recall --n 8 --certificate c.json what a small checker accepts, with the weights and the definition
   {PROG} recall --all-n                 every n from {LEAST} on: to 2^64 an interval at a time, above in cases
   {PROG} istree --n 1100000-1200000     every n from the first to the last
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
@@ -56,15 +57,9 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser)
     add_question(parser, f"{LEAST}, of turing 1")
-    parser.add_argument(
-        "--certificate",
-        type=Path,
-        metavar="OUT.json",
-        help="write what verify/trusted/program.py checks by itself, of one n or of one interval",
-    )
+    add_certificate(parser, "program.py")
     args = parser.parse_args(argv)
-    if args.certificate is not None and (args.what is None or args.replay or args.what.endswith(".safetensors")):
-        raise cli.CommandError("--certificate is for the name of a construction")
+    require_certificate(args)
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):

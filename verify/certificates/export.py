@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,27 @@ from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 from verify.trusted.kernel import Rejected
+
+BESIDE = ("rows", "definition")  # files that may stand beside a certificate
+
+
+def add_certificate(parser: ArgumentParser, checker: str) -> None:
+    """Adds the options that write a certificate. checker: the file that reads it."""
+    help_ = f"write what verify/trusted/{checker} checks by itself, of one n or of one interval"
+    parser.add_argument("--certificate", type=Path, metavar="OUT.json", help=help_)
+    cli.add_force(parser)
+
+
+def require_certificate(args: Namespace) -> None:
+    """Raises CommandError where --certificate has no use, or a file could not be written."""
+    if args.certificate is None:
+        return
+    if args.what is None or args.replay or args.what.endswith(".safetensors"):
+        raise cli.CommandError("--certificate is for the name of a construction")
+    if args.all_n or args.all_cells:
+        raise cli.CommandError("--certificate is of one n or of one interval of n: give --n")
+    for file in (args.certificate, *(args.certificate.with_suffix(f".{name}.json") for name in BESIDE)):
+        cli.check_writable(file, "--certificate", force=args.force)
 
 
 def write_certificate(subject: Subject, path: Path, *, program: bool) -> int:

@@ -368,4 +368,9 @@ def test_a_certificate_of_the_program_is_a_file(tmp_path, capsys):
     other["answers"][""][1] = ["say", "~"]
     Path(files[2]).write_text(json.dumps(other))
     assert program.main(files) == 1
-    assert main(["istree", "--n", "4", "--model", "hybrid", "--certificate", str(out)]) == 3
+    assert main(["recall", "--n", "8", "--certificate", str(out)]) == 2
+    assert "exists; --force overwrites it" in capsys.readouterr().err
+    assert main(["recall", "--all-n", "--certificate", str(tmp_path / "all.json")]) == 2
+    assert "--certificate is of one n or of one interval of n: give --n" in capsys.readouterr().err
+    assert main(["istree", "--n", "4", "--model", "hybrid", "--certificate", str(tmp_path / "none.json")]) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.definition.json", "out.json", "out.rows.json"]

@@ -268,7 +268,7 @@ def _searcher(retriever: Retriever) -> Model:
         partial(_build, about.name, retriever.build),
         prompt=" ".join(question.words()),
         n=max(2, question.least_n),
-        words=retriever.steps(retriever.query_length, frozenset()) - 1,  # but for the result
+        words=retriever.steps(frozenset()) - 1,  # but for the result
     )
 
 

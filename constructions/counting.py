@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from constructions.models.construction import Derived
@@ -53,7 +52,7 @@ from constructions.retrieval.attention import (
 from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import Plan, Retriever
-from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
+from constructions.retrieval.task import ASK, NO, YES, Question, Task
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
@@ -85,12 +84,12 @@ def _answer(question: Question) -> str:
 TASK = Task(
     name="counting",
     statement="Does a token occur more than k times?",
+    does=("say", "whether a token occurs more than k times"),
     asks="a token and a threshold",
     least=2,
     most=2,
-    zero=True,
     answer=_answer,
-    wrong=nothing_else,
+    zero=True,
     example="5 2 5 9 ? 5 1",
     samples=(
         Question((), (1, 0)),
@@ -173,7 +172,7 @@ def _more_constants(setting: Setting) -> Sequence[Derived]:
 
 TRANSFORMER = Retriever(
     task=TASK,
-    statement="A Transformer of three blocks and three heads says whether a token occurs more than k times.",
+    architecture="A Transformer of three blocks and three heads",
     findings=(MARGIN, SELF_COUNT, COUNT, INDICATOR),
     blocks=_blocks,
     least_bits=_least_bits,
@@ -207,24 +206,14 @@ def _script(query_length: int, printed: frozenset[str]) -> Script:
     return (opening, Quote(0), Quote(1, 1, closing + "{%d}"))
 
 
-RAG = rag(
-    TASK,
-    _script,
-    "A Linear RNN of one block and a search say whether a token occurs more than k times.",
-    (ADJACENT, SPACED_COUNT),
-    query_length=2,
-)
-HYBRID = replace(
-    TRANSFORMER,
-    statement="A hybrid RNN with one head says whether a token occurs more than k times.",
+RAG = rag(TASK, _script, (ADJACENT, SPACED_COUNT), query_length=2)
+HYBRID = TRANSFORMER.as_hybrid(
     blocks=_hybrid_blocks,
     about={
         1: "keeps the last two numbers and whether ? has been; keeps the numbers before ? for the count",
         2: "counts the query's occurrences; writes the output",
     },
     glossary={**TRANSFORMER.glossary, "asked": "0 before ?, 1 from it on"},
-    source="Theorem 5.6",
-    model="hybrid",
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)

@@ -16,7 +16,6 @@ number has one digit. Where the prompt has an <s>, we skip it in the print as we
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 from constructions.parts.heads.copy import position_square_precision, read_nearest
 from constructions.parts.heads.match import spelled_out_position_precision
@@ -38,22 +37,15 @@ def _answer(question: Question) -> str:
     return str(question.sequence[position - 1])
 
 
-def _wrong(question: Question) -> str:
-    (position,), length = question.query, len(question.sequence)
-    if not length:
-        return "the sequence is empty, so there is no position to ask for"
-    return "" if position <= length else f"position {position} is not in 1 … {length}, the positions of the sequence"
-
-
 TASK = Task(
     name="index",
     statement="Which token stands at a position?",
+    does=("return", "the token at a position that is asked for"),
     asks="one position, from 1",
     least=1,
     most=1,
-    zero=False,
     answer=_answer,
-    wrong=_wrong,
+    place=True,
     example="5 2 5 9 ? 2",
     samples=(
         Question((1,), (1,)),
@@ -88,7 +80,7 @@ def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:
 
 TRANSFORMER = Retriever(
     task=TASK,
-    statement="A Transformer of two blocks and one head returns the token at a position that is asked for.",
+    architecture="A Transformer of two blocks and one head",
     findings=(TIED_HEAD,),
     blocks=_blocks,
     least_bits=_least_bits,
@@ -118,20 +110,8 @@ def _script(query_length: int, printed: frozenset[str]) -> Script:
     return ("^<s>", *counted)
 
 
-RAG = rag(
-    TASK,
-    _script,
-    "A Linear RNN of one block and a search return the token at a position that is asked for.",
-    (CHARACTERS, SPACED_COUNT),
-    query_length=1,
-    can_fail=False,
-)
-HYBRID = replace(
-    TRANSFORMER,
-    statement="A hybrid RNN with one head returns the token at a position that is asked for.",
-    source="Theorem 5.6",
-    model="hybrid",
-)
+RAG = rag(TASK, _script, (CHARACTERS, SPACED_COUNT), query_length=1)
+HYBRID = TRANSFORMER.as_hybrid()
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
 

@@ -60,7 +60,7 @@ def copies(by: int) -> dict[str, Affine]:
     return {copied(name, by): reg(name) for name in COPIES}
 
 
-def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine] = brought) -> Pair:
+def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine]) -> Pair:
     """The number `key_offset` positions before the key against the one `query_offset` positions before the query."""
     key, key_squared = (before(name, key_offset) for name in COPIES)
     query, query_squared = (before(name, query_offset) for name in COPIES)

@@ -52,6 +52,18 @@ class Searcher(Retriever):
 
     script: Callable[[int, frozenset[str]], Script]
 
+    searches = True
+
+    def steps(self, printed: frozenset[str]) -> int:
+        return len(self.script(self.query_length, printed)) + 2  # the result, and the answer
+
+    def thoughts(self, question: Question, printed: frozenset[str]) -> list[str]:
+        recited = [
+            item if isinstance(item, str) else item.spelled % (question.query[item.which] + item.plus)
+            for item in self.script(len(question.query), printed)
+        ]
+        return [*recited, *retrieve([*question.words(), *recited])]
+
     def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return families(self.task, n, self.script(self.query_length, printed))
 
@@ -59,44 +71,31 @@ class Searcher(Retriever):
 def rag(
     task: Task,
     script: Callable[[int, frozenset[str]], Script],
-    statement: str,
     findings: tuple[Finding, ...],
     query_length: int,
-    *,
-    can_fail: bool = True,
 ) -> Searcher:
-    """The Linear RNN that writes script(query_length, findings put back to print). can_fail: whether the answer may be FAILED."""
+    """The Linear RNN that writes script(query_length, findings put back to print)."""
 
     def whole(query_size: int, printed: frozenset[str]) -> Script:
         return (START_SEARCH, *script(query_size, printed), END_SEARCH)
 
     def blocks(plan: Plan) -> Sequence[BlockPlan]:
         words = _words(task, 1, whole(plan.query_length, plan.printed))  # names of registers, the same for all n
-        written = _rules(task, plan.query_length, whole(plan.query_length, plan.printed), can_fail)
+        written = _rules(task, plan.query_length, whole(plan.query_length, plan.printed))
         block = BlockPlan((), decide(tuple(written), words, idle=ASK))
         return (BlockPlan((), block.gadgets, window([block])),)
 
     def embedding(plan: Plan, task: Task) -> Embedding:
         return _words(task, plan.setting.n, whole(plan.query_length, plan.printed)).embedding()
 
-    def steps(query_size: int, printed: frozenset[str]) -> int:
-        return len(whole(query_size, printed)) + 2  # the result, and the answer
-
-    def thoughts(question: Question, printed: frozenset[str]) -> list[str]:
-        recited = [
-            item if isinstance(item, str) else item.spelled % (question.query[item.which] + item.plus)
-            for item in whole(len(question.query), printed)
-        ]
-        return [*recited, *retrieve([*question.words(), *recited])]
-
     def least_bits(n: int, query_size: int, discipline: Discipline) -> int:
         """Logits 2v·i of numbers up to n + 1, and positions, must fit."""
-        length = n + 2 + query_size + steps(query_size, frozenset())
+        length = n + 4 + query_size + len(whole(query_size, frozenset()))
         return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
 
     return Searcher(
         task=task,
-        statement=statement,
+        architecture="A Linear RNN of one block and a search",
         findings=findings,
         blocks=blocks,
         least_bits=least_bits,
@@ -107,9 +106,6 @@ def rag(
         source="Theorem 5.2",
         model="rag",
         embedding=embedding,
-        steps=steps,
-        thoughts=thoughts,
-        searches=True,
         script=whole,
     )
 
@@ -123,7 +119,7 @@ _GLOSSARY: Mapping[str, str] = {
 }
 
 
-def _rules(task: Task, query_size: int, script: Script, can_fail: bool) -> Iterator[Rule]:
+def _rules(task: Task, query_size: int, script: Script) -> Iterator[Rule]:
     for j, item in enumerate(script):
         here = back(ASK, query_size + j)
         if isinstance(item, str):
@@ -138,7 +134,7 @@ def _rules(task: Task, query_size: int, script: Script, can_fail: bool) -> Itera
         yield Rule(f"{NO} if nothing was found", (result, failed), NO)
     else:
         yield Rule("the number that was found", (result, reg(PLAIN)), Write(reg(NUMBER), PLAIN))
-        if can_fail:
+        if task.can_fail:
             yield Rule(f"{FAILED} if nothing was found", (result, failed), FAILED)
 
 

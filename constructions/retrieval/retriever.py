@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
@@ -67,30 +68,18 @@ def number_embedding(plan: Plan, task: Task) -> Embedding:
     return Embedding(task.vocabulary(plan.setting.n), Numbered((numbers,), others), "position")
 
 
-def one_token(query_length: int, printed: frozenset[str]) -> int:
-    """How many tokens follow a prompt if there is no chain of thought: the answer."""
-    return 1
-
-
-def nothing_before(question: Question, printed: frozenset[str]) -> list[str]:
-    """What stands before the answer if there is no chain of thought."""
-    return []
-
-
 @dataclass(frozen=True)
 class Retriever(Model[Question, str]):
     """A task and one model that solves it.
 
-    blocks: the weights as a plan. embedding: the tokens. steps(query_length, findings): how many tokens follow the prompt, search
-    results included; the last one is the answer. thoughts(question, findings): what should stand before the answer. searches:
-    whether it writes searches and reads their results. least_bits(n, query_length, discipline): the least p it is wired for.
-    precision: that as a formula, for people. about: what each block does. glossary: register → meaning.
+    architecture: what solves the task, such as "A Transformer of two blocks". blocks: the weights as a plan.
+    embedding: the tokens. least_bits(n, query_length, discipline): the least p it is wired for. precision: that as a formula, for
+    people. about: what each block does. glossary: register → meaning. more_constants: those that no other task has.
     query_length: of the model that is listed; others are built by naming theirs.
-    more_constants: those that no other task has.
     """
 
     task: Task
-    statement: str
+    architecture: str
     findings: tuple[Finding, ...]
     blocks: Callable[[Plan], Sequence[BlockPlan]]
     least_bits: Callable[[int, int, Discipline], int]
@@ -102,15 +91,29 @@ class Retriever(Model[Question, str]):
     source: str = "Theorem 4.6"
     model: str = "transformer"
     embedding: Callable[[Plan, Task], Embedding] = number_embedding
-    steps: Callable[[int, frozenset[str]], int] = one_token
-    thoughts: Callable[[Question, frozenset[str]], list[str]] = nothing_before
-    searches: bool = False
-    finding_ids: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "finding_ids", tuple(finding.id for finding in self.findings))
+    searches: ClassVar[bool] = False
+    """True if it writes searches and reads their results."""
+
+    def as_hybrid(self, **fields: Any) -> Retriever:
+        """Returns the hybrid RNN of the same task, with these fields."""
+        return replace(self, architecture="A hybrid RNN with one head", source="Theorem 5.6", model="hybrid", **fields)
+
+    def steps(self, printed: frozenset[str]) -> int:
+        """Returns how many tokens follow a prompt, results of searches included; the last one is the answer."""
+        return 1
+
+    def thoughts(self, question: Question, printed: frozenset[str]) -> list[str]:
+        """Returns what should stand before the answer."""
+        return []
 
     # What people are told
+
+    @property
+    def statement(self) -> str:
+        """What is claimed, as a sentence."""
+        verb, rest = self.task.does
+        return f"{self.architecture} {verb}{'' if self.searches else 's'} {rest}."
 
     @property
     def construction(self) -> Construction:
@@ -147,11 +150,11 @@ class Retriever(Model[Question, str]):
 
     def length(self, n: int) -> int:
         """The longest prompt, <s>, n tokens, ?, the query, and what follows it with all or nothing as printed."""
-        return max(self.length_with(n, frozenset(ids)) for ids in ((), self.finding_ids))
+        return max(self.length_with(n, frozenset(f.id for f in findings)) for findings in ((), self.findings))
 
     def length_with(self, n: int, printed: frozenset[str]) -> int:
         """The same with these findings as printed."""
-        return n + 2 + self.query_length + self.steps(self.query_length, printed) - 1
+        return n + 2 + self.query_length + self.steps(printed) - 1
 
     def longest(self, n: int, printed: Ids) -> int:
         """A finding alone may take more tokens than none or all of them, which the constants are derived for."""
@@ -183,7 +186,7 @@ class Retriever(Model[Question, str]):
             wired,
             wired.tokens(given.words()),
             set(),
-            self.steps(self.query_length, printed),
+            self.steps(printed),
             [wired.token.get(word, 0) for word in expected],
             Search(wired.vocabulary) if self.searches else no_response,
         )
@@ -226,11 +229,7 @@ class Retriever(Model[Question, str]):
         """A question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too small."""
         sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
         start = len(sequence) // 2
-        query = sequence[start : start + query_length]
-        if self.task.name == "index":
-            query = (start + 1,)
-        elif self.task.zero:
-            query = (*query[:1], 0)
+        query = self.task.query_of(sequence[start : start + query_length], start, 0)
         question = Question(sequence, query)
         return question if len(query) == query_length and not self.task.wrong(question) else None
 
@@ -243,14 +242,14 @@ class Retriever(Model[Question, str]):
     def domain(self, wired: Wired) -> Domain:
         """Any sequence of up to n numbers, and a query of the length that it is wired for."""
         n, query_length, task = wired.n, self.query_length, self.task
-        least = 1 if task.wrong(Question((), (1,) * query_length)) else 0  # tokens of the sequence
+        least = int(task.place)  # tokens of the sequence
         number = r" [1-9]\d*"
         query = number + r" \d+" if task.zero else f"(?:{number}){{{query_length}}}"
         sentence = (
             f"A prompt is {START}, a sequence of {least} to {n} numbers from 1 to {n}, {ASK}, and the query, numbers up to {n}"
             f" as well: {task.asks}{'' if task.most is not None else f', here {query_length}'}."
         )
-        if task.name == "index":
+        if task.place:
             sentence += " The position is one of the sequence."
         prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
         return Domain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))

@@ -38,22 +38,41 @@ class Question:
 class Task:
     """One retrieval task.
 
-    statement: what it asks, as a sentence. asks: the query in words. least, most: tokens of a query; None where there is no
-    bound. zero: whether a query may hold 0.
-    answer: the oracle. wrong: what else is the matter with a question, "" if nothing.
-    example: a prompt. samples: questions of all kinds, the smallest first.
+    statement: what it asks, as a sentence. does: what a model of it does, a verb and the rest. asks: the query in words.
+    least, most: tokens of a query; None where there is no bound. answer: the oracle. example: a prompt.
+    samples: questions of all kinds, the smallest first. zero: whether the query ends with a threshold, which may be 0.
+    place: whether the query is a position of the sequence.
     """
 
     name: str
     statement: str
+    does: tuple[str, str]
     asks: str
     least: int
     most: int | None
-    zero: bool
     answer: Callable[[Question], str]
-    wrong: Callable[[Question], str]
     example: str
     samples: tuple[Question, ...]
+    zero: bool = False
+    place: bool = False
+
+    @property
+    def can_fail(self) -> bool:
+        """True if the answer may be that nothing was found."""
+        return not (self.place or self.zero)
+
+    def wrong(self, question: Question) -> str:
+        """Returns why a question has no answer; "" if it has one."""
+        length = len(question.sequence)
+        if not self.place or question.query[0] <= length:
+            return ""
+        if not length:
+            return "the sequence is empty, so there is no position to ask for"
+        return f"position {question.query[0]} is not in 1 … {length}, the positions of the sequence"
+
+    def query_of(self, part: tuple[int, ...], start: int, threshold: int) -> tuple[int, ...]:
+        """Returns the query about a part of a sequence: its place, which is `start` from 0, its first number, or all of it."""
+        return (start + 1,) if self.place else (*part[:1], threshold) if self.zero else part
 
     def parse(self, text: str) -> Question:
         """Reads "5 2 5 9 ? 5". Raises ValueError with one line that says what is wrong."""
@@ -98,8 +117,3 @@ def _number(word: str, least: int) -> int:
 
 def _short(word: str) -> str:
     return repr(word if len(word) <= 30 else word[:29] + "…")
-
-
-def nothing_else(question: Question) -> str:
-    """What is the matter with a question of a task in which every one that can be written has an answer: nothing."""
-    return ""

@@ -163,7 +163,7 @@ def without_options(pattern: str) -> str:
 def test_re2_finds_the_same(retriever: Retriever, data: st.DataObject) -> None:
     question = data.draw(cases(retriever.task.name, range(1, 30))).question
     compare(retriever, question, frozenset())
-    compare(retriever, question, frozenset(retriever.finding_ids))
+    compare(retriever, question, frozenset(finding.id for finding in retriever.findings))
 
 
 @example(sequence=[5] * 40, threshold=39)

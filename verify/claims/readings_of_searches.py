@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from constructions import counting, index, ngram
+from constructions import counting, index
 from constructions.istree import searches
+from constructions.retrieval.grams import BOUNDARIES
 from constructions.retrieval.rag import SPACED_COUNT
 from constructions.turing import hybrid, rag
 from constructions.wiring.finding import Finding
@@ -71,7 +72,7 @@ OF_FINDINGS: Mapping[str, Read] = {
             ),
         ),
     ),
-    ngram.BOUNDARIES.id: Read(
+    BOUNDARIES.id: Read(
         Kind.OPEN,
         (
             Reading("a blank between \\b and the first token, and <s> spelled with brackets", False),

@@ -87,7 +87,7 @@ def test_constant_size(check: Check, row: Row) -> None:
         measures = measure(built.model, built.arithmetic.format.significand_bits + 1)
         if row.of_class not in measures.classes or measures.state_numbers > MOST_STATE[row.theorem]:
             return Counterexample(classes=measures.classes, state_numbers=measures.state_numbers)
-        if (steps := retriever.steps(retriever.query_length, frozenset())) > row.most_steps:
+        if (steps := retriever.steps(frozenset())) > row.most_steps:
             return Counterexample(expected=row.most_steps, steps=steps)
         return grown(built, smallest)
 

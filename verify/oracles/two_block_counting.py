@@ -45,7 +45,7 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
 
 TWO_BLOCKS: Retriever = replace(
     counting.TRANSFORMER,
-    statement="A Transformer of two blocks with one head each says whether a token occurs more than k times.",
+    architecture="A Transformer of two blocks with one head each",
     findings=(),
     embedding=_embedding,
     blocks=_blocks,

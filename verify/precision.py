@@ -18,7 +18,7 @@ from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
 from verify.bits.search import Point, Row, State, Witness, ladder, search
 from verify.bits.subjects import LONGEST, VARIANTS, Subject
-from verify.certificates.arguments import add_built_as, model_of, say_not_covered
+from verify.certificates.arguments import LAYOUTS, add_built_as, model_of, say_not_covered
 from verify.dossiers.dossier import Dossier
 from verify.dossiers.registry import find_dossier, find_dossiers
 
@@ -53,12 +53,7 @@ def main(argv: Sequence[str]) -> int:
     add_built_as(parser)
     add("--variant", choices=VARIANTS, help="default: all that there are")
     add("--discipline", choices=[d.value for d in Discipline], help="default: both")
-    add(
-        "--tokens",
-        choices=("paper", "eos"),
-        default="paper",
-        help="layout of a graph's tokens (istree; default: paper)",
-    )
+    add("--tokens", choices=LAYOUTS, default="paper", help="layout of a graph's tokens (istree; default: paper)")
     size = parser.add_mutually_exclusive_group()
     number = cli.whole_number(1, LARGEST_N)
     size.add_argument("--n", type=number, metavar="N", help="this n alone")

@@ -17,10 +17,10 @@ from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
 from verify.certificates.document import UNKNOWN, Judged
+from verify.dossiers.counting import Counting
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import Counting
 from verify.framework import proofs
 from verify.induction.along import Shown
 from verify.induction.theory import Theory

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.models.door import find_door
 from constructions.show import cli
 from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
-from verify.dossiers.registry import find_dossiers, find_program
+from verify.dossiers.registry import find_dossier, find_dossiers, find_program
 
 DEFAULT_N = 16
+LAYOUTS = ("paper", "eos")  # of a graph's tokens; imported from the task, they would load its code for every other task
 AT_HOME = {
     "layout": "--tokens is for istree as a Transformer; everything else has one layout",
     "lean": "the variant lean is istree's as a Transformer, and has nothing as printed",
@@ -42,7 +42,7 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--all-cells", action="store_true", help="turing, cot: every number of cells, each for any run that ends")
-    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
+    add("--tokens", choices=LAYOUTS, default="paper", help="layout of a graph's tokens (istree; default: paper)")
 
 
 def add_built_as(parser: ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     with cli.usage_errors():
         if (program := find_program(name, args.model)) is not None:
             return program.model
-    head = find_dossiers().get((name, args.model or TRANSFORMER))
+        head = find_dossier(name, args.model or TRANSFORMER)
     if head is not None and not head.has_door:
         return head.model
     if files and Path(name).suffix:

@@ -8,7 +8,7 @@ from verify.claims.models import of_retrieval
 from verify.claims.questions import every_question
 from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
+from verify.dossiers.retrieval.models import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claims
 from verify.oracles.counts import questions

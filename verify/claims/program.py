@@ -19,7 +19,7 @@ from verify.dossiers.istree.lemmas.search import N, theory
 from verify.dossiers.istree.steps import definition as defined_step
 from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
+from verify.dossiers.retrieval.models import MODELS, RETRIEVERS
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claims
 from verify.oracles.counts import questions

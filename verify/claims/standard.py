@@ -29,8 +29,8 @@ from verify.claims.models import (
 from verify.claims.run_invariants import APART, COUNTS, QUEUE, RECORDS
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, About, Subject
 from verify.dossiers.registry import find_dossiers
-from verify.dossiers.retrieval.tasks import MODELS as RETRIEVERS
-from verify.dossiers.retrieval.tasks import RETRIEVERS as RETRIEVERS_OF
+from verify.dossiers.retrieval.models import MODELS as RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS as RETRIEVERS_OF
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Json, claims
 from verify.runs.costs import listed

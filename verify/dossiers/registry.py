@@ -1,28 +1,32 @@
 """Finds dossiers by looking into the package: a command also needs a construction of this name.
 
-A dossier stands in the tuple `DOSSIERS` of a module of `verify.dossiers`. Modules are imported when the first dossier is asked for.
+A dossier stands in the tuple `DOSSIERS` of a module of `verify.dossiers`. One that is asked for by name imports the module of this
+name alone, if there is one; else all modules are imported.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from precision.format import Discipline
 from verify.dossiers.dossier import Dossier, Subject
+
+PACKAGE = __name__.rpartition(".")[0]
 
 
 @cache
 def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
     """By construction and model, those of a task together. Raises ValueError if two have the same names."""
-    package = importlib.import_module(__name__.rpartition(".")[0])
+    package = importlib.import_module(PACKAGE)
     by_name: dict[tuple[str, str], Dossier] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        module = importlib.import_module(f"{PACKAGE}.{info.name}")
         for dossier in getattr(module, "DOSSIERS", ()):
             if by_name.setdefault(key := (dossier.construction, dossier.model), dossier) is not dossier:
                 raise ValueError(f"two dossiers are of {key[0]} as {key[1]}; one is in {module.__name__}")
@@ -34,7 +38,12 @@ def find_dossier(construction: str, model: str) -> Dossier | None:
 
     Raises ValueError for a file that cannot be taken.
     """
-    return find_dossiers().get((construction, model)) or find_program(construction, model)
+    module = f"{PACKAGE}.{construction}"
+    if construction.isidentifier() and importlib.util.find_spec(module) is not None:
+        for dossier in getattr(importlib.import_module(module), "DOSSIERS", ()):
+            if (dossier.construction, dossier.model) == (construction, model):
+                return cast("Dossier", dossier)
+    return find_program(construction, model) or find_dossiers().get((construction, model))
 
 
 def find_program(name: str, model: str | None = None) -> Dossier | None:
@@ -44,7 +53,7 @@ def find_program(name: str, model: str | None = None) -> Dossier | None:
 
     Its module is imported only now, as those of other dossiers are: it stands above what asks for it.
     """
-    written = importlib.import_module(f"{__name__.rpartition('.')[0]}.written")
+    written = importlib.import_module(f"{PACKAGE}.written")
     dossier: Dossier | None = written.find_program(name, model)
     return dossier
 

@@ -22,7 +22,7 @@ from verify.algebra.symbolic import Symbolic
 from verify.certificates.building import model_of, part_of, precision_of, wired_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.rounding.model import Model, vocabulary
 
 SUBJECTS = [

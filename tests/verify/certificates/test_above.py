@@ -35,7 +35,7 @@ from verify.certificates.building import build, every_n
 from verify.certificates.document import CERTIFIED, judge
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS
+from verify.dossiers.retrieval.models import MODELS
 from verify.trusted.growth import root
 
 TURING = [find_subject("turing", 4, model=model, machine=str(find("bb2").machine)) for model in ("hybrid", "rag")]

@@ -25,7 +25,7 @@ from verify.certificates.document import CERTIFIED, REFUSED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
 from verify.certify import PROG, main
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.oracles.counts import questions
 
 

@@ -19,7 +19,7 @@ from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, compared, judge
 from verify.certificates.mutants import CHANGES, mutant, places, weight_at, with_weight
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:

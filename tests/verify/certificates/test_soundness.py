@@ -17,7 +17,7 @@ from precision.format import Discipline
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import build
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.rounding.checker import Report, check
 
 N = 4

@@ -41,7 +41,7 @@ from verify.certificates.building import automaton_of, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS
+from verify.dossiers.retrieval.models import MODELS
 from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts

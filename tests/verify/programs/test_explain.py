@@ -28,7 +28,7 @@ from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Json, Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS
+from verify.dossiers.retrieval.models import MODELS
 from verify.explain import main
 from verify.inputs.strategies import every_input
 from verify.programs.document import _is_defined, compared, explained, explanation

@@ -28,7 +28,7 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS
+from verify.dossiers.retrieval.models import MODELS
 from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts

@@ -47,7 +47,7 @@ from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
+from verify.dossiers.retrieval.models import MODELS, RETRIEVERS
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, unresolved

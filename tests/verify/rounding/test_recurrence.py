@@ -33,7 +33,8 @@ from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant
 from verify.certificates.weight_margins import Surveyor
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import MODELS, SEARCH
+from verify.dossiers.retrieval.models import MODELS
+from verify.dossiers.retrieval.tasks import SEARCH
 from verify.programs.extraction import extract
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check, embedded

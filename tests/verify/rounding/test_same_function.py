@@ -16,7 +16,7 @@ from verify.certificates.building import build
 from verify.certificates.document import UNKNOWN, compared, judge
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import RETRIEVERS
+from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.rounding.checker import check
 from verify.rounding.model import Model, Numbers
 

@@ -1,9 +1,5 @@
 """The retrieval tasks.
 
-tasks      the dossiers of index, associative recall, c-gram retrieval and counting, with their definitions and texts
+tasks      the dossier of index, associative recall, c-gram retrieval or counting, with its texts; models: all four tasks' models
 searches   what their searches find: patterns beside the definitions
 """
-
-from verify.dossiers.retrieval.tasks import DOSSIERS
-
-__all__ = ["DOSSIERS"]

@@ -11,18 +11,16 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
-from constructions import counting as counting_task
-from constructions import index as index_task
-from constructions import ngram, recall
-from constructions.gallery.more_than import counting
-from constructions.gallery.trigram import behind
-from constructions.language.terms import Answer, At, Back, NumberOf, Read, Say, SayNumber, as_term
-from constructions.retrieval.rag import PLAIN, REPEAT, Script, Searcher, families
+from constructions.language.terms import Answer, Back, NumberOf, Read, Say, SayNumber, as_term
+from constructions.models.door import find_door
+from constructions.retrieval.rag import PLAIN, REPEAT, Quote, Script, Searcher, families
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
 from constructions.wiring.numbered import Family
+from precision.format import Discipline
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
 from verify.dossiers.solved import LONGEST, SolvedDossier, documents
@@ -30,11 +28,6 @@ from verify.dossiers.solved import LONGEST, SolvedDossier, documents
 if TYPE_CHECKING:
     from verify.patterns.texts import Comparison
 
-MODULES = (index_task, recall, ngram, counting_task)
-RETRIEVERS: Mapping[str, Retriever] = {module.TRANSFORMER.task.name: module.TRANSFORMER for module in MODULES}
-MODELS: Mapping[tuple[str, str], Retriever] = {
-    (retriever.task.name, retriever.model): retriever for module in MODULES for retriever in module.RETRIEVERS
-}
 TOKENS, LONGEST_QUESTION = 3, 3  # of the sequences of which a program is asked
 SEARCH, RESULT = "search", "result"  # parts of a text after the prompt
 
@@ -52,22 +45,16 @@ class Retrieval(SolvedDossier):
 
     def define(self) -> Answer:
         """The answer at the end of a prompt."""
-        return behind(self.tokens_asked).answer
+        raise NotImplementedError
 
-    @property
-    def result(self) -> Answer:
-        """What is said of a search's result, a number; the searches of `index` cannot fail."""
-        return SayNumber(as_term(NumberOf(PLAIN)), PLAIN)
-
-    @property
-    def failure(self) -> Answer | None:
-        """What is said where nothing was found."""
-        return Say(FAILED)
-
-    @property
-    def other_result(self) -> Answer | None:
-        """What is said where a word of the prompt was found that is no number."""
-        return None
+    def define_result(self, word: str) -> Answer | None:
+        """What is said of a search's result: a word of the prompt, FAILED, or "" for a number. None where it cannot be."""
+        task = self.retriever.task
+        if task.zero:
+            return Say(NO if word == FAILED else YES)
+        if not word:
+            return SayNumber(as_term(NumberOf(PLAIN)), PLAIN)
+        return Say(FAILED) if word == FAILED and task.can_fail else None
 
     def answer(self, subject: Subject) -> Answer | None:
         return self.define()
@@ -77,7 +64,7 @@ class Retrieval(SolvedDossier):
             return self.define()
         script = self.retriever.script(self.tokens_asked, frozenset())  # as repaired, whatever was wired
         if label.part == RESULT:
-            return {"": self.result, FAILED: self.failure}.get(str(label.which), self.other_result)
+            return self.define_result(str(label.which))
         said = int(label.which) if label.part == SEARCH else 0
         if said >= len(script):
             return None  # the search is carried out
@@ -98,7 +85,7 @@ class Retrieval(SolvedDossier):
     @property
     def retriever(self) -> Retriever:
         """The builder, for queries of the task's usual length."""
-        return MODELS[self.construction, self.model]
+        return retriever_of(self.construction, self.model)
 
     @property
     def tokens_asked(self) -> int:
@@ -145,11 +132,24 @@ class Retrieval(SolvedDossier):
 
     def prompts_of(self, n: int, length: int) -> TokenAutomaton:
         """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n."""
-        states = _sequence(n, length)
-        for i in range(1, self.tokens_asked + 1):
-            label = Label("query", i if self.tokens_asked > 1 else "")
+        task, asked = self.retriever.task, self.tokens_asked
+        states = [
+            State(Label(START), 1, 1, (), START),
+            State(Label("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
+            State(Label(ASK), 2, length + 2, (0, 1), ASK),
+        ]
+        for i in range(1, asked + 1):
+            label = Label("query", i if asked > 1 else "")
             states.append(State(label, 2 + i, length + 2 + i, (i + 1,), numbers=(1, n)))
-        return TokenAutomaton(tuple(states), frozenset([states[-1].label]), (n, n))
+        last = states[-1]
+        if task.place:  # of a sequence that is not empty
+            states[2] = replace(states[2], low=3, after=(1,))
+            states[-1] = replace(last, low=4, numbers=(1, min(n, length)), behind=3)
+        if task.zero:
+            threshold = replace(last, label=Label("threshold"))
+            zero = replace(threshold, label=Label("threshold", "0"), word="0", numbers=(0, 0))
+            states[-1:] = [threshold, zero]
+        return TokenAutomaton(tuple(states), frozenset(state.label for state in states[asked + 2 :]), (n, n))
 
     # Inputs
 
@@ -179,7 +179,13 @@ class Retrieval(SolvedDossier):
         self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
     ) -> tuple[int, ...]:
         """One that fits a sequence of these tokens, or nearly so."""
-        length, place = self.tokens_asked, rng.randrange(len(sequence))
+        task, length = self.retriever.task, self.tokens_asked
+        if task.place:
+            return (rng.randint(1, len(sequence)),)
+        if task.zero:
+            often = sequence.count(token := rng.choice(tokens))
+            return (token, min(max(often + rng.randint(-2, 1), 0), n))
+        place = rng.randrange(len(sequence))
         part = tuple(sequence[place : place + length])
         return part if len(part) == length and rng.random() < 0.7 else tuple(rng.choices(tokens, k=length))
 
@@ -239,73 +245,19 @@ class Retrieval(SolvedDossier):
             raise TypeError(f"{self.model} does not search")
         return of_task(searcher, own.define(), own.texts(Subject(own, LEAST)), letters)
 
-    @property
-    def repeats(self) -> bool:
-        """Whether its search has a number of repetitions in it."""
-        return False
-
     def left_open(self, subject: Subject) -> str:
         from verify.patterns.pattern import MOST_REPEATED
 
+        repeats = any(isinstance(item, Quote) and item.spelled != "%d" for item in self.script(subject))
         too_many = subject.last == ENDLESS or max(subject.n, subject.last) + 1 > MOST_REPEATED
-        return f", up to the {MOST_REPEATED} repetitions that it takes" * (self.repeats and too_many)
+        return f", up to the {MOST_REPEATED} repetitions that it takes" * (repeats and too_many)
 
 
-@dataclass(frozen=True)
-class Index(Retrieval):
-    """The number at a position."""
-
-    repeats = True
-    failure = None
-
-    def define(self) -> Answer:
-        """The sequence begins at position 2. No position is asked for that it does not have."""
-        return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))
-
-    def prompts_of(self, n: int, length: int) -> TokenAutomaton:
-        states = _sequence(n, length)
-        states[2] = replace(states[2], low=3, after=(1,))
-        query = State(Label("query"), 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
-        return TokenAutomaton((*states, query), frozenset([query.label]), (n, n))
-
-    def drawn_query(
-        self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
-    ) -> tuple[int, ...]:
-        return (rng.randint(1, len(sequence)),)
-
-
-@dataclass(frozen=True)
-class Counting(Retrieval):
-    """Whether a number stands there more often than a threshold says, which may be 0."""
-
-    repeats = True
-    result = other_result = Say(YES)
-    failure = Say(NO)
-
-    def define(self) -> Answer:
-        return counting.answer
-
-    def prompts_of(self, n: int, length: int) -> TokenAutomaton:
-        prompts = super().prompts_of(n, length)
-        threshold = replace(prompts.states[-1], label=Label("threshold"))
-        zero = replace(threshold, label=Label("threshold", "0"), word="0", numbers=(0, 0))
-        return replace(
-            prompts, states=(*prompts.states[:-1], threshold, zero), answers=frozenset([threshold.label, zero.label])
-        )
-
-    def drawn_query(
-        self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
-    ) -> tuple[int, ...]:
-        often = sequence.count(token := rng.choice(tokens))
-        return (token, min(max(often + rng.randint(-2, 1), 0), n))
-
-
-def _sequence(n: int, length: int) -> list[State]:
-    return [
-        State(Label(START), 1, 1, (), START),
-        State(Label("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
-        State(Label(ASK), 2, length + 2, (0, 1), ASK),
-    ]
+@cache
+def retriever_of(task: str, model: str) -> Retriever:
+    """Returns the builder of a task's model; no other task is imported."""
+    retriever, _ = find_door(task).model_of(model, Discipline.FUSED)
+    return cast("Retriever", retriever)
 
 
 def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]) -> TokenAutomaton:
@@ -332,7 +284,3 @@ def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]
     states += [replace(result, label=Label(RESULT, word), word=word) for word in (START, ASK, FAILED)]
     answers = {*prompt.answers, *(state.label for state in states[len(prompt.states) :])}
     return replace(prompt, states=tuple(states), answers=frozenset(answers))
-
-
-OF_TASK: Mapping[str, type[Retrieval]] = {"index": Index, "counting": Counting}
-DOSSIERS = tuple(OF_TASK.get(task, Retrieval)(task, model) for task, model in MODELS)

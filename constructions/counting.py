@@ -31,6 +31,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from constructions.models.construction import Derived
 from constructions.models.program import back
@@ -60,6 +61,9 @@ from constructions.wiring.register import register, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
 from precision.format import Discipline
 
+if TYPE_CHECKING:
+    from constructions.language.terms import Answer
+
 MARGIN = Finding(
     id="count-margin",
     source="Theorem 4.6, Counting",
@@ -81,6 +85,12 @@ def _answer(question: Question) -> str:
     return YES if question.sequence.count(token) > threshold else NO
 
 
+def _define(query_length: int) -> Answer:
+    from constructions.gallery.more_than import more_than
+
+    return more_than.output(query_length)
+
+
 TASK = Task(
     name="counting",
     statement="Does a token occur more than k times?",
@@ -89,6 +99,7 @@ TASK = Task(
     least=2,
     most=2,
     answer=_answer,
+    define=_define,
     zero=True,
     example="5 2 5 9 ? 5 1",
     samples=(

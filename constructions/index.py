@@ -16,6 +16,7 @@ number has one digit. Where the prompt has an <s>, we skip it in the print as we
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from constructions.parts.heads.copy import position_square_precision, read_nearest
 from constructions.parts.heads.match import spelled_out_position_precision
@@ -31,10 +32,20 @@ from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan
 from precision.format import Discipline
 
+if TYPE_CHECKING:
+    from constructions.language.terms import Answer
+
 
 def _answer(question: Question) -> str:
     (position,) = question.query
     return str(question.sequence[position - 1])
+
+
+def _define(query_length: int) -> Answer:
+    """The sequence begins at position 2. No position is asked for that it does not have."""
+    from constructions.language.terms import At, NumberOf, Read, SayNumber, as_term
+
+    return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))
 
 
 TASK = Task(
@@ -45,6 +56,7 @@ TASK = Task(
     least=1,
     most=1,
     answer=_answer,
+    define=_define,
     place=True,
     example="5 2 5 9 ? 2",
     samples=(

@@ -6,10 +6,21 @@ Source: Theorem 4.6, "COPY[1..c−1] then Match"; Theorems 5.2 and 5.6. Derivati
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from constructions.retrieval.door import door_of
 from constructions.retrieval.grams import answer, retrievers
 from constructions.retrieval.task import Question, Task
+
+if TYPE_CHECKING:
+    from constructions.language.terms import Answer
+
+
+def _define(query_length: int) -> Answer:
+    from constructions.gallery.trigram import behind
+
+    return behind(query_length).answer
+
 
 TASK = Task(
     name="ngram",
@@ -19,6 +30,7 @@ TASK = Task(
     least=1,
     most=None,
     answer=answer,
+    define=_define,
     example="5 2 5 9 ? 2 5",
     samples=(
         Question((1,), (1, 1)),

@@ -9,10 +9,14 @@ has number 0.
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from constructions.retrieval.door import door_of
 from constructions.retrieval.grams import retrievers
 from constructions.retrieval.task import FAILED, Question, Task
+
+if TYPE_CHECKING:
+    from constructions.language.terms import Answer
 
 
 def _answer(question: Question) -> str:
@@ -23,6 +27,12 @@ def _answer(question: Question) -> str:
     return str(question.sequence[following]) if following < len(question.sequence) else FAILED
 
 
+def _define(query_length: int) -> Answer:
+    from constructions.gallery.associative_recall import associative_recall
+
+    return associative_recall.output(query_length)
+
+
 TASK = Task(
     name="recall",
     statement="Which token stands behind the first occurrence of a key?",
@@ -31,6 +41,7 @@ TASK = Task(
     least=1,
     most=1,
     answer=_answer,
+    define=_define,
     example="5 2 5 9 ? 5",
     samples=(
         Question((1,), (1,)),

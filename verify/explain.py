@@ -122,7 +122,7 @@ def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = Non
     several = document.get("intervals")
     holds = VERDICTS[verdict]
     if verdict == CERTIFIED:
-        holds = f"{(dossier or subject_of(document).dossier).sentence(document)}, for every input"
+        holds = f"{(dossier or subject_of(document).dossier).sentence}, for every input"
     print(f"{named(document)}{sized(document)}: {holds}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -78,7 +78,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     if rounded["verdict"] == CERTIFIED and "inputs_run" in rounded:
         text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"
         trial = dossier.trial(subject)
-        right = "the answer is right" if trial is None else dossier.sentence(rounded)
+        right = "the answer is right" if trial is None else dossier.sentence
         yield Link("every input", CERTIFIED, f"{right}; {text}", _digests(rounded))
         if trial is not None:
             yield _tried(trial)
@@ -94,7 +94,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
     if not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
-    yield _told("program", program, dossier.sentence(program) if program["verdict"] == CERTIFIED else "")
+    yield _told("program", program, dossier.sentence if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
         yield from _tried_all_the_same(subject, program)
         return

@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from constructions.models.door import LARGEST_N
+
+if TYPE_CHECKING:
+    from constructions.language.terms import Answer
 
 START, ASK, YES, NO, FAILED = "<s>", "?", "YES", "NO", "FAILED"
 SPECIALS = (START, ASK, YES, NO, FAILED, "<StartSearch>", "<EndSearch>")
@@ -39,7 +43,8 @@ class Task:
     """One retrieval task.
 
     statement: what it asks, as a sentence. does: what a model of it does, a verb and the rest. asks: the query in words.
-    least, most: tokens of a query; None where there is no bound. answer: the oracle. example: a prompt.
+    least, most: tokens of a query; None where there is no bound. answer: the oracle. define(query_length): the definition, the
+    answer at the end of a prompt as a term of the language, which is imported only then. example: a prompt.
     samples: questions of all kinds, the smallest first. zero: whether the query ends with a threshold, which may be 0.
     place: whether the query is a position of the sequence.
     """
@@ -51,6 +56,7 @@ class Task:
     least: int
     most: int | None
     answer: Callable[[Question], str]
+    define: Callable[[int], Answer]
     example: str
     samples: tuple[Question, ...]
     zero: bool = False

@@ -17,10 +17,10 @@ from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
 from verify.certificates.document import UNKNOWN, Judged
-from verify.dossiers.counting import Counting
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
+from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework import proofs
 from verify.induction.along import Shown
 from verify.induction.theory import Theory
@@ -172,7 +172,7 @@ def test_a_search_that_finds_something_else(
 ) -> None:
     """Which no search of a definition does; the one of Counting leaves out the query itself."""
     more = choose(select(number, number.back(1)).count() > number, YES, NO)
-    monkeypatch.setattr(Counting, "define", lambda dossier: more.answer)
+    monkeypatch.setattr(Retrieval, "define", lambda dossier: more.answer)
     assert main(["counting", "--model", "rag", "--n", "8"]) == 1
     last = capsys.readouterr().out.splitlines()[3]
     assert last == (

@@ -110,6 +110,10 @@ class Dossier:
     """Whether weights are rounded to the format where something is as printed."""
     judged_by_runs: ClassVar[bool] = True
     """Whether hard inputs are run where the checker cannot tell; else it is the runs of `wrong_run`."""
+    has_definition: ClassVar[bool] = True
+    """Whether a definition is written."""
+    defines_prints: ClassVar[bool] = True
+    """Whether it is one with anything as printed, too."""
     is_stepwise: ClassVar[bool] = False
     """Whether each step of a run is defined, after any text of a run's form; else only the answer at a prompt's end is.
 
@@ -234,15 +238,16 @@ class Dossier:
         return self.answer(subject)
 
     def is_defined(self, subject: Subject) -> bool:
-        """Whether a definition is written, with what is as printed."""
-        return True
+        """True if a definition is written, with what is as printed."""
+        return self.has_definition and (self.defines_prints or not subject.printed)
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         """The inputs on which program and definition are compared."""
         return automaton
 
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        """What is certified of a program, for people. document: the explanation."""
+    @property
+    def sentence(self) -> str:
+        """What is certified of a program, for people."""
         return "the program is the task"
 
     def counted(self, subject: Subject) -> tuple[Term, Term]:

@@ -99,6 +99,7 @@ class HeadAlone(Dossier):
     """A lemma on a head, by its number: integers up to n, up to n positions."""
 
     has_door = False
+    has_definition = False  # what is read stands in no text; `require_purpose` compares it
 
     @property
     def part(self) -> Part:
@@ -127,9 +128,6 @@ class HeadAlone(Dossier):
         model, registers = wire(embedding, blocks, embedding.words, fmt, longest=subject.n)
         arithmetic, names = Arithmetic(fmt, subject.discipline), (self.construction, self.part.source)
         return Wired(*names, "repaired", (), subject.n, arithmetic, model, registers, WORDS, tuple(blocks))
-
-    def is_defined(self, subject: Subject) -> bool:
-        return False  # what is read stands in no text; `require_purpose` compares it
 
     @property
     def least_hard(self) -> int | None:

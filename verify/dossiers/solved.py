@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
@@ -27,6 +27,11 @@ TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n ar
 class SolvedDossier(Dossier):
     """A subclass says which inputs there are; the solver asks them, and says what must follow."""
 
+    stored_in: ClassVar[Sequence[Discipline]] = ()
+    """In which disciplines every n has documents."""
+    is_stored_above: ClassVar[bool] = False
+    """Whether every n above has them too."""
+
     def families(self, subject: Subject) -> Sequence[Family]:
         return self.solver.families(subject.n, frozenset(subject.printed))
 
@@ -38,6 +43,14 @@ class SolvedDossier(Dossier):
         # Of an n that grows this is asked first: stored theorems list inequalities in the order of questions.
         min(subject.n, FEW)
         return super().exact_model(subject)
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self, disciplines=self.stored_in) if self.stored_in else ()
+
+    @property
+    def stored_above(self) -> Iterable[tuple[Subject, About]]:
+        return _documents(Subject(self, LARGEST_N, last=ENDLESS), self.stored_in) if self.is_stored_above else ()
 
     # Which inputs
 
@@ -126,11 +139,6 @@ def documents(
 ) -> Iterator[tuple[Subject, About]]:
     """Rounding in these disciplines and the program, of every n up to the top."""
     return _documents(Subject(dossier, LEAST, last=top), disciplines)
-
-
-def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
-    """The same of every n above."""
-    return _documents(Subject(dossier, LARGEST_N, last=ENDLESS), disciplines)
 
 
 def _documents(own: Subject, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:

@@ -76,6 +76,7 @@ class ProgramDossier(Dossier):
     file: str = ""
 
     is_stepwise = True
+    sentence = "each word that is due is the program's"
     every_input = "every prompt of n = {n}"
 
     @property
@@ -125,9 +126,6 @@ class ProgramDossier(Dossier):
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         return self.answer(subject) if label in self.texts(subject).answers else None
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return "each word that is due is the program's"
 
     # Prompts and what is right
 

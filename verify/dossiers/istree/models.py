@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
@@ -16,7 +16,7 @@ from precision.format import Discipline
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents, documents_above
+from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -36,7 +36,8 @@ class IsTree(SolvedDossier):
     layout: Layout = "paper"
     lean: bool = False
 
-    stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)  # for which every n has documents
+    stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)
+    is_stored_above = True
     is_stepwise = True
     named_sums = True
     inputs_are = " behind a simple graph"
@@ -47,14 +48,6 @@ class IsTree(SolvedDossier):
     @property
     def fields(self) -> Mapping[str, Any]:
         return {"layout": self.layout}
-
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, disciplines=self.stored_in)
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, self.stored_in)
 
     @property
     def solver(self) -> IsTreeModel:
@@ -105,6 +98,7 @@ class OfTransformer(IsTree):
 
     options = frozenset({"layout", "lean"})
     variants = ("printed", "repaired", "lean")
+    defines_prints = False
     conclusion = "steps, each behind those before, end with YES if and only if the graph is a tree"
 
     def variant(self, printed: Sequence[str]) -> str:
@@ -150,9 +144,6 @@ class OfTransformer(IsTree):
         """The words of the layout."""
         return LAYOUTS[self.layout]
 
-    def is_defined(self, subject: Subject) -> bool:
-        return not subject.printed
-
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import steps
 
@@ -168,7 +159,8 @@ class OfTransformer(IsTree):
 
         return ByCounts(subject.n, self.token_layout).counted
 
-    def sentence(self, document: Mapping[str, Any]) -> str:
+    @property
+    def sentence(self) -> str:
         longer = self.layout == "eos" or not self.lean
         return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
 
@@ -211,6 +203,7 @@ class OfHybrid(IsTree):
 
     model: str = "hybrid"
 
+    sentence = FRAMES
     conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
@@ -223,9 +216,6 @@ class OfHybrid(IsTree):
         from verify.dossiers.istree import frames
 
         return frames.definition(subject.n, label)
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return FRAMES
 
     def theory(self) -> Theory:
         from verify.dossiers.istree.frames import Frames
@@ -252,14 +242,13 @@ class OfSearcher(IsTree):
     model: str = "rag"
 
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
+    sentence = TURNS
     stored_in = tuple(Discipline)
+    defines_prints = False
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed
         return texts.of_rag(low, high, frozenset(subject.printed), limited=limited)
-
-    def is_defined(self, subject: Subject) -> bool:
-        return not subject.printed
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.istree import turns
@@ -273,9 +262,6 @@ class OfSearcher(IsTree):
         if subject.printed:
             return automaton
         return as_due(by_way(automaton), texts.PROMPT, lambda label: turns.definition(subject.n, label))
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return TURNS
 
     def searches(self, subject: Subject) -> Mapping[str, Comparison]:
         from verify.dossiers.istree.searches import OF_TURNS, of_turns

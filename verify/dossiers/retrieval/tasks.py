@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -22,8 +22,8 @@ from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
 from constructions.wiring.numbered import Family
 from precision.format import Discipline
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
-from verify.dossiers.solved import LONGEST, SolvedDossier, documents
+from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, Dossier, Subject, whole_number
+from verify.dossiers.solved import LONGEST, SolvedDossier
 
 if TYPE_CHECKING:
     from verify.patterns.texts import Comparison
@@ -38,14 +38,15 @@ class Retrieval(SolvedDossier):
 
     query_length: int | None = None
 
+    stored_in = tuple(Discipline)
     has_length = True
     every_input = "every sequence and query of n = {n}"
 
     # Definitions
 
     def define(self) -> Answer:
-        """The answer at the end of a prompt."""
-        raise NotImplementedError
+        """Returns the answer at the end of a prompt."""
+        return self.retriever.task.define(self.tokens_asked)
 
     def define_result(self, word: str) -> Answer | None:
         """What is said of a search's result: a word of the prompt, FAILED, or "" for a number. None where it cannot be."""
@@ -75,7 +76,8 @@ class Retrieval(SolvedDossier):
         quoted = as_term(Read(number, Back(steps))) if steps else number
         return SayNumber(quoted + item.plus, PLAIN if item.spelled == "%d" else REPEAT)
 
-    def sentence(self, document: Mapping[str, Any]) -> str:
+    @property
+    def sentence(self) -> str:
         if isinstance(self.retriever, Searcher):
             return "the program writes the search that is defined, and says what it finds"
         return "the program is the task"
@@ -102,10 +104,6 @@ class Retrieval(SolvedDossier):
 
     def read(self, document: Mapping[str, Any]) -> Dossier:
         return replace(self, query_length=whole_number(document, "query_length"))
-
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self)
 
     # Weights
 
@@ -258,6 +256,11 @@ def retriever_of(task: str, model: str) -> Retriever:
     """Returns the builder of a task's model; no other task is imported."""
     retriever, _ = find_door(task).model_of(model, Discipline.FUSED)
     return cast("Retriever", retriever)
+
+
+def dossiers_of(task: str) -> tuple[Retrieval, ...]:
+    """Returns the dossiers of a task's models."""
+    return tuple(Retrieval(task, model) for model in find_door(task).models)
 
 
 def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]) -> TokenAutomaton:

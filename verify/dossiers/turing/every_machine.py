@@ -7,7 +7,7 @@ table's units is what its rule says (verify/claims/turing_table.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions.models.program import NUMBER
@@ -20,7 +20,7 @@ from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit
 from constructions.wiring.wired import Wired
 from precision.format import Format
 from verify.automata.token_automaton import Content, TokenAutomaton
-from verify.dossiers.dossier import About, Subject
+from verify.dossiers.dossier import Subject
 from verify.dossiers.turing.models import OnTape
 
 SAYS = {WRITES: "the rule's symbol", ENTERS: "the rule's state", STATE: "the rule's direction"}
@@ -90,22 +90,12 @@ class EveryMachine(OnTape):
     construction: str = "every-machine"
     model: str = "hybrid"
 
-    has_door = False
+    has_door = has_definition = is_stored_above = False
+    stored_in = ()
 
     @property
     def findings(self) -> Sequence[Finding]:
         return ()
-
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return ()
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return ()
-
-    def is_defined(self, subject: Subject) -> bool:
-        return False
 
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
         embedding, blocks = super().plan(subject, fmt)

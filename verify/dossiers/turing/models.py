@@ -21,8 +21,8 @@ from precision.format import Discipline, Format
 from verify.algebra.interval import symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
-from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
-from verify.dossiers.solved import TRIES, SolvedDossier, documents, documents_above
+from verify.dossiers.dossier import Dossier, HardInput, Subject, whole_number
+from verify.dossiers.solved import TRIES, SolvedDossier
 from verify.dossiers.turing import configurations, tapes
 
 if TYPE_CHECKING:
@@ -103,13 +103,8 @@ class Turing(SolvedDossier):
 class OnTape(Turing):
     """A model that writes the machine's steps."""
 
-    @property
-    def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self)
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, tuple(Discipline))
+    stored_in = tuple(Discipline)
+    is_stored_above = True
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, subject.n, subject.n)
@@ -159,9 +154,7 @@ class OfHybrid(OnTape):
     model: str = "hybrid"
 
     conclusion = "words, each behind those before, are the machine's run"
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return WORDS
+    sentence = WORDS
 
 
 @dataclass(frozen=True)
@@ -170,19 +163,14 @@ class OfSearcher(OnTape):
 
     model: str = "rag"
 
+    sentence = f"{WORDS}, or of the search that is defined"
     conclusion = "words, if the searches find what is defined, are the machine's run"
+    defines_prints = False  # print spells words of a search anew
 
     def read(self, document: Mapping[str, Any]) -> Self:
         if document.get("cells") is not None:
             raise ValueError(f"a number of cells is none of {self.construction} as {self.model}")
         return super().read(document)
-
-    def is_defined(self, subject: Subject) -> bool:
-        """Print spells words of a search anew."""
-        return not subject.printed
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return f"{WORDS}, or of the search that is defined"
 
     def searches(self, subject: Subject) -> Mapping[str, Comparison]:
         from verify.dossiers.turing.searches import of_tape, of_word
@@ -201,6 +189,7 @@ class OfThoughts(Turing):
 
     options = frozenset({"machine", "tape", "cells", "all_cells"})
     one_n = "its weights are those of --cells, for any number of steps"
+    sentence = "behind any configurations of a run's form, each word is that of the machine's next one"
     conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
@@ -248,9 +237,6 @@ class OfThoughts(Turing):
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         return configurations.spaced(automaton, self.task(subject).cells)
-
-    def sentence(self, document: Mapping[str, Any]) -> str:
-        return "behind any configurations of a run's form, each word is that of the machine's next one"
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
         """Runs on any words that the space can hold."""

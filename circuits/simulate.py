@@ -116,11 +116,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         PROG,
         _parser,
         _job,
-        report=report,
-        page=_page,
+        _page,
+        report,
         keeps=lambda args: False,
-        signed=("--n", "--precision"),
-        running="running",
     )
     code = command.main(argv)
     return cli.UNKNOWN if code == cli.HOLDS and verdicts not in ([], ["certified"]) else code

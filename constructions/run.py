@@ -15,7 +15,7 @@ from constructions.models.door import LARGEST_N
 from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.command import Command, Job, show_answer
+from constructions.show.command import Command, Job
 
 if TYPE_CHECKING:
     from constructions.language.handwired import HandWired
@@ -75,13 +75,7 @@ def _run(prog: str, model: ProgramModel, parser: Callable[[str], Parser], name: 
         prog,
         parser,
         partial(_job, model),
-        lambda job, run, answer, trace: show_answer(
-            job, run, job.model.said(run, answer).chain_of_thought, answer, trace if job.args.trace else None
-        ),
         _page,
-        keeps=lambda args: bool(args.trace),
-        signed=SIGNED,
-        running="running",
     )
     try:
         return command.run(argv)

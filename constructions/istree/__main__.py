@@ -111,12 +111,12 @@ def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:
 
 
 def _report(job: Job[IsTreeModel, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
-    model, (chain, verdict) = job.model, answer
+    model, (_, verdict) = job.model, answer
 
     def sentence(values: Mapping[str, Fraction], produced: str) -> str:
         return model.narrate(values, produced, verdict or "no verdict")
 
-    show_answer(job, run, chain, verdict, trace if job.args.trace else None, sentence, model.prompt_registers)
+    show_answer(job, run, answer, trace, sentence, model.prompt_registers)
 
 
 def _page(job: Job[IsTreeModel, Graph], run: Run, answer: Answer) -> Page:
@@ -225,9 +225,8 @@ COMMAND = Command(
     "python -m constructions.istree",
     _parser,
     _job,
-    _report,
     _page,
-    keeps=lambda args: args.trace,
+    _report,
     signed=("--edges", "--n", "--precision"),
     running="searching",
 )

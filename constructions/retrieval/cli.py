@@ -15,7 +15,7 @@ from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.command import Command, Job, show_answer
+from constructions.show.command import Command, Job
 
 if TYPE_CHECKING:
     from constructions.show.page import Page
@@ -53,12 +53,7 @@ def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> 
         f"python -m constructions.{retrievers[0].task.name}",
         partial(_parser, retrievers),
         partial(_job, {retriever.model: retriever for retriever in retrievers}),
-        lambda job, run, answer, trace: show_answer(
-            job, run, run.produced[:-1], answer, trace if job.args.trace else None
-        ),
         _page,
-        keeps=lambda args: args.trace,
-        signed=("--n", "--precision"),
         running="reading",
     )
     return command.main(_prompt_last(sys.argv[1:] if argv is None else argv))

@@ -43,8 +43,8 @@ class Command(Generic[AnyModel, Input, Answer]):
     """The command of one task. What it calls may raise CommandError.
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
-    report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
     page(job, run, answer): what --html shows of a run besides its trace.
+    report(job, run, answer, trace): shows a run, by default the answer. keeps(args): whether it needs the trace.
     signed: the options whose values may begin with a minus. sizes: what a model is wired for, by its n. running: what a run does.
     unfinished(job, run): what keeps a run that holds up from going on, "" for nothing.
     """
@@ -52,11 +52,11 @@ class Command(Generic[AnyModel, Input, Answer]):
     prog: str
     parser: Callable[[str], Parser]
     job: Callable[[argparse.Namespace], Job[AnyModel, Input]]
-    report: Callable[[Job[AnyModel, Input], Run, Answer, Trace | None], None]
     page: Callable[[Job[AnyModel, Input], Run, Answer], Page]
-    keeps: Callable[[argparse.Namespace], bool]
-    signed: tuple[str, ...]
-    running: str
+    report: Callable[[Job[AnyModel, Input], Run, Answer, Trace | None], None] = lambda *shown: show_answer(*shown)
+    keeps: Callable[[argparse.Namespace], bool] = lambda args: bool(args.trace)
+    signed: tuple[str, ...] = ("--n", "--precision")
+    running: str = "running"
     sizes: str = "n = {:,}"
     unfinished: Callable[[Job[AnyModel, Input], Run], str] = lambda job, run: ""
 
@@ -113,15 +113,16 @@ class Command(Generic[AnyModel, Input, Answer]):
 def show_answer(
     job: Job[AnyModel, Input],
     run: Run,
-    chain: Sequence[str],
-    answer: str | None,
+    answer: Answer,
     trace: Trace | None,
     sentence: Sentence = lambda values, produced: "",
     prompt_registers: Sequence[str] = (),
 ) -> None:
-    """A run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
+    """Shows a run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
+    said = job.model.said(run, answer)
+    trace = trace if job.args.trace else None
     if job.args.json:
-        document = run_document(run, job.model.construction.model, chain, answer)
+        document = run_document(run, job.model.construction.model, said.chain_of_thought, said.answer)
         if trace is not None:
             from constructions.show.trace_text import trace_document
 
@@ -134,9 +135,9 @@ def show_answer(
 
         print_trace(trace, console(), sentence, blocks_of(job.model, run.request.wired), prompt_registers)
         print()
-    if chain:
-        print(*chain)
-    print(answer or "no verdict")
+    if len(said.chain_of_thought):
+        print(*said.chain_of_thought)
+    print(said.answer or "no verdict")
 
 
 def blocks_of(model: Model[Any, Any], wired: Wired) -> Mapping[int, str]:

@@ -170,11 +170,10 @@ COMMAND = Command(
     "python -m constructions.turing",
     _parser,
     _job,
-    _report,
     _page,
+    _report,
     keeps=lambda args: False,  # what is traced is the words alone
     signed=("--steps", "--precision", "--tape", "--machine"),
-    running="running",
     sizes="{:,} steps",
     unfinished=_unfinished,
 )

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def _define(query_length: int) -> Answer:
-    from constructions.gallery.trigram import behind
+    from constructions.gallery.trigram import next_number
 
-    return behind(query_length).answer
+    return next_number(query_length).answer
 
 
 TASK = Task(
     name="ngram",
-    statement="Which token stands behind the first place where c − 1 tokens stand?",
-    does=("return", "the token behind the first place where c − 1 tokens stand"),
+    statement="Which token stands after the first place where c − 1 tokens stand?",
+    does=("return", "the token after the first place where c − 1 tokens stand"),
     asks="the first c − 1 tokens of a c-gram, at least one",
     least=1,
     most=None,

@@ -35,8 +35,8 @@ def _define(query_length: int) -> Answer:
 
 TASK = Task(
     name="recall",
-    statement="Which token stands behind the first occurrence of a key?",
-    does=("return", "the token behind the first occurrence of a key"),
+    statement="Which token stands after the first occurrence of a key?",
+    does=("return", "the token after the first occurrence of a key"),
     asks="one key",
     least=1,
     most=1,

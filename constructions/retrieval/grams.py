@@ -40,7 +40,7 @@ BOUNDARIES = Finding(
     source="Theorem 5.2, associative recall and c-gram retrieval",
     printed=r"the search \b k1 … k(c−1) \b(\S+)\b, if the first blank stands in the pattern",
     used=r"the search ^[^?]*? k1 … k(c−1) (\d+)",
-    why=r"\b fails between the > of <s> and a blank, so the first tokens are not found; with no blank behind \b they are",
+    why=r"\b fails between the > of <s> and a blank, so the first tokens are not found; with no blank after \b they are",
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GRAPHS = 200  # that are tried at most
 STEP = "each word is the defined step of Algorithm 1"
 TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
-FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
+FRAMES = "after every prompt and any frames, each word that is due is the defined step of the search"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class IsTree(SolvedDossier):
     is_stored_above = True
     is_stepwise = True
     named_sums = True
-    inputs_are = " behind a simple graph"
+    inputs_are = " after a simple graph"
     every_input = (
         "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
     )
@@ -99,7 +99,7 @@ class OfTransformer(IsTree):
     options = frozenset({"layout", "lean"})
     variants = ("printed", "repaired", "lean")
     defines_prints = False
-    conclusion = "steps, each behind those before, end with YES if and only if the graph is a tree"
+    conclusion = "steps, each after those before, end with YES if and only if the graph is a tree"
 
     def variant(self, printed: Sequence[str]) -> str:
         return "lean" if self.lean else super().variant(printed)
@@ -162,7 +162,7 @@ class OfTransformer(IsTree):
     @property
     def sentence(self) -> str:
         longer = self.layout == "eos" or not self.lean
-        return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+        return f"after {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
 
     # Lemmas
 
@@ -204,7 +204,7 @@ class OfHybrid(IsTree):
     model: str = "hybrid"
 
     sentence = FRAMES
-    conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
+    conclusion = "frames, each after those before, end with YES if and only if the graph is a tree"
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return discipline is Discipline.FUSED or not theorem

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MACHINE = "bb2"
 PLACES = 20  # of one text at which the next word is asked for
-WORDS = "behind up to n steps, each word is the machine's"
+WORDS = "after up to n steps, each word is the machine's"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class OfHybrid(OnTape):
 
     model: str = "hybrid"
 
-    conclusion = "words, each behind those before, are the machine's run"
+    conclusion = "words, each after those before, are the machine's run"
     sentence = WORDS
 
 
@@ -189,8 +189,8 @@ class OfThoughts(Turing):
 
     options = frozenset({"machine", "tape", "cells", "all_cells"})
     one_n = "its weights are those of --cells, for any number of steps"
-    sentence = "behind any configurations of a run's form, each word is that of the machine's next one"
-    conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
+    sentence = "after any configurations of a run's form, each word is that of the machine's next one"
+    conclusion = "configurations, each after those before, are the machine's run on any number of cells"
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
         own = super().given(options)

@@ -50,9 +50,8 @@ from constructions.retrieval.attention import (
     prepare,
     remember,
 )
-from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.retriever import Plan, Retriever, door_of
 from constructions.retrieval.task import ASK, NO, YES, Question, Task
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding

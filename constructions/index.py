@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING
 from constructions.parts.heads.copy import position_square_precision, read_nearest
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare
-from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
+from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever, door_of
 from constructions.retrieval.task import Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from constructions.retrieval.door import door_of
 from constructions.retrieval.grams import answer, retrievers
+from constructions.retrieval.retriever import door_of
 from constructions.retrieval.task import Question, Task
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from constructions.retrieval.door import door_of
 from constructions.retrieval.grams import retrievers
+from constructions.retrieval.retriever import door_of
 from constructions.retrieval.task import FAILED, Question, Task
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
+from constructions.models.door import LARGEST_N, Door
 from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
 from constructions.models.request import Request, Run
 from constructions.models.search import Search
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale, printed_room
-from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, START, YES, Question, Task
+from constructions.retrieval.task import ASK, FAILED, LONGEST_QUERY, NO, SPECIALS, START, YES, Question, Task
 from constructions.wiring.affine import Number
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Numbered, Powers
@@ -253,6 +254,22 @@ class Retriever(Model[Question, str]):
             sentence += " The position is one of the sequence."
         prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
         return Domain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))
+
+
+def door_of(retrievers: Sequence[Retriever]) -> Door:
+    """Returns the door of one task, solved by each of these models."""
+    by_model, task = {retriever.model: retriever for retriever in retrievers}, retrievers[0].task
+
+    def model_of(
+        model: str, discipline: Discipline, *, n: int | None = None, query_length: int | None = None
+    ) -> tuple[Retriever, int | None]:
+        if query_length is None:
+            return by_model[model], n
+        if query_length < task.least or (task.most is not None and query_length > task.most):
+            raise ValueError(f"query_length = {query_length}: the query of {task.name} is {task.asks}")
+        return replace(by_model[model], query_length=query_length), n
+
+    return Door(task.name, tuple(by_model), model_of, {"n": LARGEST_N, "query_length": LONGEST_QUERY})
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -174,7 +174,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:
     """What it says after a prompt and should not; what stands after a search is its result, and nobody's word."""
-    retriever = subject.dossier.retriever
+    retriever = subject.dossier.solver
     words = [*question.words(), *retriever.thoughts(question, frozenset()), retriever.task.answer(question)]
     _, following = ideal.run(wired.tokens(words[:-1]))
     own = [k for k in range(len(question.words()), len(words)) if words[k - 1] != END_SEARCH]

@@ -138,7 +138,7 @@ def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
-    found, wired, retriever = program(subject), wired_of(subject), subject.dossier.retriever
+    found, wired, retriever = program(subject), wired_of(subject), subject.dossier.solver
     families = families_of(subject)
     numbers = [(family.name, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))

@@ -18,7 +18,7 @@ from constructions.language.terms import Answer, Back, NumberOf, Read, Say, SayN
 from constructions.models.door import find_door
 from constructions.retrieval.rag import PLAIN, REPEAT, Quote, Script, Searcher, families
 from constructions.retrieval.retriever import Retriever
-from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
+from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question, Task
 from constructions.wiring.numbered import Family
 from precision.format import Discipline
 from verify.automata.token_automaton import Label, State, TokenAutomaton
@@ -46,24 +46,23 @@ class Retrieval(SolvedDossier):
 
     def define(self) -> Answer:
         """Returns the answer at the end of a prompt."""
-        return self.retriever.task.define(self.tokens_asked)
+        return self.task.define(self.tokens_asked)
 
     def define_result(self, word: str) -> Answer | None:
         """What is said of a search's result: a word of the prompt, FAILED, or "" for a number. None where it cannot be."""
-        task = self.retriever.task
-        if task.zero:
+        if self.task.zero:
             return Say(NO if word == FAILED else YES)
         if not word:
             return SayNumber(as_term(NumberOf(PLAIN)), PLAIN)
-        return Say(FAILED) if word == FAILED and task.can_fail else None
+        return Say(FAILED) if word == FAILED and self.task.can_fail else None
 
     def answer(self, subject: Subject) -> Answer | None:
         return self.define()
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
-        if not isinstance(self.retriever, Searcher):
+        if not self.solver.searches:
             return self.define()
-        script = self.retriever.script(self.tokens_asked, frozenset())  # as repaired, whatever was wired
+        script = self.script(replace(subject, printed=()))  # as repaired, whatever was wired
         if label.part == RESULT:
             return self.define_result(str(label.which))
         said = int(label.which) if label.part == SEARCH else 0
@@ -78,25 +77,29 @@ class Retrieval(SolvedDossier):
 
     @property
     def sentence(self) -> str:
-        if isinstance(self.retriever, Searcher):
+        if self.solver.searches:
             return "the program writes the search that is defined, and says what it finds"
         return "the program is the task"
 
     # Options and documents
 
     @property
-    def retriever(self) -> Retriever:
-        """The builder, for queries of the task's usual length."""
-        return retriever_of(self.construction, self.model)
+    def solver(self) -> Retriever:
+        return retriever_of(self.construction, self.model, self.query_length)
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return self.solver.task
 
     @property
     def tokens_asked(self) -> int:
         """How long queries are."""
-        return self.query_length or self.retriever.query_length
+        return self.solver.query_length
 
     @property
     def scope(self) -> tuple[str, ...]:
-        return (f"c = {self.tokens_asked + 1}",) if self.construction == "ngram" else ()
+        return (f"c = {self.tokens_asked + 1}",) if self.task.most is None else ()
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -107,30 +110,20 @@ class Retrieval(SolvedDossier):
 
     # Weights
 
-    @property
-    def solver(self) -> Retriever:
-        return replace(self.retriever, query_length=self.tokens_asked)
-
     def script(self, subject: Subject) -> Script:
         """What is searched for; nothing if the model does not search."""
-        retriever = self.retriever
-        return (
-            retriever.script(self.tokens_asked, frozenset(subject.printed)) if isinstance(retriever, Searcher) else ()
-        )
+        solver = self.solver
+        return solver.script(self.tokens_asked, frozenset(subject.printed)) if isinstance(solver, Searcher) else ()
 
     # Texts
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        prompts = self.prompts_of(subject.n, subject.length or subject.n)
-        retriever = self.retriever
-        if not isinstance(retriever, Searcher):
-            return prompts
-        script = self.script(subject)
-        return searching(prompts, script, families(retriever.task, subject.n, script))
+        prompts, script = self.prompts_of(subject.n, subject.length or subject.n), self.script(subject)
+        return searching(prompts, script, families(self.task, subject.n, script)) if script else prompts
 
     def prompts_of(self, n: int, length: int) -> TokenAutomaton:
         """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n."""
-        task, asked = self.retriever.task, self.tokens_asked
+        task, asked = self.task, self.tokens_asked
         states = [
             State(Label(START), 1, 1, (), START),
             State(Label("sequence"), 2, length + 1, (0, 1), numbers=(1, n)),
@@ -155,7 +148,7 @@ class Retrieval(SolvedDossier):
         yield from (question for _, question in self.extreme(subject) if len(question.query) == self.tokens_asked)
         for _ in range(count):
             question = self._drawn(subject.n, rng)
-            if not self.retriever.task.wrong(question):
+            if not self.task.wrong(question):
                 yield question
 
     def extreme(self, subject: Subject) -> Iterator[tuple[str, Question]]:
@@ -171,46 +164,37 @@ class Retrieval(SolvedDossier):
     def _drawn(self, n: int, rng: random.Random) -> Question:
         tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))
         sequence = tuple(rng.choices(tokens, k=rng.randint(1, min(n, LONGEST))))
-        return Question(sequence, self.drawn_query(n, sequence, tokens, rng))
-
-    def drawn_query(
-        self, n: int, sequence: Sequence[int], tokens: Sequence[int], rng: random.Random
-    ) -> tuple[int, ...]:
-        """One that fits a sequence of these tokens, or nearly so."""
-        task, length = self.retriever.task, self.tokens_asked
-        if task.place:
-            return (rng.randint(1, len(sequence)),)
-        if task.zero:
+        if self.task.place:
+            return Question(sequence, (rng.randint(1, len(sequence)),))
+        if self.task.zero:
             often = sequence.count(token := rng.choice(tokens))
-            return (token, min(max(often + rng.randint(-2, 1), 0), n))
-        place = rng.randrange(len(sequence))
-        part = tuple(sequence[place : place + length])
-        return part if len(part) == length and rng.random() < 0.7 else tuple(rng.choices(tokens, k=length))
+            return Question(sequence, (token, min(max(often + rng.randint(-2, 1), 0), n)))
+        length, place = self.tokens_asked, rng.randrange(len(sequence))
+        part = sequence[place : place + length]
+        fits = len(part) == length and rng.random() < 0.7
+        return Question(sequence, part if fits else tuple(rng.choices(tokens, k=length)))
 
     def every(self, subject: Subject) -> Iterator[Question]:
-        task, numbers = self.retriever.task, range(1, subject.n + 1)
-        last = range(subject.n + 1) if task.zero else numbers
-        for length in range((subject.length or subject.n) + 1):
+        return self._every(subject.n, subject.length or subject.n)
+
+    def tried(self, subject: Subject) -> Iterator[Question]:
+        return self._every(min(TOKENS, subject.n), min(LONGEST_QUESTION, subject.length or subject.n))
+
+    def _every(self, most: int, longest: int) -> Iterator[Question]:
+        """Every question of these numbers and lengths, the shortest sequence first."""
+        numbers = range(1, most + 1)
+        last = range(most + 1) if self.task.zero else numbers
+        for length in range(longest + 1):
             for sequence in itertools.product(numbers, repeat=length):
                 for query in itertools.product(*itertools.repeat(numbers, self.tokens_asked - 1), last):
                     question = Question(sequence, query)
-                    if not task.wrong(question):
-                        yield question
-
-    def tried(self, subject: Subject) -> Iterator[Question]:
-        """Every one with few different tokens, the shortest sequence first."""
-        task, numbers = self.retriever.task, range(1, min(TOKENS, subject.n) + 1)
-        for length in range(min(LONGEST_QUESTION, subject.length or subject.n) + 1):
-            for sequence in itertools.product(numbers, repeat=length):
-                for query in itertools.product(range(0 if task.zero else 1, numbers.stop), repeat=self.tokens_asked):
-                    question = Question(sequence, query)
-                    if all(query[: len(query) - 1 if task.zero else None]) and not task.wrong(question):
+                    if not self.task.wrong(question):
                         yield question
 
     def questions(self, subject: Subject) -> Iterator[tuple[Sequence[str], str]]:
-        if not isinstance(self.retriever, Searcher):  # which would have to write its search
+        if not self.solver.searches:  # else it would have to write its search
             for question in self.tried(subject):
-                yield question.words(), self.retriever.task.answer(question)
+                yield question.words(), self.task.answer(question)
 
     def text_of(self, given: Question) -> str:
         return " ".join(given.words()[1:])
@@ -228,7 +212,7 @@ class Retrieval(SolvedDossier):
     # Searches
 
     def searches(self, subject: Subject) -> Mapping[str, Comparison] | None:
-        if not isinstance(self.retriever, Searcher):
+        if not self.solver.searches:
             return None
         from verify.dossiers.retrieval.searches import QUERIES
 
@@ -238,7 +222,7 @@ class Retrieval(SolvedDossier):
         """That for a query of these numbers."""
         from verify.dossiers.retrieval.searches import of_task
 
-        own, searcher = replace(self, query_length=len(letters)), self.retriever
+        own, searcher = replace(self, query_length=len(letters)), self.solver
         if not isinstance(searcher, Searcher):
             raise TypeError(f"{self.model} does not search")
         return of_task(searcher, own.define(), own.texts(Subject(own, LEAST)), letters)
@@ -252,9 +236,9 @@ class Retrieval(SolvedDossier):
 
 
 @cache
-def retriever_of(task: str, model: str) -> Retriever:
-    """Returns the builder of a task's model; no other task is imported."""
-    retriever, _ = find_door(task).model_of(model, Discipline.FUSED)
+def retriever_of(task: str, model: str, query_length: int | None) -> Retriever:
+    """Returns the builder of a task's model; no other task is imported. Raises ValueError for another length of queries."""
+    retriever, _ = find_door(task).model_of(model, Discipline.FUSED, query_length=query_length)
     return cast("Retriever", retriever)
 
 

@@ -71,7 +71,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     Raises ValueError for a subject that makes no sense.
     """
     dossier = subject.dossier
-    if subject.last and not subject.all_cells and (subject.n < LEAST or subject.printed or dossier.one_n):
+    if subject.last and subject.counts_n and (subject.n < LEAST or subject.printed or dossier.one_n):
         raise ValueError(f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells")
     bounded = replace(subject, last=LARGEST_N) if subject.last == ENDLESS else subject
     rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))

@@ -73,11 +73,11 @@ class Survey:
 
         def judged(walk: Walk) -> None:
             self.look(walk)
-            say(f"{MORE_CELLS if self.subject.all_cells else ABOVE}, case {len(self.cases)}: {CERTIFIED}")
+            say(f"{ABOVE if self.subject.counts_n else MORE_CELLS}, case {len(self.cases)}: {CERTIFIED}")
 
         self.cases = []
         try:
-            self.theorem = theorem_of(judged, BITS_OF_HALF if self.subject.all_cells else BITS_OF_BITS)
+            self.theorem = theorem_of(judged, BITS_OF_BITS if self.subject.counts_n else BITS_OF_HALF)
             self.about = Judged(CERTIFIED).told
         except (Undecided, OtherMatrices) as stop:  # the matrices of one n
             self.about = Judged.at(stop).told
@@ -87,8 +87,8 @@ class Survey:
     def document(self) -> Json:
         """The same with all cases and inequalities."""
         start = {"n_from": f"2^{FIRST_ABOVE.bit_length() - 1}"}
-        if self.subject.all_cells:
-            start = {"cells_from": f"{ALONE + 1}"}
+        if not self.subject.counts_n:
+            start = {f"{self.subject.dossier.unit}_from": f"{ALONE + 1}"}
         return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
 
     def look(self, walk: Walk) -> None:
@@ -100,7 +100,8 @@ class Survey:
 
     def _judged(self, walk: Walk, number: int, subject: Subject) -> Json:
         model, automaton = build(subject)
-        case = {"cells": f"{subject.dossier.fields['cells']}"} if subject.all_cells else {}
+        unit = subject.dossier.unit
+        case = {} if subject.counts_n else {unit: f"{subject.dossier.fields[unit]}"}
         case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
         for judge_case in self.judges:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from constructions.models.door import find_door
 from constructions.show import cli
-from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
-from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
 from verify.dossiers.registry import find_dossier, find_dossiers, find_program
 
 DEFAULT_N = 16
@@ -126,7 +126,7 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
         raise cli.CommandError(AT_HOME["all_cells"])
     with cli.usage_errors():
         subject = Subject(dossier.given(options), DEFAULT_N, printed=printed)
-    return every_cells(subject) if args.all_cells else subject
+    return subject if subject.counts_n else replace(subject, n=1, last=ENDLESS)
 
 
 def sized(document: Mapping[str, Any]) -> str:

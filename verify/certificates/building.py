@@ -50,13 +50,8 @@ def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
     return replace(subject, last=ENDLESS if followed else LARGEST_N)
 
 
-def every_cells(subject: Subject) -> Subject:
-    """For every number of cells."""
-    return replace(subject.with_options(all_cells=True), n=1, last=ENDLESS)
-
-
 def at_size(subject: Subject, size: int) -> Subject:
-    """For one n, or one number of cells."""
+    """For one n, or one size in the dossier's unit."""
     dossier, n = subject.dossier.at_size(size)
     return replace(subject, dossier=dossier, n=n, last=0)
 

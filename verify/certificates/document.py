@@ -15,7 +15,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices, Refused, Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.building import build, build_beside, can_be_written, every_cells, model_of, precision_of
+from verify.certificates.building import build, build_beside, can_be_written, model_of, precision_of
 from verify.certificates.building import compared as compared_with_matrices
 from verify.certificates.matrices import digest
 from verify.certificates.runs import exhaust, is_small, refute
@@ -171,8 +171,8 @@ def about(subject: Subject) -> Json:
     """What was asked for."""
     ends = [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else None
     own = {**subject.dossier.fields}
-    if subject.all_cells:
-        own["cells"] = ends
+    if not subject.counts_n:
+        own[subject.dossier.unit] = ends
     return {
         "schema": SCHEMA,
         "property": "soundness of rounding",
@@ -180,7 +180,7 @@ def about(subject: Subject) -> Json:
         "model": subject.model,
         "variant": subject.dossier.variant(subject.printed),
         "printed": list(subject.printed),
-        "n": None if ends and subject.all_cells else ends or subject.n,
+        "n": None if ends and not subject.counts_n else ends or subject.n,
         "length": subject.length,
         "query_length": None,
         "layout": "paper",
@@ -263,7 +263,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         dossier = dossier.read(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
-    if dossier.all_cells and numbers[0] is None:
+    if dossier.unit != "n" and numbers[0] is None:
         numbers[0] = 1
     if any(x is not None and type(x) is not int for x in numbers) or not all(0 < x < MOST for x in numbers if x):
         raise ValueError(f"this is no certificate: n, length and p are whole numbers, not {numbers}")
@@ -277,8 +277,8 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     if document.get("cells") and "cells" not in dossier.options:
         raise ValueError(f"this is no certificate: there is none of {name} as {model} on so many cells")
     subject = Subject(dossier, n, length, p, discipline, printed)
-    if dossier.all_cells:
-        return every_cells(subject)
+    if not subject.counts_n:
+        return replace(subject, last=ENDLESS)
     own = {"query_length": None, "layout": "paper", "cells": None, **dossier.fields}
     if odd := [key for key, value in own.items() if document.get(key, value) != value]:
         raise ValueError(f"this is no certificate: {name} as {model} has no {odd[0]} {str(document[odd[0]])[:40]!r}")

@@ -53,7 +53,7 @@ def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = F
     n, last = args.n or (first if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    if subject.all_cells:
+    if not subject.counts_n:
         return subject
     if (args.all_n or last) and subject.dossier.one_n:
         raise cli.CommandError(f"many n are not for {subject.model}: {subject.dossier.one_n}")

@@ -48,10 +48,10 @@ def parts(subject: Subject) -> Iterator[Part]:
 
     Raises OtherMatrices where the weights are not those that users get, at the first of these sizes that no part has covered.
     """
-    if subject.all_cells:
-        for cells in range(subject.n, ALONE + 1):
-            model, inputs, wired = build_beside(at_size(subject, cells))
-            yield Part(cells, cells, "cells", model, inputs, () if wired is None else (cells,))
+    if not subject.counts_n:
+        for size in range(subject.n, ALONE + 1):
+            model, inputs, wired = build_beside(at_size(subject, size))
+            yield Part(size, size, subject.dossier.unit, model, inputs, () if wired is None else (size,))
         return
     low, end = subject.n, _end(subject)
     while low <= end:
@@ -67,7 +67,7 @@ def _end(subject: Subject) -> int:
 def intervals(subject: Subject) -> Iterator[Interval]:
     """As `parts`; the inputs of the smallest n are run. Weights that are not those that users get are refused, in the last one."""
     low, subject = subject.n, replace(subject, length=None)
-    while low < LEAST and low <= _end(subject) and not subject.all_cells:
+    while low < LEAST and low <= _end(subject) and subject.counts_n:
         yield _exhausted(replace(subject, n=low, last=0))
         low += 1
     try:
@@ -75,8 +75,8 @@ def intervals(subject: Subject) -> Iterator[Interval]:
             yield _judged(part, subject)
             low = part.high + 1
     except OtherMatrices as refused:
-        one, of = at_size(subject, low), "cells" if subject.all_cells else "n"
-        yield Interval(low, low, of, precision_of(one), model_of(one).digest, Judged.at(refused))
+        one = at_size(subject, low)
+        yield Interval(low, low, subject.dossier.unit, precision_of(one), model_of(one).digest, Judged.at(refused))
 
 
 def _judged(part: Part, subject: Subject) -> Interval:
@@ -117,7 +117,7 @@ def certificates(
         if judged.verdict != CERTIFIED:
             document |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
-    if subject.all_cells:
+    if not subject.counts_n:
         every_size = subject.dossier.every_size
         document["assumed_invariants"] = {key: every_size(text) for key, text in document["assumed_invariants"].items()}
     return with_origin(whole(document, subject, rounding, say=say), subject)

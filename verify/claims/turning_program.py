@@ -12,13 +12,13 @@ from constructions.turing.machine import parse_standard
 from precision.format import Discipline
 from verify.automata.token_automaton import Label
 from verify.certificates.above import ALONE
-from verify.certificates.building import every_cells
 from verify.claims.models import TURING_COT
 from verify.claims.run_invariants import QUEUE
 from verify.claims.standard import PRECISION, SOUND, answered
 from verify.claims.turing_program import FOLLOWED, due
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing.lemmas.turning import theory
+from verify.dossiers.turing.models import every_cells
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 from verify.inputs.turing_machines import every_run, every_space

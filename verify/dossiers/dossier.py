@@ -348,9 +348,9 @@ class Dossier:
         return True
 
     @property
-    def all_cells(self) -> bool:
-        """Whether a subject's sizes are numbers of cells, and n follows from these."""
-        return False
+    def unit(self) -> str:
+        """What a subject's sizes count: n, or something of the model's own, such as cells, from which n follows."""
+        return "n"
 
     def at_size(self, size: int) -> tuple[Dossier, int]:
         """The model of one size, and its n."""
@@ -370,7 +370,7 @@ class Subject:
     """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for every n from `n` on.
 
     length: the most tokens of a sequence. precision_bits: by default the least. printed: ids of findings.
-    n: steps, of a Turing machine. Of a dossier with `all_cells`, n to last are numbers of cells, which float64 need not reach.
+    n: steps, of a Turing machine. Of a dossier with another unit, n to last count this, and float64 need not reach them.
     """
 
     dossier: Dossier
@@ -392,9 +392,9 @@ class Subject:
         return self.dossier.model
 
     @property
-    def all_cells(self) -> bool:
-        """Whether sizes are numbers of cells."""
-        return self.dossier.all_cells
+    def counts_n(self) -> bool:
+        """True if sizes are values of n; False if they count what the dossier's unit says."""
+        return self.dossier.unit == "n"
 
     def with_options(self, **options: Any) -> Subject:
         """Of the same model with other options."""

@@ -136,5 +136,5 @@ def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] 
 def sizes_of(subject: Subject) -> Span:
     """The first and the last n that a certificate of this subject is about."""
     if subject.last == ENDLESS:  # what is said of all n above is said from some n on
-        return (subject.n if subject.all_cells else min(subject.n, FIRST_ABOVE)), None
+        return (min(subject.n, FIRST_ABOVE) if subject.counts_n else subject.n), None
     return subject.n, subject.last or subject.n

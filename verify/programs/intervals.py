@@ -79,14 +79,14 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     """Covers all n of the subject, up to 2^64, or the few cells that are looked at alone; what is not certified is the last one."""
     low = subject.n
     try:
-        for interval in _of_cells(subject) if subject.all_cells else _of_sizes(subject):
+        for interval in _of_sizes(subject) if subject.counts_n else _of_cells(subject):
             low = interval.high + 1
             yield interval
             if interval.document["verdict"] != CERTIFIED:
                 return
     except OtherMatrices as refused:  # the matrices that users get
         document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
-        yield Interval(low, low, "cells" if subject.all_cells else "n", "", document)
+        yield Interval(low, low, subject.dossier.unit, "", document)
 
 
 def _of_sizes(subject: Subject) -> Iterator[Interval]:

@@ -24,13 +24,14 @@ from verify.algebra.quotients import Unanswered
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, shown_again
-from verify.certificates.building import at_size, build, every_cells, in_case
+from verify.certificates.building import at_size, build, in_case
 from verify.certificates.document import CERTIFIED, changed, judge, subject_of
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing import configurations
 from verify.dossiers.turing.configurations import turing
+from verify.dossiers.turing.models import every_cells
 from verify.rounding.model import Model
 from verify.trusted.growth import root
 

@@ -21,7 +21,7 @@ from precision.format import Discipline, Format
 from verify.algebra.interval import symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
-from verify.dossiers.dossier import Dossier, HardInput, Subject, whole_number
+from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, Subject, whole_number
 from verify.dossiers.solved import TRIES, SolvedDossier
 from verify.dossiers.turing import configurations, tapes
 
@@ -260,6 +260,10 @@ class OfThoughts(Turing):
 
     # Sizes
 
+    @property
+    def unit(self) -> str:
+        return "cells" if self.all_cells else "n"
+
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return False
 
@@ -278,6 +282,11 @@ class OfThoughts(Turing):
 
     def every_size(self, statement: str) -> str:
         return configurations.passes("m")
+
+
+def every_cells(subject: Subject) -> Subject:
+    """Returns a subject for every number of cells."""
+    return replace(subject.with_options(all_cells=True), n=1, last=ENDLESS)
 
 
 def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Family], rng: random.Random) -> list[int]:

@@ -7,12 +7,8 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a graph need not wait for weights."""
-    if name == "DOOR":
-        from constructions.istree.door import DOOR
-
-        return DOOR
-    if name != "CONSTRUCTIONS":
+    if name not in ("CONSTRUCTIONS", "DOOR"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from constructions.istree.models import MODELS
+    from constructions.istree import models
 
-    return tuple(model for (_, layout), model in MODELS.items() if layout == "paper")
+    return getattr(models, name)

@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from constructions.istree.base import Answer, IsTreeModel
-from constructions.istree.door import DOOR
 from constructions.istree.graph_files import FORMATS, hint, may_be_header, read_graph
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
-from constructions.istree.models import MODELS, VARIANTS
+from constructions.istree.models import DOOR, MODELS, VARIANTS
 from constructions.models.door import LARGEST_N
 from constructions.models.request import Run
 from constructions.show import cli, options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from constructions.language.prompts import drawn_prompt, every_prompt, wrong_wit
 from constructions.language.texts import Piece
 from constructions.language.values import START
 from constructions.language.weights import Weights
-from constructions.models.building import chosen_of, format_of
+from constructions.models.building import format_of
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import LARGEST_N, Door
 from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
@@ -105,10 +105,6 @@ class ProgramModel(Model[Prompt, str]):
     def glossary(self) -> Mapping[str, str]:
         """Returns what registers hold, besides those of every embedding."""
         return {name: f"what the program calls {name}" for name in self.program.names.values()}
-
-    def put_back(self, printed: Iterable[str]) -> Ids:
-        """Returns no finding: nothing of a print was repaired."""
-        return chosen_of((), printed)
 
     def length(self, n: int) -> int:
         length: int = self.weights(n).length

@@ -7,12 +7,8 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a machine need not wait for weights."""
-    if name == "DOOR":
-        from constructions.turing.door import DOOR
-
-        return DOOR
-    if name != "CONSTRUCTIONS":
+    if name not in ("CONSTRUCTIONS", "DOOR"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from constructions.turing.models import MODELS
+    from constructions.turing import door
 
-    return tuple(MODELS.values())
+    return getattr(door, name)

@@ -90,6 +90,7 @@ def _model_of(
     return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
 
 
+CONSTRUCTIONS = tuple(MODELS.values())
 DOOR = Door(
     name="turing",
     models=("hybrid", "rag", "cot"),

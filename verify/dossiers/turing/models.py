@@ -73,22 +73,15 @@ class Turing(SolvedDossier):
         return replace(self, machine=machine, tape=tape, cells=cells)
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
-        """machine: a name, a file or rules; tape: by default the machine's own. Raises CommandError, ValueError."""
-        others = {key: value for key, value in options.items() if key not in ("machine", "tape")}
-        return replace(self.of_machine(options.get("machine"), options.get("tape")), **others)
+        """machine: a name, a file or rules, by default BB(2); tape: by default the machine's own. Raises CommandError, ValueError."""
+        text = options.get("machine")
+        machine, word, _ = machine_of(DEFAULT_MACHINE if text is None else text, options.get("tape"))
+        return replace(self, **{**options, "machine": str(machine), "tape": word})
 
     @property
     def scope(self) -> tuple[str, ...]:
         """The machine's name in the library, else its rules."""
         return (next((named.name for named in LIBRARY if str(named.machine) == self.machine), self.machine),)
-
-    def of_machine(self, text: str | None, tape: str | None) -> Turing:
-        """For a machine, by its name, a file or its rules, by default BB(2), and a word, by default the machine's own.
-
-        Raises CommandError, ValueError.
-        """
-        machine, word, _ = machine_of(DEFAULT_MACHINE if text is None else text, tape)
-        return replace(self, machine=str(machine), tape=word)
 
     # Inputs
 

@@ -73,7 +73,10 @@ class Turing(SolvedDossier):
         return replace(self, machine=machine, tape=tape, cells=cells)
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
-        """machine: a name, a file or rules, by default BB(2); tape: by default the machine's own. Raises CommandError, ValueError."""
+        """Returns the dossier with these. machine: a name, a file or rules, by default BB(2); tape: by default its own.
+
+        Raises CommandError, ValueError.
+        """
         text = options.get("machine")
         machine, word, _ = machine_of(DEFAULT_MACHINE if text is None else text, options.get("tape"))
         return replace(self, **{**options, "machine": str(machine), "tape": word})

@@ -81,6 +81,7 @@ from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_
 GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nine digits at most
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
 KEYS = -700_000  # of a key, in a joint state: its ghosts
+BEHIND = -800_000  # a number's logit, less the due one
 MOST_ATOMS = 1000
 REGISTERS = ("group", "share", "sum", "late", "early")  # of an invariant
 LONGEST = 1000  # steps back that a recurrence keeps
@@ -422,19 +423,23 @@ class ProgramChecker(rounding.Checker):
     def require_behind(self, state: State, behind: Polynomial, value: Polynomial | None, name: str) -> None:
         """Raises Rejected unless a number's logit, less the due one, is below 0, whichever the number h is, but for the value.
 
-        It is −cost·(h − x)² + rest. If x is the value, then (h − x)² is 1 at least for each other number.
+        h ≠ value, both whole, is h ≤ value − 1 or h ≥ value + 1: each side is bounded apart, as −Σ cost·form² + rest.
         """
-        score = Score.of(state, behind, [LINE])
-        upper = rest = state.bounds(score.rest, ideal=True)[1]
-        for square in score.squares:
-            low, high = state.bounds(square.form)
-            upper -= square.cost * (square.least**2 if low <= 0 <= high else min(low * low, high * high))
-            if value is not None and state.same(square.form, plus(atom(LINE), value, -1)):
-                upper = min(upper, rest - square.cost)
-        if upper >= 0:
-            if LINE in names_of(score.rest) or state.bounds(score.rest, ideal=True)[0] >= 0:
-                reject(f"the output head: a number of {name!r} may be said, and is not due")
-            raise Open(score.rest)
+        state = state.having({BEHIND: behind})
+        sides: list[State | None] = [state]
+        if value is not None and state.is_form(value):
+            off = plus(atom(LINE), value, -1)
+            sides = [state.restrict(off, None, -1), state.restrict(off, 1, None)]
+        for side in filter(None, sides):
+            score = Score.of(side, side.fixed(side.register(BEHIND)), [LINE])
+            upper = side.bounds(score.rest, ideal=True)[1]
+            for square in score.squares:
+                low, high = side.bounds(square.form)
+                upper -= square.cost * (square.least**2 if low <= 0 <= high else min(low * low, high * high))
+            if upper >= 0:
+                if LINE in names_of(score.rest) or state.bounds(score.rest, ideal=True)[0] >= 0:
+                    reject(f"the output head: a number of {name!r} may be said, and is not due")
+                raise Open(score.rest)
 
     def exact_logit(self, state: State, row: dict[int, Polynomial], of: Polynomial | None = None) -> Polynomial:
         """Returns a token's logit in the exact machine; of: which number of a family it is."""

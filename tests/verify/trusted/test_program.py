@@ -36,7 +36,7 @@ from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.trusted import program
 from verify.trusted.abstract_state import Polynomial, State, plus
-from verify.trusted.heads import Candidate, index_of, only_share
+from verify.trusted.heads import LINE, Candidate, index_of, only_share
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
 from verify.trusted.program import GHOST, GhostReader, ProgramChecker, check
@@ -53,7 +53,7 @@ TASKS = [
     "ngram/hybrid",
     "recall/rag",
 ]
-GALLERY = ["induction", "khop", "reverse", "automaton", "divisible"]
+GALLERY = ["induction", "khop", "reverse", "automaton", "divisible", "parity"]
 
 
 def dossier(name: str) -> Dossier:
@@ -425,6 +425,8 @@ NEAR: list[tuple[str, Callable[[Document], None]]] = [
     ("divisible", _swap('["comb", 3, 3, 1]', '["comb", 3, 3, -1]')),
     ("divisible", _swap('["comb", 0, 1, -1]', '["sum", 0]')),
     ("automaton", _swap('"turn"', '"swap"')),
+    ("parity", _swap("-2*a7*a8", "-1*a7*a8")),
+    ("parity", _swap("2 + 1*a1", "1 + 1*a1")),
 ]
 
 
@@ -435,6 +437,28 @@ def test_near_misses_are_refused(name: str, change: Callable[[Document], None]) 
     change(definition)
     with pytest.raises(Rejected):
         found(name, definition)
+
+
+def _say_beside(step: int) -> Callable[[Document], None]:
+    """Changes the definition of `reverse`: where 3 is due, it is the number beside 3. Every word's logit is below that of both."""
+
+    def change(definition: Document) -> None:
+        definition["atoms"] += [["equal", 6, "3"], ["term", f"1*a6 + {step}*a8"]]
+        definition["answers"][""][3][1] = 9
+
+    return change
+
+
+def _bound_numbers_on_one_side(step: int) -> Callable[..., None]:
+    """Returns a mutant that bounds the logits of numbers above what is due alone, or below it."""
+    judge = ProgramChecker.require_behind
+
+    def mutant(checker: ProgramChecker, state: State, behind: Polynomial, value: Polynomial | None, name: str) -> None:
+        beyond = value and state.restrict(plus({(LINE,): step}, value, -step), 1, None)
+        if beyond:
+            judge(checker, beyond, behind, value, name)
+
+    return mutant
 
 
 def _count_without_looking(
@@ -452,6 +476,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [
     ("counting/transformer", GhostReader, "count", _count_without_looking, _swap("[[0, 1], [4, 5]]", "[[0, 1]]")),
     ("recall/transformer", ProgramChecker, "require_due", lambda *_: None, _swap('"number", 2', '"number", 1')),
     ("recall/hybrid", ProgramChecker, "require_due", lambda *_: None, _swap('"equal", 2, "0"', '"equal", 2, "1"')),
+    ("reverse", ProgramChecker, "require_behind", _bound_numbers_on_one_side(1), _say_beside(1)),
+    ("reverse", ProgramChecker, "require_behind", _bound_numbers_on_one_side(-1), _say_beside(-1)),
 ]
 
 

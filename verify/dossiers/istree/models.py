@@ -14,9 +14,9 @@ from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import About, Dossier, Subject
+from verify.dossiers.dossier import LEAST, About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents, documents_above
+from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents, documents_above
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -50,7 +50,7 @@ class IsTree(SolvedDossier):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, disciplines=self.stored_in)
+        return documents(self, self.first_above, self.first_above, self.stored_in)
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:
@@ -129,11 +129,12 @@ class OfTransformer(IsTree):
     def stored(self) -> Iterable[tuple[Subject, About]]:
         if (self.layout, self.lean) != ("paper", False):
             return
-        small = replace(self, lean=True)
-        yield from documents(self)
-        yield from documents(small, TOP_OF_LEAN)
-        yield from documents(replace(self, layout="eos"), disciplines=[Discipline.FUSED])
-        yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, [Discipline.FUSED])
+        small, eos, fused = replace(self, lean=True), replace(self, layout="eos"), [Discipline.FUSED]
+        yield from documents(self, self.first_above, self.first_above, fused)
+        yield Subject(self, LEAST, last=TOP, discipline=Discipline.SEQUENTIAL), "rounding"
+        yield from documents(small, TOP_OF_LEAN, TOP_OF_LEAN)
+        yield from documents(eos, TOP, TOP, fused)
+        yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, TOP_OF_LEAN, fused)
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)

@@ -25,7 +25,7 @@ from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question
 from constructions.wiring.numbered import Family
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Dossier, Subject, whole_number
-from verify.dossiers.solved import LONGEST, SolvedDossier, documents
+from verify.dossiers.solved import LONGEST, TOP, SolvedDossier, documents
 
 if TYPE_CHECKING:
     from verify.patterns.texts import Comparison
@@ -45,6 +45,7 @@ class Retrieval(SolvedDossier):
 
     query_length: int | None = None
 
+    bits_of_bits = 4
     has_length = True
     every_input = "every sequence and query of n = {n}"
 
@@ -118,7 +119,7 @@ class Retrieval(SolvedDossier):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self)
+        return documents(self, TOP)
 
     # Weights
 

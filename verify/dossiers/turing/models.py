@@ -22,7 +22,7 @@ from verify.algebra.interval import symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import About, Dossier, HardInput, Subject, whole_number
-from verify.dossiers.solved import TRIES, SolvedDossier, documents, documents_above
+from verify.dossiers.solved import TOP, TRIES, SolvedDossier, documents, documents_above
 from verify.dossiers.turing import configurations, tapes
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class OnTape(Turing):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self)
+        return documents(self, TOP, self.first_above)
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:

@@ -338,7 +338,7 @@ class Dossier:
 
     # Sizes
 
-    bits_of_bits: ClassVar[int] = 5
+    bits_of_bits: ClassVar[int] = 7
 
     @property
     def first_above(self) -> int:

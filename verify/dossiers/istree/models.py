@@ -36,6 +36,7 @@ class IsTree(SolvedDossier):
     layout: Layout = "paper"
     lean: bool = False
 
+    bits_of_bits = 5
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)  # for which every n has documents
     is_stepwise = True
     named_sums = True

@@ -44,6 +44,7 @@ class Turing(SolvedDossier):
     cells: int | None = None
 
     least = 1
+    bits_of_bits = 5
     options = frozenset({"machine", "tape"})
     rounds_prints = False
     judged_by_runs = False

@@ -117,7 +117,8 @@ def _reach(what: tuple[Subject, About], name: str) -> str:
 
 def _cases(what: tuple[Subject, About], name: str) -> str:
     """Of a document of all n above, for --list."""
-    above = stored_above.read(*what)
+    with cli.usage_errors():
+        above = stored_above.read(*what)
     return f"{name}: n ≥ {what[0].n}, {len(above.cases) if above else 0} cases"
 
 

@@ -282,7 +282,7 @@ def test_a_stored_explanation_of_every_n(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text(json.dumps(document))
     assert main(["--replay", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()[-3:]
-    assert [line[:27] for line in said[1:]] == ["  n ≤ 18446744073709551616: ", "  n ≥ 2^7: in 6 cases of n a"]
+    assert [line[:27] for line in said[1:]] == ["  n ≤ 18446744073709551616:", "  n ≥ 2^7: in 6 cases of n "]
     above = document["above"]
     fewer = {**above["theorem"], "cases": above["theorem"]["cases"][:1]}
     for other, fields in (

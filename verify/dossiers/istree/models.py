@@ -51,7 +51,7 @@ class IsTree(SolvedDossier):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, self.first_above, self.first_above, self.stored_in)
+        return documents(self, self.first_above - 1, self.first_above - 1, self.stored_in)
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:
@@ -131,7 +131,7 @@ class OfTransformer(IsTree):
         if (self.layout, self.lean) != ("paper", False):
             return
         small, eos, fused = replace(self, lean=True), replace(self, layout="eos"), [Discipline.FUSED]
-        yield from documents(self, self.first_above, self.first_above, fused)
+        yield from documents(self, self.first_above - 1, self.first_above - 1, fused)
         yield Subject(self, LEAST, last=TOP, discipline=Discipline.SEQUENTIAL), "rounding"
         yield from documents(small, TOP_OF_LEAN, TOP_OF_LEAN)
         yield from documents(eos, TOP, TOP, fused)

@@ -106,7 +106,7 @@ class OnTape(Turing):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, TOP, self.first_above)
+        return documents(self, TOP, self.first_above - 1)
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:

@@ -37,11 +37,11 @@ def in_octaves(box: Box, forks: Sequence[Fork], key: int) -> Iterator[int]:
     """Yields n of the case after these forks, in order: of each bit length up to `OCTAVES` the first, and one by the key."""
     for bits in range(1, OCTAVES + 1):
         of = values_of(1 << bits - 1)
-        v, (low, high) = of["v"], (at(end, of) for end in box.ends["B"])
+        v, (low, high) = of["v"], [at(end, of) for end in box.ends["B"]]
         if not low <= bits <= high or v < box.start or (box.fixed and v > box.start):
             continue
-        first, last = (at(end, of) for end in box.ends["n"])
-        first, last = math.ceil(first), math.floor(last)
+        start, end = (at(end, of) for end in box.ends["n"])
+        first, last = math.ceil(start), math.floor(end)
         if first <= last:
             right = [fits(fork, of) for fork in forks]
             drawn = (first + pow(key, i, last - first + 1) for i in range(1, FIRST))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from constructions.places import name_place
@@ -128,10 +129,15 @@ class Survey:
             values, subject = values_of(n), in_case(self.subject, n)[number]
             own = model_of(subject)
             have_matrices = have_matrices and compared(subject, own, few=True) is not None
-            here = parts_of(model, lambda value, values=values: value.at(values) if grows(value) else value)
+            here = parts_of(model, partial(value_at, values))
             for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
                 if its != expected:
                     raise Undecided(where, f"n = {n} has other weights than what stands for it")
+
+
+def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
+    """Returns a weight where the symbols are these numbers."""
+    return value.at(values) if grows(value) else value
 
 
 def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:

@@ -123,7 +123,7 @@ def _divide(plan: Plan, fmt: Format) -> BlockPlan:
             square(k, squared("position")),
             indicator(k, 1, {"first": 1}, name="1[position = 1]"),
             quotient(behind, plan.turn, {"step": 1}, plan.length - plan.prompt, fmt, name="the step"),
-            linear("the position behind the prompt", behind + plan.turn, "gate"),
+            linear("the position after the prompt", behind + plan.turn, "gate"),
             threshold(behind, 1, {"value": 1}, times=says, name="a gate's value, 0 in the prompt"),
         ),
     )

@@ -242,7 +242,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     def domain(self, wired: Wired) -> Domain:
         rnn, n = self.rnn, wired.n
-        sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {self.words} behind them."
+        sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {self.words} after them."
         sentence += " A prompt of another length needs a model that is wired for it."
         known = [word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread]
         word = f"(?:{'|'.join(map(re.escape, known))})"

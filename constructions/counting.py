@@ -194,7 +194,7 @@ TRANSFORMER = Retriever(
 ADJACENT = Finding(
     id="regex-adjacent",
     source="Theorem 5.2, Counting",
-    printed=r"the search (\b v \b){k + 1}, in the sequence, with any blanks behind v",
+    printed=r"the search (\b v \b){k + 1}, in the sequence, with any blanks after v",
     used=r"the search ^(<s>)(?>[^?]*? v *?\b){k + 1}",
     why="it finds occurrences of v next to each other; something must match what stands between two of them",
 )

@@ -100,7 +100,7 @@ TRANSFORMER = Retriever(
 CHARACTERS = Finding(
     id="regex-characters",
     source="Theorem 5.2, Index",
-    printed=r"the search ^(?:\S\s*){i−1}(\S), behind <s>",
+    printed=r"the search ^(?:\S\s*){i−1}(\S), after <s>",
     used=r"the search ^<s> (?:\S+ ){i−1}(\S+)",
     why=r"\S is one character, and a number from 10 on has two or more; \S+ is a token, as in the paper's next search",
 )

@@ -46,7 +46,7 @@ def _answer(question: Question) -> str:
 
 TASK = Task(
     name="ngram",
-    statement="Which token stands behind the first place where c − 1 tokens stand?",
+    statement="Which token stands after the first place where c − 1 tokens stand?",
     asks="the first c − 1 tokens of a c-gram, at least one",
     least=1,
     most=None,
@@ -105,7 +105,7 @@ def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
 GLOSSARY = {"answer": "the number after the first place where the query stands, 0 if there is none"}
 TRANSFORMER = Retriever(
     task=TASK,
-    statement="A Transformer of three blocks and c heads returns the token behind the first place where c − 1 tokens stand.",
+    statement="A Transformer of three blocks and c heads returns the token after the first place where c − 1 tokens stand.",
     findings=(TIED_HEAD, SCORE_RANGE, INDICATOR),
     blocks=blocks,
     least_bits=least_bits,
@@ -123,7 +123,7 @@ BOUNDARIES = Finding(
     source="Theorem 5.2, associative recall and c-gram retrieval",
     printed=r"the search \b k1 … k(c−1) \b(\S+)\b, if the first blank stands in the pattern",
     used=r"the search ^[^?]*? k1 … k(c−1) (\d+)",
-    why=r"\b fails between the > of <s> and a blank, so the first tokens are not found; with no blank behind \b they are",
+    why=r"\b fails between the > of <s> and a blank, so the first tokens are not found; with no blank after \b they are",
 )
 
 
@@ -136,13 +136,13 @@ def script(asked: int, printed: frozenset[str]) -> Script:
 RAG = rag(
     TASK,
     script,
-    "A Linear RNN of one block and a search return the token behind the first place where c − 1 tokens stand.",
+    "A Linear RNN of one block and a search return the token after the first place where c − 1 tokens stand.",
     (BOUNDARIES,),
     query_length=2,
 )
 HYBRID = replace(
     TRANSFORMER,
-    statement="A hybrid RNN with one head returns the token behind the first place where c − 1 tokens stand.",
+    statement="A hybrid RNN with one head returns the token after the first place where c − 1 tokens stand.",
     blocks=hybrid_blocks,
     about={
         1: "keeps the last c numbers; 1, the square of the position, 1[position = 1]",

@@ -27,7 +27,7 @@ def _answer(question: Question) -> str:
 TASK = replace(
     ngram.TASK,
     name="recall",
-    statement="Which token stands behind the first occurrence of a key?",
+    statement="Which token stands after the first occurrence of a key?",
     asks="one key",
     most=1,
     answer=_answer,
@@ -45,7 +45,7 @@ ANSWER = {"answer": "the number after the first occurrence of the key, 0 if ther
 TRANSFORMER = replace(
     ngram.TRANSFORMER,
     task=TASK,
-    statement="A Transformer of three blocks and two heads returns the token behind the first occurrence of a key.",
+    statement="A Transformer of three blocks and two heads returns the token after the first occurrence of a key.",
     precision=PRECISION,
     query_length=1,
     about={
@@ -58,14 +58,14 @@ TRANSFORMER = replace(
 RAG = rag(
     TASK,
     ngram.script,
-    "A Linear RNN of one block and a search return the token behind the first occurrence of a key.",
+    "A Linear RNN of one block and a search return the token after the first occurrence of a key.",
     (ngram.BOUNDARIES,),
     query_length=1,
 )
 HYBRID = replace(
     ngram.HYBRID,
     task=TASK,
-    statement="A hybrid RNN with one head returns the token behind the first occurrence of a key.",
+    statement="A hybrid RNN with one head returns the token after the first occurrence of a key.",
     precision=PRECISION,
     query_length=1,
     about={

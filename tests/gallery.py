@@ -176,7 +176,7 @@ def shown(witness: Witness) -> str:
     """The input and the first wrong word, for a cell of a table."""
     text = f"`{witness.input}`: `{witness.said}` for `{witness.expected}`"
     if witness.right:
-        text += f", behind {witness.right} right word{'s' * (witness.right > 1)}"
+        text += f", after {witness.right} right word{'s' * (witness.right > 1)}"
     return text.replace("|", "\\|")
 
 

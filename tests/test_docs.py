@@ -45,6 +45,7 @@ PAGES = (
     "verdicts",
     "zoo",
     "certificate-format",
+    "claims",
 )
 REFUTED = r"--printed|--variant printed|replay \S+/printed|verify.adversary"  # what is shown to fail
 

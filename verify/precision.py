@@ -37,7 +37,7 @@ covered: istree, index, recall, ngram, counting as Transformers
 
 certified: from this p on, up to the p that it is wired for, by the static checker (python -m verify.certify)
 fails at: the largest p at which one of the hard inputs fails; every p is run, as failure need not be monotone
-floor: the least p from which on no two numbers have the same embedding; below, no weights behind it tell them apart
+floor: the least p from which on no two numbers have the same embedding; below, no weights after it tell them apart
 p by p: from 5 in steps of 2; {" ".join(f"{sign} {state}" for state, (sign, _) in SIGNS.items())}
 
 exit status: 0 done, 1 a model fails where it is certified or wired for (as printed, that is what the table shows), 2 usage,

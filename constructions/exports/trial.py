@@ -31,6 +31,6 @@ def try_now(wired: Wired, requests: Sequence[Request], float_name: str) -> Mappi
                 what = (
                     f"{wired.construction} in {float_name} says {wired.vocabulary[its]}, not {wired.vocabulary[mine]}"
                 )
-                raise ExportError(f"{what}, behind {words[:200]}; so it is not exported")
+                raise ExportError(f"{what}, after {words[:200]}; so it is not exported")
         most = max(most, len(sequence))
     return {"inputs": len(requests), "longest_sequence": longest, "longest_tried": most}

@@ -13,7 +13,7 @@ def oracle(tokens: list[str]) -> str:
     return next((third for *pair, third in triples if pair == [first, second]), "FAILED")
 
 
-def behind(length: int) -> Output:
+def next_number(length: int) -> Output:
     """What stands after the first place where the last numbers stand, so many of them; `?` is 0, so none in front of it match."""
     place = select(number.back(1), number)
     for i in range(1, length):
@@ -23,7 +23,7 @@ def behind(length: int) -> Output:
 
 
 trigram = program(
-    behind(2),
+    next_number(2),
     prompt=[many(numbers()), "?", numbers(), numbers()],
     oracle=oracle,
     examples=["5 2 5 9 ? 2 5", "? 1 1", "1 2 3 2 ? 3 2"],

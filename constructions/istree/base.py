@@ -175,7 +175,7 @@ class IsTreeModel(Model[Graph, Answer]):
         sentence += f" the edges of a simple graph on the vertices 1 … {n}, in any order and orientation,"
         sentence += " without loops or repetitions."
         if not ends and not self.searches:
-            sentence += f" Behind n − 1 = {n - 1} edges the graph is searched; behind any other number"
+            sentence += f" After n − 1 = {n - 1} edges the graph is searched; after any other number"
             sentence += f" the answer is {layout.no} at once."
         prompt = rf"{re.escape(layout.start)}{loop}{again}(?: \d+ {joint} \d+)*{end}"
         return Domain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))

@@ -58,12 +58,12 @@ TIED_HEAD = Finding(
 LAYER_7 = Finding(
     id="layer-7",
     source="C.6.2, layers 7 and 8",
-    printed="two MatchNext heads, one over first and one over second endpoints; the feed-forward behind them takes the next edge",
+    printed="two MatchNext heads, one over first and one over second endpoints; the feed-forward after them takes the next edge",
     used="one MatchNext head over incidence records, two to an edge",
     why="if either end of an edge may stand first, each head sees only some of a vertex's counts, against the precondition of Lemma"
     " C.18. Counts 1/3 and 1/6 are equally near to 1/4, so the head that lacks 1/4 returns their average, which looks like a next"
     " edge. Two stars leave the same numbers and go on to different vertices. If each edge is written smaller end first, v_l and"
-    " v_(l−1) tell which head found the walked edge, and with more than one feed-forward behind the heads this is enough",
+    " v_(l−1) tell which head found the walked edge, and with more than one feed-forward after the heads this is enough",
 )
 EDGE_COUNT = Finding(
     id="edge-count",
@@ -139,8 +139,8 @@ def _block_1(plan: Plan) -> BlockPlan:
     ]
     if plan.layout.end_of_prompt is None:
         gadgets += [
-            plan.reaches(position, 3 * n - 1, {"after_prompt": 1}, name="behind a prompt of n − 1 edges"),
-            plan.reaches(position, 3 * n, {"after_root": 1}, name="behind the first vertex of the chain of thought"),
+            plan.reaches(position, 3 * n - 1, {"after_prompt": 1}, name="after a prompt of n − 1 edges"),
+            plan.reaches(position, 3 * n, {"after_root": 1}, name="after the first vertex of the chain of thought"),
         ]
     if plan.says(TIED_HEAD):
         gadgets.append(square(reg("vertex"), squared("vertex")))
@@ -164,9 +164,7 @@ def _block_2(plan: Plan) -> BlockPlan:
             )
         )
         gadgets = [
-            plan.reaches(
-                reg("prompt_end"), 2, {"after_prompt": 1, "after_root": 1}, name="behind the end of the prompt"
-            )
+            plan.reaches(reg("prompt_end"), 2, {"after_prompt": 1, "after_root": 1}, name="after the end of the prompt")
         ]
     return BlockPlan(tuple(heads), tuple(gadgets))
 

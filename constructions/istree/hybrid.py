@@ -73,7 +73,7 @@ NEAREST_TIE = Finding(
     source="Theorem 5.7, next neighbour; Lemma C.17",
     printed="the edge with v closest to pos + 2^i",
     used="the record of v nearest to pos + 2^i + 1/4",
-    why="our one head reads two records of each edge, one behind the other: a record 2^(i+1) behind pos is as close as the one at"
+    why="our one head reads two records of each edge, one after the other: a record 2^(i+1) after pos is as close as the one at"
     " pos, and the head reads an average of both. The print has two heads; with one key an edge in each, three tokens apart,"
     " nothing ties",
 )
@@ -81,8 +81,8 @@ SEARCH_RANGE = Finding(
     id="search-range",
     source="Theorem 5.7, next neighbour",
     printed="until the edge differs or i = log2 n",
-    used="until the record differs or the target is at or behind 3n − 1, where the last record stands",
-    why="an edge takes three tokens: from pos + n on, nothing is found that lies 2n or more behind pos; log2(3n) is enough",
+    used="until the record differs or the target is at or after 3n − 1, where the last record stands",
+    why="an edge takes three tokens: from pos + n on, nothing is found that lies 2n or more after pos; log2(3n) is enough",
 )
 PARENT = Finding(
     id="parent",
@@ -193,7 +193,7 @@ def _rules() -> Iterator[Rule]:
     yield Rule("base: the edge to the father", (back(PASS, 1),), Write(reg("found"), PLACE))
     yield Rule("the same base", (back(FURTHER, 1),), Write(back(NUMBER, 3), PLACE))
     begins = back(DOWN, 3) + back(UP, 3) + back(PASS, 2) + at_first_base
-    yield Rule("target behind a new base", (begins,), Write(number + 1, PLACE))
+    yield Rule("target after a new base", (begins,), Write(number + 1, PLACE))
     yield Rule("target twice as far", (back(FURTHER, 2),), Write(2 * back(NUMBER, 3) - number, PLACE))
 
 
@@ -255,13 +255,13 @@ GLOSSARY: Mapping[str, str] = {
     "parent": "the vertex that it was reached from, 0 for vertex 1",
     "asked": "the vertex whose records or father are looked for",
     "target": "the position that the record is to be nearest to",
-    "came_from": "behind ^ v f: v",
+    "came_from": "after ^ v f: v",
     "at_target": "1 at the second position of a frame",
     "next": "the other end of the nearest record's edge",
     "found": "the position of the nearest record, 1 if there is none",
     "father": "the vertex from which the one asked for was reached, 0 for vertex 1",
     "visited": "where the vertex asked for was reached, 1 if it never was",
-    "edge": "behind ^ v f: the position of the record (f, v)",
+    "edge": "after ^ v f: the position of the record (f, v)",
     "visit": "as printed: the vertex where the search is, down or up",
     "predecessor": "as printed: the vertex where it was before",
 }

@@ -139,8 +139,8 @@ def _block_1(plan: _Plan) -> BlockPlan:
     ]
     if plan.counted:
         gadgets += [
-            threshold(position, 3 * n - 1, {"after_prompt": 1}, name="behind a prompt of n − 1 edges"),
-            threshold(position, 3 * n, {"after_root": 1}, name="behind the first vertex of the chain of thought"),
+            threshold(position, 3 * n - 1, {"after_prompt": 1}, name="after a prompt of n − 1 edges"),
+            threshold(position, 3 * n, {"after_root": 1}, name="after the first vertex of the chain of thought"),
             indicator(position, 3 * n, {"late": 1}, times=reg(plan.layout.joint), name="the joint of edge number n"),
         ]
     return BlockPlan((), tuple(gadgets))

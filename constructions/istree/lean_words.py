@@ -37,7 +37,7 @@ GLOSSARY: Mapping[str, str] = {
     "previous": "chain of thought: the vertex where it was before, −1 at the start",
     "before": "incidence record: the other end of the edge before this one at `self`, 0 at the first",
     "father": "the vertex from which the current one was reached first, −1 for the root",
-    "goal": "the neighbour behind whose edge to go on, 0 for the first edge",
+    "goal": "the neighbour after whose edge to go on, 0 for the first edge",
     "next1": "where the next edge leads, 0 if there is none",
     "past": "where the edge after the father's leads, 0 if there is none",
     "next": "where the search goes on, 0 if it goes back to the father or is finished",
@@ -54,10 +54,10 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
             "u", scale.unit, "what registers count in, and squares in u²: the largest unit in which all squares fit"
         ),
         Derived(
-            "λ", Fraction(scale.lead), f"a lead behind which all other keys vanish, of up to {scale.setting.length}"
+            "λ", Fraction(scale.lead), f"a lead beyond which all other keys vanish, of up to {scale.setting.length}"
         ),
         Derived("K", Fraction(scale.places), "the most places that are told apart"),
-        Derived("F", Fraction(scale.far), "how far behind or before all places the wish is: a power of two from 8K on"),
+        Derived("F", Fraction(scale.far), "how far after or before all places the wish is: a power of two from 8K on"),
         Derived("W", scale.preference, "λ/(2F): what the square of a distance from the wish costs"),
         Derived("R", Fraction(scale.reach), "the reach of the preference, W·((F + K − 1)² − F²)"),
         Derived("S", Fraction(scale.mismatch), "what unequal keys cost: a power of two from R + 2λ on"),

@@ -27,27 +27,27 @@ FATHER_SPACES = Finding(
     source="Algorithm 2, r2",
     printed=r"the search \b(\S+)\b −\bv\b for the father of v",
     used=r"(?x)(\d+)\s-\s v \b",
-    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
+    why="our transcription has no blank after the sign; with blanks on both sides the searches are right",
 )
 RECORD_SPACES = Finding(
     id="record-spaces",
     source="Algorithm 2, r4",
     printed=r"the search \b(\S+)\b −\bv''\b for a record of v''",
     used=r"(?x)(\d+)\s-\s v'' \b",
-    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
+    why="our transcription has no blank after the sign; with blanks on both sides the searches are right",
 )
 EDGE_SPACES = Finding(
     id="edge-spaces",
     source="Algorithm 2, r1 and r3",
     printed=r"∼\bv\b and \bv\b ∼\b for the two ends of an edge, the walked edge among them",
     used=r"\s~\s under (?x)",
-    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
+    why="our transcription has no blank after the sign; with blanks on both sides the searches are right",
 )
 TWO_GROUPS = Finding(
     id="two-groups",
     source="Algorithm 2, r1 and r3, with A.5",
     printed="(neighbour) ∼ v | v ∼ (neighbour): a group in each alternative, and nothing around the two",
-    used="what stands before or behind the neighbour in two alternatives, and the neighbour in one group",
+    used="what stands before or after the neighbour in two alternatives, and the neighbour in one group",
     why="group(1) takes no part where the second alternative matches, and a prefix belongs to the first alternative only; brackets"
     " around the two set both right, if a search returns the group that took part",
 )

@@ -36,7 +36,7 @@ _RULE: Mapping[str, str] = {
     "feed-forward": (
         "g = R(W_gate x_l + b_gate), u = R(W_up x_l + b_up), z = R(ReLU(g) ⊙ u), x_l ← R(x_l + R(W_down z + b_down))"
     ),
-    "logits": "y = R(unembed · x_l) behind the last block",
+    "logits": "y = R(unembed · x_l) after the last block",
     "next token": "the row of the largest logit, the first one of equals",
 }
 

@@ -53,7 +53,7 @@ findings, for --printed:
 
 engines:
   `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
-  behind the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
+  after the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
 """ + options.exit_codes(
     "the model does what the machine does, whether it halts within --steps or not",

@@ -215,7 +215,7 @@ def _advance(queue: Queue) -> BlockPlan:
             constant("half a last digit more, for 2^h·2w", {NUMBER: queue.last}),
             constant("−2^h for squares, no special word", {SQUARE: -queue.scale, START: -1, RUN: -1, HALT: -1}),
             Gadget(
-                f"{HALT} behind {BAR} if it has halted",
+                f"{HALT} after {BAR} if it has halted",
                 (Unit(reg(TURN) + reg("ended") - 1, one, {HALT: queue.halt}),),
             ),
         ),
@@ -254,7 +254,7 @@ GLOSSARY: Mapping[str, str] = {
     "entering": "the digit that enters the queue: the token before this one, one turn later",
     "leaving": "the digit that leaves the queue: this token",
     "queue": "2^h times the next m tokens, as digits",
-    "ended": "1 behind the head's cell with a state that has no row",
+    "ended": "1 after the head's cell with a state that has no row",
 }
 
 

@@ -211,7 +211,7 @@ class Hybrid(TapeModel):
             "recorded": "the symbol that is recorded, else 0",
             "row": "k times the state before the step",
             "read": "the symbol of the cell at the pointer",
-            "outside": "1 at a direction behind which the pointer is no cell of the tape",
+            "outside": "1 at a direction after which the pointer is no cell of the tape",
         },
     )
     block_texts = BLOCKS

@@ -82,7 +82,7 @@ CHARACTERS = Finding(
     source="Theorem 5.4, the prompt's search",
     printed=r"^(?:\S\s*).{i}(\S)",
     used=r"^<s>(?:\s\d){i − 1}\s(\d)",
-    why="{i} repeats one character, not a token; the main text says that it is the search of Index, where {…} is behind the group",
+    why="{i} repeats one character, not a token; the main text says that it is the search of Index, where {…} is after the group",
 )
 FINDINGS: tuple[Finding, ...] = (FIRST_WRITE, WHOLE_GROUP, CHARACTERS)
 
@@ -165,14 +165,14 @@ def _rules(search: TapeSearch) -> Iterator[Rule]:
     yield Rule("end of a search in the prompt", (reg(PLACE),), END_SEARCH)
     yield Rule("a copy: its cell", (copying, 1 - failed), Write(back(NUMBER, 2), CELL))
     yield Rule("a copy: its symbol", (back(PLACE, 3), reg(CELL)), Write(back(NUMBER, 1), SYMBOL))
-    yield Rule("search behind a copy", (reg("copied"),), START_SEARCH)
-    yield Rule("search behind the last copy", (copying, failed), START_SEARCH)
+    yield Rule("search after a copy", (reg("copied"),), START_SEARCH)
+    yield Rule("search after the last copy", (copying, failed), START_SEARCH)
 
     ready = back(TO_LEFT, 1) + back(TO_RIGHT, 1) + back(FAILED, 1)
     yield Rule("search for the pointer's cell", (start, ready), search.before)
     yield Rule("the pointer's cell, in the search", (reg(search.before) + reg(search.between),), pointer)
     yield Rule("between its two cells", (back(search.before, 1),), search.between)
-    yield Rule("behind them", (back(search.between, 1),), search.behind)
+    yield Rule("after them", (back(search.between, 1),), search.behind)
     yield Rule("end of a search for a cell", (reg(search.behind),), END_SEARCH)
     yield Rule("the pointer's cell", (result, 1 - copying), pointer)
     yield Rule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))

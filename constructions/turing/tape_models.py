@@ -280,5 +280,5 @@ GLOSSARY: Mapping[str, str] = {
     POINTER: "the head's cell: the sum of all directions so far",
     WRITES: "1 at the first cell of a step",
     ENTERS: "1 at the second cell of a step",
-    "halted": "1 or more at a direction behind a state that has no row",
+    "halted": "1 or more at a direction after a state that has no row",
 }

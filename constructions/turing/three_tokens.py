@@ -154,7 +154,7 @@ def read_tokens(space: Space) -> tuple[Gadget, ...]:
         Gadget("b^P, at the letter", (Unit(given, reg("rising"), {"place_given": 1}),)),
         Gadget("b^(m − P), at the letter", (Unit(given, reg("falling"), {"mirror_given": 1}),)),
         Gadget(
-            "the symbol behind the letter",
+            "the symbol after the letter",
             (Unit(back(STATE, 1) - reg(RUNNING), reg(NUMBER), {"symbol_given": 1}),),
         ),
     )

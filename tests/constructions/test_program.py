@@ -38,10 +38,10 @@ def program(cases: list[Case], fmt: Format) -> Transformer:
         else:
             family, by, added = case.write
             write = Write(back(NUMBER, by) + added, family)
-        rules.append(Rule(f"behind {case.word}", (reg(case.word),), write))
+        rules.append(Rule(f"after {case.word}", (reg(case.word),), write))
     numeric = reg("plain") + reg("signed")
-    rules += [Rule(f"number behind {w}", (numeric, back(w, 1)), v) for w, v in (("a", "b"), ("b", "c"), ("c", "end"))]
-    rules.append(Rule("number behind a number", (numeric, back("plain", 1) + back("signed", 1)), "end"))
+    rules += [Rule(f"number after {w}", (numeric, back(w, 1)), v) for w, v in (("a", "b"), ("b", "c"), ("c", "end"))]
+    rules.append(Rule("number after a number", (numeric, back("plain", 1) + back("signed", 1)), "end"))
     block = BlockPlan((), decide(rules, WORDS))
     embedding = WORDS.embedding()
     model, _ = wire(embedding, [BlockPlan((), block.gadgets, window([block]))], embedding.words, fmt)

@@ -46,7 +46,7 @@ FAULTS = {
         ("first(previous)", "last(previous)"),
         ("following != father", "following == father"),
     ],
-    "trigram": [("number.back(i + 1)", "number.back(i)"), (".first(", ".last("), ("behind(2)", "behind(1)")],
+    "trigram": [("number.back(i + 1)", "number.back(i)"), (".first(", ".last("), ("next_number(2)", "next_number(1)")],
     "recall_search": [
         (r"(\d+)", r"(\d)"),
         ("number.back(2), TO", "number.back(1), TO"),

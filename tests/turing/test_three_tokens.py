@@ -133,8 +133,8 @@ HARD = (
     ("1RB---_1LC---_------_------_------", "", 4, 2),  # the letter E is the number 4, and so is a mirror on the left
 )
 IDLE = {
-    "block 2, the symbols of e ≥ 8, unit 2": "bends behind the last e",
-    "block 2, 1/e for e ≥ 8, unit 2": "bends behind the last e",
+    "block 2, the symbols of e ≥ 8, unit 2": "bends after the last e",
+    "block 2, 1/e for e ≥ 8, unit 2": "bends after the last e",
 }
 
 

@@ -31,11 +31,11 @@ from verify.theorem import main
 LINES = {
     "istree --n 8": [
         "istree, n = 8",
-        "  rounding: certified; in R_p, p = 45, every word behind a simple graph is that of exact arithmetic",
-        "  program: certified; behind every prompt, each word is the defined step of Algorithm 1",
+        "  rounding: certified; in R_p, p = 45, every word after a simple graph is that of exact arithmetic",
+        "  program: certified; after every prompt, each word is the defined step of Algorithm 1",
         "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3, from axioms that are true "
         "along runs",
-        "  run: follows; for every n, steps, each behind those before, end with YES if and only if the graph is a tree; "
+        "  run: follows; for every n, steps, each after those before, end with YES if and only if the graph is a tree; "
         "141 lemmas, by z3, from axioms that are true along runs",
     ],
     "recall --n 1000000000000": [

@@ -88,7 +88,7 @@ class Walk:
                 self._keep(polynomial, relation, answer)
                 return answer
             if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
-                raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
+                raise Unanswered(f"the sign of {text(polynomial)}, after so many questions")
             try:
                 self._keep(polynomial, relation, self._split(simplest(polynomial), relation))
             except Rejected as error:

@@ -68,7 +68,7 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], resu
     for place, expected in due.items():
         for who, said in (("the model", steps[place].next_token), ("the ideal model", following[place])):
             if said != expected:
-                what = f"{wired.vocabulary[said]} behind {place + 1} tokens, not {wired.vocabulary[expected]}"
+                what = f"{wired.vocabulary[said]} after {place + 1} tokens, not {wired.vocabulary[expected]}"
                 raise Refuted(written[0].text, f"{who} says {what}")
     for place, (mine, its) in enumerate(zip(steps, exact, strict=True)):
         # After the last block only what leads to an answer is read.

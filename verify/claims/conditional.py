@@ -44,7 +44,7 @@ class Behind:
     ADVICE,
     source=SOURCE,
     statement="What a recurrent model without a chain of thought says to 0^(n − m)x, m = ⌊log2 n⌋, is a circuit of x with at most m"
-    " times the gates of its step, and m more for each bit that a step reads; its state behind the zeros is written into it.",
+    " times the gates of its step, and m more for each bit that a step reads; its state after the zeros is written into it.",
 )
 def test_advice(check: Check) -> None:
     def as_circuit(case: Behind) -> Counterexample | None:

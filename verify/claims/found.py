@@ -24,8 +24,8 @@ REPEATED = (
     f"{MOST_REPEATED} times."
 )
 FINDS = (
-    "Behind any sequence and any query, of any length and any numbers, a search that does what Python documents finds what the "
-    "task asks for; and behind short ones Python's `re` does."
+    "After any sequence and any query, of any length and any numbers, a search that does what Python documents finds what the "
+    "task asks for; and after short ones Python's `re` does."
 )
 NUMBERS, LONGEST = (1, 11, 12), 4  # of which one is another's first or last digit
 THRESHOLDS = NUMBERS[-1]

@@ -42,7 +42,7 @@ def as_defined(graph: Graph) -> Counterexample | None:
 def test_program(check: Check) -> None:
     on_small_graphs(check, as_defined, "the defined words against the runs that are expected")
     check.sizes(LEAST)
-    text = "the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
+    text = "the program against the definition: prompts of up to n(n − 1)/2 edges, after n − 1 any frames"
     explained(check, find_subject("istree", LEAST, model="hybrid"), (LEAST, 8, *beyond(check)), text)
 
 
@@ -63,7 +63,7 @@ def as_right(edges: Edges) -> Counterexample | None:
 
 
 RIGHT = (
-    "Behind a prompt of n − 1 edges, loops and repetitions among them, the defined words of frames, each behind the ones before, "
+    "After a prompt of n − 1 edges, loops and repetitions among them, the defined words of frames, each after the ones before, "
     "are at most (8·bits(3n) + 14)(n − 1) + 4, and the last one is YES if and only if the graph is a tree, else NO, for every n "
     "from 2 on."
 )
@@ -79,6 +79,6 @@ def test_search(check: Check) -> None:
         range="the defined words against the answer: all n − 1 edges on 2 and 3 vertices, loops and repetitions among them",
         size=lambda edges: len(edges) + 1,
     )
-    text = "what the heads find, invariants at the start and behind each frame, that a word is due, how many, and what they answer"
+    text = "what the heads find, invariants at the start and after each frame, that a word is due, how many, and what they answer"
     check.follows(theory(Frames(N)), range=f"{text}; every n from 2 on")
     check.argued(f"Induction over the frames. {RANKS} A loop is a cycle, and so is an edge that is there twice.")

@@ -150,9 +150,7 @@ def test_length(check: Check) -> None:
     for n in check.sizes(LEAST, ratio=4, cap=10_000):
         text = f"{', '.join(SHAPES)}; n = {n:,}"
         large_graphs(check, n, short, examples=20 if n <= 1000 else 4, text=text, precision="")
-    text = (
-        "never more than that, as 5.7/search says of the defined words: invariants at the start and behind each frame"
-    )
+    text = "never more than that, as 5.7/search says of the defined words: invariants at the start and after each frame"
     check.follows(theory(Frames(N)), range=f"{text}; every n from 2 on")
     check.argued("Induction over the frames.")
 
@@ -218,7 +216,7 @@ PRINTED = (
                 holds=False,
             ),
             Reading(
-                "i ends where the target is behind the last edge, at log2(3n) at most; so it does if n is the length of the input,"
+                "i ends where the target is after the last edge, at log2(3n) at most; so it does if n is the length of the input,"
                 " 3n − 2 tokens.",
                 holds=True,
                 shown="5.7",

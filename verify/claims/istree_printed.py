@@ -309,7 +309,7 @@ def told_search(graph: Graph) -> Iterator[int]:
     "C.29/told",
     source="Lemma C.29, the sentence before it",
     statement="The search that pops the top of S1, puts it into S2 and pushes all its neighbours outside S2 yields 2n − 1 vertices"
-    " of a tree, neighbours one behind the other.",
+    " of a tree, neighbours one after the other.",
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.SLIP,

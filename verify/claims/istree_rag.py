@@ -202,9 +202,7 @@ def test_linear_length(check: Check) -> None:
     for n in check.sizes(LEAST, cap=10_000, ratio=10):
         examples, text = 40 if n <= 1000 else 3, shapes_at(n, LEAST, "")
         large_graphs(check, n, within_length, examples=examples, text=text, precision="")
-    text = (
-        "so many tokens, as 5.3/istree-search says of the defined words: invariants at the start and behind each turn"
-    )
+    text = "so many tokens, as 5.3/istree-search says of the defined words: invariants at the start and after each turn"
     check.follows(theory(defined()), range=f"{text}; every n")
     check.argued("Induction over the turns.")
 

@@ -42,7 +42,7 @@ def numerals(token: st.SearchStrategy[int], length: int) -> st.SearchStrategy[tu
         task,
         "search",
         "Theorem 5.2",
-        r"The search \bk1 … k(c−1) \b(\S+)\b, with a blank between two words, finds the token behind the first place where"
+        r"The search \bk1 … k(c−1) \b(\S+)\b, with a blank between two words, finds the token after the first place where"
         " the query stands, and FAILED if there is none.",
         variant="printed",
     ),
@@ -198,7 +198,7 @@ TAPE_CLAIMS = (
         Claim(
             "5.4/search",
             "Theorem 5.4, the tape's search",
-            f"The search {SEARCH}, the printed one with ^.* in front of it and \\b behind P, finds the cell P of the tape."
+            f"The search {SEARCH}, the printed one with ^.* in front of it and \\b after P, finds the cell P of the tape."
             f" {SYMBOLS} So do states and directions.",
             "printed",
         ),
@@ -208,7 +208,7 @@ TAPE_CLAIMS = (
         Claim(
             "5.4/blank",
             "Theorem 5.4, the tape's search",
-            f"The search {BLANK}, the printed one with ^.* in front of it and a blank behind P, finds the cell P of the tape, if"
+            f"The search {BLANK}, the printed one with ^.* in front of it and a blank after P, finds the cell P of the tape, if"
             f" the word on it is empty or has two symbols or more. {SYMBOLS} So do states and directions.",
             "printed",
         ),
@@ -219,7 +219,7 @@ TAPE_CLAIMS = (
         Claim(
             "5.4/number-words",
             "Theorem 5.4, the tape's search",
-            f"The search {SEARCH}, the printed one with ^.* in front of it and \\b behind P, finds the cell P of the tape. States"
+            f"The search {SEARCH}, the printed one with ^.* in front of it and \\b after P, finds the cell P of the tape. States"
             " are the numbers 1, 2, …, directions −1 and 1.",
             "printed",
             expected=Verdict.REFUTED,
@@ -277,12 +277,12 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
     readings=(
         Reading("nothing stands between P and `.*?$`: `1 a 1` is found in `11 a 11`", False),
         Reading(
-            "a blank stands behind P, as in the proof: right but for a word of one symbol, behind which the record at the end of"
+            "a blank stands after P, as in the proof: right but for a word of one symbol, after which the record at the end of"
             " the text is not found at step 1",
             True,
             "5.4/blank",
         ),
-        Reading(r"\b stands behind P, as around a number in the searches of Theorems 5.2 and 5.3", True, "5.4/search"),
+        Reading(r"\b stands after P, as around a number in the searches of Theorems 5.2 and 5.3", True, "5.4/search"),
     ),
 )
 def test_a_cell_is_a_whole_word(check: Check) -> None:
@@ -314,7 +314,7 @@ def test_a_place_of_the_word(check: Check) -> None:
         ("".join(word) for length in range(7) for word in itertools.product("012", repeat=length)),
         right,
         count=sequences(6, 3),
-        range="every word of up to 6 out of 3 symbols, every place of it, behind the records of the places before",
+        range="every word of up to 6 out of 3 symbols, every place of it, after the records of the places before",
         size=len,
     )
     check.sampled(

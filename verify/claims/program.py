@@ -106,7 +106,7 @@ def test_step(check: Check, wiring: Wiring) -> None:
     check.sizes(LEAST)
     n = [LEAST, *beyond(check)][-1]  # a certificate takes seconds, at any size
     edges = "n − 1" if wiring.lean else "n(n − 1)/2"
-    text = f"the program against the defined step: prompts of up to {edges} edges, behind n − 1 any vertices from 1 on"
+    text = f"the program against the defined step: prompts of up to {edges} edges, after n − 1 any vertices from 1 on"
     of_eos = find_subject("istree", n, lean=wiring.lean, layout="eos")
     check.explained([of_eos], range=f"{text}; of the layout eos, up to n(n − 1)/2 edges, n = {n:,}")
     explained(check, find_subject("istree", LEAST, lean=wiring.lean), [n], text)
@@ -115,8 +115,8 @@ def test_step(check: Check, wiring: Wiring) -> None:
 # Where the steps lead
 
 RIGHT = (
-    "Behind a prompt of n − 1 edges of a simple graph, or in the layout eos of any number, the defined steps of Algorithm 1, each "
-    "behind the ones before, end after at most 2n − 1 vertices, with YES if and only if the graph is a tree, for every n."
+    "After a prompt of n − 1 edges of a simple graph, or in the layout eos of any number, the defined steps of Algorithm 1, each "
+    "after the ones before, end after at most 2n − 1 vertices, with YES if and only if the graph is a tree, for every n."
 )
 RANKS = (
     "A graph has no cycle if and only if there are ranks by which no edge joins equals and no vertex has two edges to lower "
@@ -131,7 +131,7 @@ OF_SEARCHES = {
 
 @claims("model", OF_SEARCHES, OF_SEARCHES.__getitem__)
 def test_search(check: Check, model: str) -> None:
-    text = "what the heads find, invariants at the start and behind each step, and what they say of the answer; every n"
+    text = "what the heads find, invariants at the start and after each step, and what they say of the answer; every n"
     for layout in LAYOUTS.values():
         check.follows(theory(SEARCHES_OF[model](N, layout)), range=f"{text}, layout {layout.name}")
     check.argued(ARGUED)

@@ -125,14 +125,14 @@ def as_searched(graph: Graph) -> Counterexample | None:
 def test_step(check: Check) -> None:
     on_small_graphs(check, as_algorithm_2, "the defined steps against Algorithm 2")
     check.sizes(LEAST)
-    text = "the program against the defined step: any edges, any turns behind them, any results of searches"
+    text = "the program against the defined step: any edges, any turns after them, any results of searches"
     explained(check, find_subject("istree", LEAST, model="rag"), [LEAST], text)
 
 
 FINDS = (
-    "Behind the edges of a simple graph and any turns, of any length and any numbers, a search that does what Python documents "
-    "finds what the terms say: for a first neighbour the other end of the first edge, for a next one that of the one behind, for a "
-    "record the father in the first one; and behind small ones Python's `re` does."
+    "After the edges of a simple graph and any turns, of any length and any numbers, a search that does what Python documents "
+    "finds what the terms say: for a first neighbour the other end of the first edge, for a next one that of the one after, for a "
+    "record the father in the first one; and after small ones Python's `re` does."
 )
 
 
@@ -166,7 +166,7 @@ def test_found(check: Check) -> None:
 
 
 RIGHT = (
-    "Behind the edges of a simple graph, words that are the defined steps of Algorithm 2, and what its searches find as defined, "
+    "After the edges of a simple graph, words that are the defined steps of Algorithm 2, and what its searches find as defined, "
     "end after 64n − 43 of them at most, with YES if and only if the graph is a tree, for every n."
 )
 
@@ -175,7 +175,7 @@ RIGHT = (
 def test_ends(check: Check) -> None:
     on_small_graphs(check, as_searched, "what the searches of Algorithm 2's text find, and its end")
     text = (
-        "that a word is due at each place, what searches find, invariants at the start and behind each turn, how many words there "
+        "that a word is due at each place, what searches find, invariants at the start and after each turn, how many words there "
         "are, and what they say of the answer; every n"
     )
     check.follows(theory(defined()), range=text)

@@ -26,7 +26,7 @@ class Read:
 def _blanks(shown: str) -> Read:
     """A blank that is missing after a sign, in our transcription at least: blanks beside formulas are lost."""
     readings = (
-        Reading("no blank behind the sign, as transcribed; the print may have one", False),
+        Reading("no blank after the sign, as transcribed; the print may have one", False),
         Reading("a blank on both sides of the sign", True, shown),
     )
     return Read(Kind.OPEN, readings, "blanks")
@@ -123,12 +123,12 @@ OF_FINDINGS: Mapping[str, Read] = {
     rag.CHARACTERS.id: Read(
         Kind.SLIP,
         (
-            Reading("{i} behind a dot, so that it repeats one character", False),
+            Reading("{i} after a dot, so that it repeats one character", False),
             Reading(
                 r"^(?:\S+\s*){i}(\S)",
                 True,
                 "5.4/prompt-search",
-                "the main text, which takes the search of Index, where {…} stands behind the group; (\\S+) in the same section",
+                "the main text, which takes the search of Index, where {…} stands after the group; (\\S+) in the same section",
             ),
         ),
         "characters",

@@ -46,7 +46,7 @@ from verify.oracles.reductions import (
 LONGEST = 8  # bits of all inputs that are gone through
 LONGEST_READ = 5  # bits of those whose words are compared with a theorem's
 LARGEST_C = 4
-BOUND = "A deterministic recurrent model that is always right has 2^n states behind Alice's words, n bits, whatever it thinks then."
+BOUND = "A deterministic recurrent model that is always right has 2^n states after Alice's words, n bits, whatever it thinks then."
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ def test_simulated_oracle(check: Check) -> None:
         (Asked(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
         same,
         count=sum(2**n for n in lengths(check, MOST_BITS)) * sequences(LONGEST_TEXT, len(WORDS)),
-        range=f"every x, every text of up to {LONGEST_TEXT} words behind it, every key",
+        range=f"every x, every text of up to {LONGEST_TEXT} words after it, every key",
         size=lambda asked: len(asked.x),
     )
     check.exhaustive(
@@ -377,7 +377,7 @@ def test_simulated_oracle(check: Check) -> None:
         range="how much the oracle knows: all x of n bits",
         size=lambda n: n,
     )
-    check.argued("All n: what the oracle knows are the tokens behind <s>, 0, 1 and the special one, whatever n is.")
+    check.argued("All n: what the oracle knows are the tokens after <s>, 0, 1 and the special one, whatever n is.")
 
 
 @claim(
@@ -386,7 +386,7 @@ def test_simulated_oracle(check: Check) -> None:
     aspect="lower",
     source="Theorem 5.1",
     statement=f"{INTERLEAVED.statement} With an associative-recall oracle as the only call, a deterministic recurrent"
-    " model that is always right still has 2^(n − 2) states behind Alice's words, n − 2 bits, whatever it thinks then.",
+    " model that is always right still has 2^(n − 2) states after Alice's words, n − 2 bits, whatever it thinks then.",
 )
 def test_index_beside_oracle(check: Check) -> None:
     def apart(n: int) -> Counterexample | None:

@@ -116,7 +116,7 @@ def multiplexer(bits: list[int], address: Sequence[int]) -> tuple[int, int]:
 
 @claim(
     "4.1/circuit-families",
-    source="section 4.1, the remark behind Theorem 4.1",
+    source="section 4.1, the remark after Theorem 4.1",
     statement="A chain of thought does not let RNNs of o(n) bits simulate every circuit family of polynomial size: Index over"
     " n = 2^a bits has a circuit of 3(n − 1) gates, and by 4.6/lower-index needs a state of n bits.",
     variant="printed",
@@ -162,7 +162,7 @@ class Alphabet:
 @claim(
     "5.1/any-alphabet",
     source="Theorem 5.1",
-    statement="Beside an associative-recall oracle, Index over σ tokens with a special one behind each needs σ^n/(σ²·2^σ) states,"
+    statement="Beside an associative-recall oracle, Index over σ tokens with a special one after each needs σ^n/(σ²·2^σ) states,"
     " and (n − 2)! over n tokens that all differ: Ω(n) bits for any alphabet.",
 )
 def test_index_over_any_alphabet(check: Check) -> None:

@@ -62,7 +62,7 @@ def _not_in_front(case: SpaceCase) -> Counterexample | None:
     QUEUE,
     task="turing",
     source=cot.SOURCE,
-    statement="Behind the prompt, a token's digit is the one that entered the queue as many tokens before as there are cells; "
+    statement="After the prompt, a token's digit is the one that entered the queue as many tokens before as there are cells; "
     "in the prompt none leaves, nor has one entered. For every text of bb2 that is due; for other machines on samples.",
 )
 def test_queue(check: Check) -> None:
@@ -70,7 +70,7 @@ def test_queue(check: Check) -> None:
     check.chosen(
         [champion(COT, find(name)) for name in CHAMPIONS if find(name).steps <= min(check.n_max, LONGEST)],
         judged,
-        range=f"the champions that run up to {LONGEST} steps, and a step behind their end (indexed)",
+        range=f"the champions that run up to {LONGEST} steps, and a step after their end (indexed)",
         size=lambda case: case.steps,
         precision=COT.precision,
     )
@@ -95,7 +95,7 @@ def test_queue(check: Check) -> None:
         check.follows(
             made,
             lemmas=lemmas,
-            range=f"{name}: behind a prompt, in any text whose words are those that are due; any number of cells and tokens",
+            range=f"{name}: after a prompt, in any text whose words are those that are due; any number of cells and tokens",
         )
     check.argued(
         "Induction over the tokens: a word is the one that is due if the invariant holds up to the word before it."
@@ -135,7 +135,7 @@ def test_apart(check: Check) -> None:
     check.follows(
         made,
         lemmas=lemmas,
-        range="a record at an edge's last token and one behind it, of prompts of any number of edges of a simple graph; every n",
+        range="a record at an edge's last token and one after it, of prompts of any number of edges of a simple graph; every n",
     )
 
 
@@ -172,7 +172,7 @@ def test_records(check: Check) -> None:
         made,
         lemmas=lemmas,
         range="as many turns have the mark of a record as vertices are seen, so at most n, if searches find what is defined: the "
-        "invariants at the start and behind each turn; every n",
+        "invariants at the start and after each turn; every n",
     )
     check.argued("Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn.")
 

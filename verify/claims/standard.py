@@ -264,19 +264,19 @@ def machine(told: Told, said: str) -> Model:
 GRAPHS = "every simple graph, any chain of thought"
 ALGORITHM_1 = (
     "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
-    "behind every prompt and any vertices that follow"
+    "after every prompt and any vertices that follow"
 )
 ALGORITHM_2 = (
     "In exact arithmetic, in a text of turns in which each word but the results of searches was due, what is said is the defined "
-    "step of Algorithm 2, behind any edges and whatever the searches find."
+    "step of Algorithm 2, after any edges and whatever the searches find."
 )
 FRAMES = (
-    "In exact arithmetic, with attention that averages ties, what is said behind every prompt, and any frames that stand behind "
+    "In exact arithmetic, with attention that averages ties, what is said after every prompt, and any frames that stand after "
     "n − 1 edges, is the next word of the defined search in frames, where one is due: at the end of a frame, whether the search "
     "goes down, passes over the edge to the father, looks further, goes up or ends; in a frame, to which vertex and from where on."
 )
 OF_A_RUN = (
-    "In exact arithmetic, with attention that averages ties, what is said behind any text in the form of a run is the next "
+    "In exact arithmetic, with attention that averages ties, what is said after any text in the form of a run is the next "
     "word"
 )
 STEP = (
@@ -305,7 +305,7 @@ MODELS = (
             "program-above",
             f"IsTree: {all_above(ISTREE)}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
         ),
-        "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on",
+        "prompts of up to n(n − 1)/2 edges, after n − 1 any vertices from 1 on",
         ", paper's layout",
     ),
     Model(
@@ -319,16 +319,16 @@ MODELS = (
     ),
     searching(
         ISTREE_RAG,
-        "For every simple graph and all turns behind it, with any vertices and any results of searches; under sequential "
+        "For every simple graph and all turns after it, with any vertices and any results of searches; under sequential "
         f"given the invariant of {RECORDS}.",
         ALGORITHM_2,
         "any edges, any turns, whatever the searches find",
     ),
     searching(
         ISTREE_HYBRID,
-        f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
+        f"Given the invariant of {APART}, for every simple graph and all frames after it, with any vertices and positions.",
         FRAMES,
-        "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames",
+        "prompts of up to n(n − 1)/2 edges, after n − 1 any frames",
     ),
     machine(TURING_RAG, SEARCH_AND_STEP),
     machine(TURING_HYBRID, STEP),

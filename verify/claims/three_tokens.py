@@ -171,7 +171,7 @@ def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
 
 @TURING_COT.judges(
     "token-arithmetic",
-    "Behind each step of the model of 4.1/three-tokens, its registers are b^P and b^(m − P) for the head's cell P,"
+    "After each step of the model of 4.1/three-tokens, its registers are b^P and b^(m − P) for the head's cell P,"
     " Σ x_i·b^i over the cells left of it and Σ x_i·b^(m − i) over those right of it. At the least p, each register is as with 16"
     " bits more.",
 )

@@ -103,9 +103,9 @@ def test_program(check: Check, told: Told) -> None:
 
 
 FINDS = (
-    "Behind any word on the tape, its copies and any steps, of any length and any cells, a search that does what Python documents "
+    "After any word on the tape, its copies and any steps, of any length and any cells, a search that does what Python documents "
     "finds what the terms say: for a place of the word the symbol there, for a cell the symbol of its last record, else nothing; "
-    "and behind short ones Python's `re` does."
+    "and after short ones Python's `re` does."
 )
 CELLS = (-1, 1, 11)
 SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(frozenset())
@@ -159,7 +159,7 @@ def test_found(check: Check) -> None:
         places_as_found,
         count=sum(2**m * (m + 1) for m in range(5)),
         inputs=lambda word: len(word) + 1,
-        range="every word of up to 4 symbols, every place and the one behind them",
+        range="every word of up to 4 symbols, every place and the one after them",
         size=len,
     )
     check.exhaustive(
@@ -178,7 +178,7 @@ def test_found(check: Check) -> None:
 
 
 RUN = (
-    "The defined words, each behind the ones before{found}, are the machine's run: behind each step the head is where the "
+    "The defined words, each after the ones before{found}, are the machine's run: after each step the head is where the "
     "directions have led, the state is the last one said, in each cell is what was last left there; for the machines {machines}, "
     "for every word and any number of steps."
 )
@@ -194,6 +194,8 @@ def run_of(told: Told) -> Claim:
 @claims("told", MODELS, run_of)
 def test_run(check: Check, told: Told) -> None:
     for name in FOLLOWED:
-        text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
+        text = (
+            f"{name}: what the text tells of its configuration, at the start and after each step, and what is said next"
+        )
         check.follows(theory(find(name).machine, told.model), range=text)
     check.argued("Induction over the steps.")

@@ -34,13 +34,13 @@ CASES = (
 )
 OF_THREE = "Of bb2 on 9 cells, bb3 and counter on 5:"
 PROGRAM = (
-    "Turing machines, cot: In exact arithmetic, what is said behind a prompt of m cells and any configurations of one head each is "
+    "Turing machines, cot: In exact arithmetic, what is said after a prompt of m cells and any configurations of one head each is "
     "the cell of the next one that the cell before and the two beside it tell by the machine's rules; OUT where the head would "
-    f"leave the space, HALT behind a configuration whose state has no row. Given the invariant of {QUEUE}."
+    f"leave the space, HALT after a configuration whose state has no row. Given the invariant of {QUEUE}."
 )
 RUN = (
-    "Turing machines, cot: The defined words, each behind the ones before, are the machine's run: each configuration has the "
-    "machine's head, state and symbols; HALT is said behind one just if its state has no row, and OUT just where the head would "
+    "Turing machines, cot: The defined words, each after the ones before, are the machine's run: each configuration has the "
+    "machine's head, state and symbols; HALT is said after one just if its state has no row, and OUT just where the head would "
     f"leave the space; for the machines {', '.join(FOLLOWED)}, for every word, any number of cells and any number of steps."
 )
 
@@ -101,7 +101,7 @@ def test_program(check: Check) -> None:
 
 @TURING_COT.judges(
     "cells-program",
-    f"For every number of cells m, behind up to b^m configurations, of the machine bb2: {PROGRAM}",
+    f"For every number of cells m, after up to b^m configurations, of the machine bb2: {PROGRAM}",
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
@@ -132,6 +132,6 @@ def test_rounding_of_every_number_of_cells(check: Check) -> None:
 @TURING_COT.judges("run", RUN)
 def test_run(check: Check) -> None:
     for name in FOLLOWED:
-        text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and behind the last one"
+        text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and after the last one"
         check.follows(theory(find(name).machine), range=text)
     check.argued("Induction over the configurations.")

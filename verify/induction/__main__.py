@@ -24,8 +24,8 @@ DESCRIPTION = (
 EPILOG = f"""examples:
   {PROG}                     each lemma on the step that lean says, and what it rests on
   {PROG} --variant repaired  on the repaired model's step
-  {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
-  {PROG} --model rag         on Algorithm 2's turns, word by word, behind any number of edges
+  {PROG} --tokens eos        of prompts with any number of edges, and [EOS] after them and after the search
+  {PROG} --model rag         on Algorithm 2's turns, word by word, after any number of edges
   {PROG} --model hybrid      on the hybrid's search in frames, of any n − 1 edges
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} turing --model rag  on the text with searches, if they find what is defined

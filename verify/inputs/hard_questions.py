@@ -18,7 +18,7 @@ def index_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
         "the last place": (ramp, (n,)),
         "the last place but one": (ramp[::-1], (n - 1,)),
         "the largest tokens in turn": (pair, (n // 2,)),
-        "one place behind": (pair, (n // 2 + 1,)),
+        "one place after": (pair, (n // 2 + 1,)),
     }
 
 
@@ -26,9 +26,9 @@ def recall_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
     """name → sequence, key. The key is n where nothing else is said; n − 1 stands around it."""
     near = n - 1
     return {
-        "the key last, nothing behind it": ((*[near] * (n - 1), n), (n,)),
+        "the key last, nothing after it": ((*[near] * (n - 1), n), (n,)),
         "the key last but one": ((*[near] * (n - 2), n, 1), (n,)),
-        "the key behind <s>": ((n, *[near] * (n - 1)), (n,)),
+        "the key after <s>": ((n, *[near] * (n - 1)), (n,)),
         "the key absent": ((near,) * n, (n,)),
         "the key everywhere": ((n,) * n, (n,)),
         "the key twice, at both ends": ((n, 1, *[near] * (n - 4), n, 2), (n,)),
@@ -44,7 +44,7 @@ def ngram_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
         "one token off, then the c-gram": ((*near[length + 1 - n :], *gram, 1), gram),
         "one token off, the c-gram cut off": ((*near[length - n :], *gram), gram),
         "one token off everywhere": (near[:n], gram),
-        "the c-gram behind <s>": ((*gram, *near[: n - length]), gram),
+        "the c-gram after <s>": ((*gram, *near[: n - length]), gram),
         "overlapping c-grams": ((n,) * n, gram),
     }
 

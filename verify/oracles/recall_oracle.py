@@ -23,7 +23,7 @@ SPECIAL = "3"  # neither 1 nor 2, the tokens of the bits
 INTERLEAVED = replace(
     INDEX,
     source="Theorem 5.1",
-    statement="x is the sequence, bit b as the token b + 1, with the special token 3 behind every bit; 2k − 1 is the position.",
+    statement="x is the sequence, bit b as the token b + 1, with the special token 3 after every bit; 2k − 1 is the position.",
     size=lambda n: max(2 * n, int(SPECIAL)),
     alice=lambda x: (START, *(word for b in x for word in (str(b + 1), SPECIAL))),
     bob=lambda n, k: INDEX.bob(n, 2 * k - 1),

@@ -48,7 +48,7 @@ LOWER_BOUND = "Theorem 4.6, lower bound; Lemma C.24"
 COLLISION = Finding(
     id="value-is-key",
     source="Theorem 4.6, the reductions of associative recall and c-gram retrieval",
-    printed="the value behind key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
+    printed="the value after key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
     used="the value is x_i + n/2 + 1 for recall, x_i + n/c + 1 for c-grams",
     why="the value for x_i = 0 is the last key, so that the last key may be found too early; all keys but the last are answered"
     " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key",
@@ -374,7 +374,7 @@ FINDER = parse_standard("0LB1RA2RA3RA4RA_---1RN2RY0LC4LB_---4RA4RA3LC4LC")
 TURING = Reduction(
     name="turing",
     source="Theorem 5.4, by Index",
-    statement="The tape is x, bit b as the digit b + 1, and n − k marks behind it; a machine of 3 states halts in Y iff x_k = 1.",
+    statement="The tape is x, bit b as the digit b + 1, and n − k marks after it; a machine of 3 states halts in Y iff x_k = 1.",
     size=lambda n: n,
     alice=lambda x: (START, *(str(b + 1) for b in x)),
     bob=lambda n, k: ("3",) * (n - k),

@@ -45,7 +45,7 @@ def test_a_small_model_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "wired_of", lambda subject: changed)
     document = certificate(find_subject("recall", 2))
     assert document["verdict"] == REFUSED
-    assert document["what"] == "the ideal model says 1 behind 3 tokens, not FAILED"
+    assert document["what"] == "the ideal model says 1 after 3 tokens, not FAILED"
 
 
 def test_every_size_from_one_on(capsys: pytest.CaptureFixture[str]) -> None:

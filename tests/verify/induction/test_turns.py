@@ -173,7 +173,7 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
         found_but("came_to", lambda found: let("came_to", (word(RECORD, 1) + word(RETURN, 1)) * NUMBER)),
         "comings",
     ),
-    "the neighbour behind itself": (found_but("come_from", lambda found: back(NUMBER, 4)), "turn-no"),
+    "the neighbour after itself": (found_but("come_from", lambda found: back(NUMBER, 4)), "turn-no"),
 }
 
 

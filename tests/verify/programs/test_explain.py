@@ -214,7 +214,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (
             ["istree", "--n", "8"],
             0,
-            "behind every prompt, each word is the defined step of Algorithm 1, for every input\n"
+            "after every prompt, each word is the defined step of Algorithm 1, for every input\n"
             "  given the invariants of its runs: counts of one vertex\n",
         ),
         (

@@ -146,7 +146,7 @@ def test_an_exported_model_and_its_cells(tmp_path: Path, capsys: pytest.CaptureF
     argv = ["--machine", "1RZ1LA", "--model", "cot", "--cells", "2", "--steps", "3", "--dump-weights", str(path)]
     assert dump(argv) == 0
     assert main([str(path)]) == 0
-    assert "behind any configurations of a run's form, each word is" in capsys.readouterr().out
+    assert "after any configurations of a run's form, each word is" in capsys.readouterr().out
     sidecar = path.with_suffix(".json")
     for cells, code in (("3", 1), ('"2"', 2), ("null", 2)):
         sidecar.write_text(sidecar.read_text().replace('"cells": 2', f'"cells": {cells}'))

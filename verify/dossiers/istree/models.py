@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GRAPHS = 200  # that are tried at most
 STEP = "each word is the defined step of Algorithm 1"
 TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
-FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
+FRAMES = "after every prompt and any frames, each word that is due is the defined step of the search"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class IsTree(SolvedDossier):
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)  # for which every n has documents
     is_stepwise = True
     named_sums = True
-    inputs_are = " behind a simple graph"
+    inputs_are = " after a simple graph"
     every_input = (
         "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
     )
@@ -106,7 +106,7 @@ class OfTransformer(IsTree):
 
     options = frozenset({"layout", "lean"})
     variants = ("printed", "repaired", "lean")
-    conclusion = "steps, each behind those before, end with YES if and only if the graph is a tree"
+    conclusion = "steps, each after those before, end with YES if and only if the graph is a tree"
 
     def variant(self, printed: Sequence[str]) -> str:
         return "lean" if self.lean else super().variant(printed)
@@ -172,7 +172,7 @@ class OfTransformer(IsTree):
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         longer = self.layout == "eos" or not self.lean
-        return f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+        return f"after {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
 
     # Lemmas
 
@@ -213,7 +213,7 @@ class OfHybrid(IsTree):
 
     model: str = "hybrid"
 
-    conclusion = "frames, each behind those before, end with YES if and only if the graph is a tree"
+    conclusion = "frames, each after those before, end with YES if and only if the graph is a tree"
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return discipline is Discipline.FUSED or not theorem
@@ -255,6 +255,10 @@ class OfSearcher(IsTree):
 
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     stored_in = tuple(Discipline)
+
+    @property
+    def stored(self) -> Iterable[tuple[Subject, About]]:
+        return documents(self, TOP, self.first_above - 1, self.stored_in)
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed

@@ -54,5 +54,5 @@ class Found(ByNeighbours):
         return {
             "the father in a vertex's record": (turns.FATHER, self.recorded),
             "a vertex's first neighbour": (turns.FIRST, self.first),
-            "its next neighbour behind another one": (turns.NEXT, self.next),
+            "its next neighbour after another one": (turns.NEXT, self.next),
         }

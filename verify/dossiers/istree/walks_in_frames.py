@@ -46,4 +46,4 @@ def run(n: int, edges: Edges) -> list[str]:
         said.append(f"@{number}" if name == PLACE else str(number) if name == VERTEX else name)
         if name not in (*FAMILIES, *MARKS):
             return said
-    raise ValueError("a word has no place behind it")
+    raise ValueError("a word has no place after it")

@@ -17,7 +17,7 @@ from constructions import counting as counting_task
 from constructions import index as index_task
 from constructions import ngram, recall
 from constructions.gallery.more_than import counting
-from constructions.gallery.trigram import behind
+from constructions.gallery.trigram import next_number
 from constructions.language.terms import Answer, At, Back, NumberOf, Read, Say, SayNumber, as_term
 from constructions.retrieval.rag import PLAIN, REPEAT, Script, Searcher, families
 from constructions.retrieval.retriever import Retriever
@@ -53,7 +53,7 @@ class Retrieval(SolvedDossier):
 
     def define(self) -> Answer:
         """The answer at the end of a prompt."""
-        return behind(self.tokens_asked).answer
+        return next_number(self.tokens_asked).answer
 
     @property
     def result(self) -> Answer:

@@ -25,7 +25,7 @@ def queue(cells: int) -> Delayed:
 def passes(cells: str) -> str:
     """The same as a statement."""
     before = "a token" if cells == "1" else f"{cells} tokens"
-    return f"behind the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
+    return f"after the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
 
 
 def turing(task: TaskOfAnySize) -> TokenAutomaton:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MACHINE = "bb2"
 PLACES = 20  # of one text at which the next word is asked for
-WORDS = "behind up to n steps, each word is the machine's"
+WORDS = "after up to n steps, each word is the machine's"
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class OfHybrid(OnTape):
 
     model: str = "hybrid"
 
-    conclusion = "words, each behind those before, are the machine's run"
+    conclusion = "words, each after those before, are the machine's run"
 
     def sentence(self, document: Mapping[str, Any]) -> str:
         return WORDS
@@ -202,7 +202,7 @@ class OfThoughts(Turing):
 
     options = frozenset({"machine", "tape", "cells", "all_cells"})
     one_n = "its weights are those of --cells, for any number of steps"
-    conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
+    conclusion = "configurations, each after those before, are the machine's run on any number of cells"
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
         own = super().given(options)
@@ -251,7 +251,7 @@ class OfThoughts(Turing):
         return configurations.spaced(automaton, self.task(subject).cells)
 
     def sentence(self, document: Mapping[str, Any]) -> str:
-        return "behind any configurations of a run's form, each word is that of the machine's next one"
+        return "after any configurations of a run's form, each word is that of the machine's next one"
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
         """Runs on any words that the space can hold."""

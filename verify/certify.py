@@ -48,8 +48,8 @@ and at one n within, where float64 holds such weights. Of a file, the matrices t
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} recall --all-n                      every n: up to 2^64 in 7 s, above in 1 s
-  {PROG} istree --all-n --n 5000             from 5,000 on, where a run was stopped; above 2^64 in 2 minutes
+  {PROG} recall --all-n                      every n: small n by intervals, all others in cases
+  {PROG} istree --all-n --n 5000             from 5,000 on, where a run was stopped
   {PROG} istree --n 1100000-1200000          every n from the first to the last
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges

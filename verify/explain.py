@@ -32,7 +32,7 @@ EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size
   {PROG} recall --n 8 --certificate c.json what a small checker accepts, with the weights and the definition
-  {PROG} recall --all-n                 every n from {LEAST} on: to 2^64 an interval at a time, above in cases
+  {PROG} recall --all-n                 every n from {LEAST} on: small n by intervals, all others in cases
   {PROG} istree --n 1100000-1200000     every n from the first to the last
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
@@ -130,7 +130,7 @@ def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = Non
         print(f"  {document['coordinates']}")
     if several:
         count = f"{len(several)} intervals; the answers above are of the last one" if several[1:] else "one interval"
-        below = f"up to {ALONE} cells: " if document["n"] is None else "n ≤ 2^64: "
+        below = f"up to {ALONE} cells: " if document["n"] is None else f"n ≤ {several[-1]['n'][1]}: "
         print(f"  {below * bool(above)}in {count}")
     if above:
         print(f"  {name_of(document['above'])}: in {above}")

@@ -14,15 +14,15 @@ from verify.framework.claim import Certified, Evidence, Exhaustive, Row, Sizes, 
 LINKS = ("rounding", "program")
 NONE = "no range yet"
 NOTE = (
-    "Each range holds for every n in it. Below 2^63, certified intervals of n are stored with digests of their weights, which "
-    "`make verify` compares. From 2^63 on, all n are reduced to finitely many inequalities, which are proved; the reduction is "
-    "argued in prose."
+    "Each range holds for every n in it. Where it ends, or up to n = 2^7 or 2^15, certified intervals of n are stored with digests "
+    "of their weights, which `make verify` compares. Where a range goes on without end, all n from there on are reduced to "
+    "finitely many inequalities, which are proved; the reduction is argued in prose."
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """One text layout and one discipline of a model. document: of every n. above: the claim of all n from 2^63 on, if there is one.
+    """One text layout and one discipline of a model. document: of every n. above: the claim of all n from some n on, if any.
 
     own: the claim that has the range by itself; there, a place that was looked at in every case counts, too.
     """
@@ -49,7 +49,7 @@ def _retrieval(title: str, models: Mapping[str, str]) -> Model:
         claim, own = f"{theorem}/{task}", f"{task}{model}"
         for label, more in (("fused", ""), ("sequential", "-sequential")):
             parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
-        parts["program"].append(Part("", f"{claim}-program", f"{own}-program", f"{claim}-program-above"))
+        parts["program"].append(Part("", f"{claim}-program", above=f"{claim}-program-above"))
     return Model(title, parts)
 
 

@@ -117,8 +117,9 @@ def _reach(what: tuple[Subject, About], name: str) -> str:
 
 def _cases(what: tuple[Subject, About], name: str) -> str:
     """Of a document of all n above, for --list."""
-    above = stored_above.read(*what)
-    return f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases"
+    with cli.usage_errors():
+        above = stored_above.read(*what)
+    return f"{name}: n ≥ {what[0].n}, {len(above.cases) if above else 0} cases"
 
 
 def _old(subject: Subject, about: About) -> Document | None:

@@ -23,7 +23,7 @@ from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Lemmas, Search, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, LEAST, Json, Lemmas, Search, Subject, Trial
 from verify.framework.memory import look_rarely
 from verify.induction.along import shown
 from verify.induction.theory import Theory
@@ -73,7 +73,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     dossier = subject.dossier
     if subject.last and subject.counts_n and (subject.n < LEAST or subject.printed or dossier.one_n):
         raise ValueError(f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells")
-    bounded = replace(subject, last=LARGEST_N) if subject.last == ENDLESS else subject
+    bounded = replace(subject, last=max(subject.n, dossier.first_above)) if subject.last == ENDLESS else subject
     rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))
     if rounded["verdict"] == CERTIFIED and "inputs_run" in rounded:
         text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"

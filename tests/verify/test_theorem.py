@@ -52,7 +52,7 @@ LINES = {
         "recall, rag, every n from 18446744073709551616 on",
         "  rounding: certified; in R_p, p = 263, every word is that of exact arithmetic; 1 interval",
         "  program: certified; the program writes the search that is defined, and says what it finds; 1 interval",
-        "  n > 2^64: certified; rounding and program, of the same weights in each of 6 cases of n and its bit length; "
+        "  n ≥ 2^7: certified; rounding and program, of the same weights in each of 6 cases of n and its bit length; "
         "# inequalities, shown again by verify/trusted/growth.py",
         "  searches: certified; in every text the pattern finds what is defined, as `re` is documented",
     ],
@@ -183,8 +183,15 @@ def test_a_search_that_finds_something_else(
 
 @pytest.fixture
 def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is said of all n above 2^64; by default not that it is certified."""
-    result = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it", "cases": [], "theorem": None}
+    """What is said of all n from 2^7 on; by default not that it is certified."""
+    result = {
+        "verdict": UNKNOWN,
+        "where": "block 1",
+        "what": "no rule tells it",
+        "cases": [],
+        "theorem": None,
+        "n_from": "2^7",
+    }
     monkeypatch.setattr(theorem, "survey", lambda subject, *judges, say: SimpleNamespace(document=lambda: result))
     return result
 
@@ -192,7 +199,7 @@ def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     command = ["index", "--model", "hybrid", "--all-n", "--n", str(2**64)]
     assert main(command) == 3
-    assert capsys.readouterr().out.splitlines()[-1] == "  n > 2^64: unknown; block 1: no rule tells it"
+    assert capsys.readouterr().out.splitlines()[-1] == "  n ≥ 2^7: unknown; block 1: no rule tells it"
     above |= {"verdict": "certified", "theorem": {"bits_of_bits": 7, "inequalities": [["1*n", ">"]], "cases": []}}
     assert main(command) == 4  # whoever found it, verify/trusted/growth.py has the last word
     assert "Rejected" in capsys.readouterr().err
@@ -218,7 +225,7 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["--replay", str(path)]) == 0
     tampered = {**above, "cases": above["cases"][1:]}
     for links, name in (
-        ([rounding, program, tampered, searches], "n > 2^64"),
+        ([rounding, program, tampered, searches], "n ≥ 2^7"),
         ([rounding, program, above], "searches"),
     ):
         path.write_text(json.dumps({**document, "links": links}))

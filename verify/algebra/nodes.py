@@ -79,9 +79,9 @@ class Node:
 
     def divided(self, split: Any) -> Sequence[Node]:
         """Its two parts. Raises Unanswered if it was split in another way, Rejected if the split is none."""
-        if not self.parts:
+        if not self.parts or self.split != split:  # a split that was rejected before is rejected again
             boxes = growth.by_exponent(self.box) if split == "v" else growth.parts_of(self.box, split)
+            if self.parts:
+                raise Unanswered("what is asked again is not what was asked before")
             self.split, self.parts = split, [Node(box) for box in boxes]
-        elif self.split != split:
-            raise Unanswered("what is asked again is not what was asked before")
         return self.parts

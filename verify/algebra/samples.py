@@ -1,9 +1,9 @@
-"""One n of a case, for what is to be compared with a number."""
+"""Some n of a case, for what is to be compared with a number."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from verify.algebra.quotients import at
@@ -14,6 +14,7 @@ from verify.trusted.growth import Box, by_power
 FIRST = 8  # numbers from an end of a case on, among which one of it is looked for
 SOME = 4  # exponents v at which an n of a case is looked for
 MOST_BITS = 4096  # of such an n
+OCTAVES = 64  # bit lengths, in each of which some n of a case are taken
 
 
 def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
@@ -30,6 +31,22 @@ def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
                 if all(fits(n) for fits in right):
                     return n
     return None
+
+
+def in_octaves(box: Box, forks: Sequence[Fork], key: int) -> Iterator[int]:
+    """Yields n of the case after these forks, in order: of each bit length up to `OCTAVES` the first, and one by the key."""
+    for bits in range(1, OCTAVES + 1):
+        of = values_of(1 << bits - 1)
+        v, (low, high) = of["v"], [at(end, of) for end in box.ends["B"]]
+        if not low <= bits <= high or v < box.start or (box.fixed and v > box.start):
+            continue
+        start, end = (at(end, of) for end in box.ends["n"])
+        first, last = math.ceil(start), math.floor(end)
+        if first <= last:
+            right = [fits(fork, of) for fork in forks]
+            drawn = (first + pow(key, i, last - first + 1) for i in range(1, FIRST))
+            chosen = next((n for n in drawn if all(fits(n) for fits in right)), first)
+            yield from (n for n in sorted({first, chosen}) if all(fits(n) for fits in right))
 
 
 def values_of(n: int) -> dict[str, int | Fraction]:

@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from constructions.places import name_place
 from verify.algebra.domains import OtherMatrices, Undecided
 from verify.algebra.polynomial import Number
 from verify.algebra.quotients import Unanswered
-from verify.algebra.samples import some_n, values_of
+from verify.algebra.samples import in_octaves, some_n, values_of
 from verify.algebra.symbolic import grows
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.building import build, in_case
+from verify.certificates.building import build, compared, in_case, model_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, Judged, judge
 from verify.dossiers.dossier import ENDLESS, Json, Subject
 from verify.rounding.model import Model
 from verify.trusted import growth
 
-BITS_OF_BITS = 7  # every n from 2^63 on
-FIRST_ABOVE = 1 << (1 << BITS_OF_BITS - 1) - 1  # which is this one
 BITS_OF_HALF = 3  # of half a number of cells, rounded down: every m from 8 on
 MOST_CASES = 1000
-ABOVE = "n > 2^64"  # what no interval is about
 ALONE = 2 * (1 << BITS_OF_HALF - 1) - 1  # cells, up to which each number is looked at for itself
 MORE_CELLS = f"more than {ALONE} cells"
 Say: TypeAlias = Callable[[str], object]
@@ -55,7 +53,7 @@ def unjudged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
 
 @dataclass
 class Survey:
-    """Every n from 2^63 on, or every number of cells from 8 on. judges: what is asked of each model of a case.
+    """Every n from the dossier's `first_above` on, or every number of cells from 8 on. judges: what is asked of a case's model.
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
     that is refused for matrices of one n alone, as a case may be wider than its n. theorem: all inequalities, as trusted/growth.py
@@ -73,23 +71,28 @@ class Survey:
 
         def judged(walk: Walk) -> None:
             self.look(walk)
-            say(f"{ABOVE if self.subject.counts_n else MORE_CELLS}, case {len(self.cases)}: {CERTIFIED}")
+            say(f"{name_of(self.start)}, case {len(self.cases)}: {CERTIFIED}")
 
         self.cases = []
         try:
-            self.theorem = theorem_of(judged, BITS_OF_BITS if self.subject.counts_n else BITS_OF_HALF)
+            bits_of_bits = self.subject.dossier.bits_of_bits if self.subject.counts_n else BITS_OF_HALF
+            self.theorem = theorem_of(judged, bits_of_bits)
             self.about = Judged(CERTIFIED).told
         except (Undecided, OtherMatrices) as stop:  # the matrices of one n
             self.about = Judged.at(stop).told
         except Unanswered as error:  # what only a number can be asked
             self.about = Judged(UNKNOWN, "numbers that grow with n", str(error)).told
 
+    @property
+    def start(self) -> Json:
+        """Returns where the cases begin."""
+        if not self.subject.counts_n:
+            return {f"{self.subject.dossier.unit}_from": f"{ALONE + 1}"}
+        return {"n_from": f"2^{self.subject.dossier.first_above.bit_length() - 1}"}
+
     def document(self) -> Json:
         """The same with all cases and inequalities."""
-        start = {"n_from": f"2^{FIRST_ABOVE.bit_length() - 1}"}
-        if not self.subject.counts_n:
-            start = {f"{self.subject.dossier.unit}_from": f"{ALONE + 1}"}
-        return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
+        return {**self.about, **self.start, "cases": self.cases, "theorem": self.theorem}
 
     def look(self, walk: Walk) -> None:
         """At the case that the walk comes to. Raises Undecided, Unanswered."""
@@ -115,14 +118,27 @@ class Survey:
         return {**case, "assumed_invariants": [*dict.fromkeys(assumed)]}
 
     def _compare(self, walk: Walk, number: int, model: Model) -> None:
-        """With what the builder makes of one n of the case: it may have looked at what kind of number it was given."""
-        if (n := some_n(walk.box, walk.forks)) is None:
-            return
-        values, own = values_of(n), build(in_case(self.subject, n)[number])[0]
-        here = parts_of(model, lambda value: value.at(values) if grows(value) else value)
-        for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
-            if its != expected:
-                raise Undecided(where, f"n = {n} has other weights than what stands for it")
+        """With what the builder makes of single n of the case: it may have looked at what kind of number it was given.
+
+        These are a few in each octave up to 2^64; or one n, if the case lies above, or is of numbers of cells. So it is for the
+        matrices that users get, up to the first n of which they get none.
+        """
+        octaves = in_octaves(walk.box, walk.forks, int(model.digest, 16)) if self.subject.counts_n else ()
+        sizes = [*octaves] or [n for n in [some_n(walk.box, walk.forks)] if n is not None]
+        have_matrices = True
+        for n in sizes:
+            values, subject = values_of(n), in_case(self.subject, n)[number]
+            own = model_of(subject)
+            have_matrices = have_matrices and compared(subject, own, few=True) is not None
+            here = parts_of(model, partial(value_at, values))
+            for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
+                if its != expected:
+                    raise Undecided(where, f"n = {n} has other weights than what stands for it")
+
+
+def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
+    """Returns a weight where the symbols are these numbers."""
+    return value.at(values) if grows(value) else value
 
 
 def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
@@ -167,7 +183,7 @@ def whole(document: Json, subject: Subject, first: Judge, *others: Judge, say: S
 
 def name_of(above: Json) -> str:
     """What a survey is about, for people."""
-    return MORE_CELLS if "cells_from" in above else ABOVE
+    return MORE_CELLS if "cells_from" in above else f"n ≥ {above['n_from']}"
 
 
 def shown_again(above: Json) -> str:

@@ -24,7 +24,7 @@ def add_question(parser: ArgumentParser, first: str) -> None:
     add = parser.add_argument
     one_or_many = f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {first}"
     add("--n", type=sizes, metavar="N|A-B", help=one_or_many)
-    every = "every n from N to 2^64, an interval at a time, and where they are reached those above"
+    every = "every n from N on, small n by intervals, the others in cases; where there are none, to 2^64"
     add("--all-n", action="store_true", help=every)
     add("--json", action="store_true", help="one JSON document on standard output")
     again = "make a stored document again and compare every field"

@@ -26,7 +26,7 @@ from verify.certificates.document import (
     tried_on_inputs,
     with_origin,
 )
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, Json, Subject
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Interval(Sizes):
 
 
 def parts(subject: Subject) -> Iterator[Part]:
-    """Covers all n of the subject, up to 2^64; or the numbers of cells that are looked at for themselves.
+    """Covers all n of the subject, up to where cases begin; or the numbers of cells that are looked at for themselves.
 
     Raises OtherMatrices where the weights are not those that users get, at the first of these sizes that no part has covered.
     """
@@ -61,7 +61,7 @@ def parts(subject: Subject) -> Iterator[Part]:
 
 
 def _end(subject: Subject) -> int:
-    return LARGEST_N if subject.last == ENDLESS else subject.last
+    return max(subject.n, subject.dossier.first_above) if subject.last == ENDLESS else subject.last
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:

@@ -11,7 +11,6 @@ from typing import Any
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.parts.heads.match import PRINTED_FACTOR_POWER, PRINTED_POSITION_POWER
 from constructions.wiring.part import Contract, Integer, Part, Setting, printed_precision, roomy_precision
-from verify.certificates.above import FIRST_ABOVE
 from verify.claims.readings_of_heads import count as count_readings
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.heads import HeadAlone
@@ -48,29 +47,24 @@ HEADS = (
 
 
 ALONE = (
-    " In columns of up to n positions, {sizes}, fused, rounding changes neither which keys win nor, but for the last digit of a"
-    " fraction, what is read."
+    " In columns of up to n positions, every n from 4 on, fused, rounding changes neither which keys win nor, but for the last"
+    " digit of a fraction, what is read."
 )
-EVERY = (((LEAST, ENDLESS), f"every n from {LEAST} on"),)
-SIZES = {  # where every n takes half a minute
-    "C.18": (((LEAST, 1 << 32), f"n = {LEAST} … 2^32"), ((FIRST_ABOVE, ENDLESS), "every n from 2^63 on")),
-}
 
 
 def with_certificate(part: Part) -> Claim:
     """The claim about a head as we ship it, which is also certified without a model around it."""
-    claim_of_part, sizes = shipped(part), " and ".join(text for _, text in SIZES.get(part.id, EVERY))
-    return replace(claim_of_part, statement=claim_of_part.statement + ALONE.format(sizes=sizes))
+    claim_of_part = shipped(part)
+    return replace(claim_of_part, statement=claim_of_part.statement + ALONE)
 
 
 @claims("head", HEADS, lambda head: with_certificate(head.part))
 def test_head(check: Check, engine: str, head: Columns) -> None:
     run_columns(check, head, engine)
     if check.p_bits is None:
-        part = HeadAlone(head.part.id)
-        for (low, last), sizes in SIZES.get(head.part.id, EVERY):
-            text = f"the head alone, every column of the contract of up to n positions, {sizes}: nothing is rounded wrongly"
-            check.certified([Subject(part, low, last=last)], range=text, precision="least p of n positions")
+        text = f"the head alone, every column of the contract of up to n positions, every n from {LEAST} on"
+        alone = Subject(HeadAlone(head.part.id), LEAST, last=ENDLESS)
+        check.certified([alone], range=f"{text}: nothing is rounded wrongly", precision="least p of n positions")
 
 
 # As printed

@@ -1,8 +1,8 @@
 """What is claimed of every model: that rounding is sound, and which program the weights are, for every input and every n.
 
 A row of `MODELS` has what differs from model to model: names, words, and the sizes that a run certifies anew. Which documents of
-every n there are, and which models are followed above 2^63, the dossiers say. What a program should be differs too much: each
-definition is compared with its oracle in a file of its own, and `explained` there does the rest.
+every n there are, and from which n on models are followed in cases, the dossiers say. What a program should be differs too much:
+each definition is compared with its oracle in a file of its own, and `explained` there does the rest.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from verify.claims.models import (
     of_retrieval,
 )
 from verify.claims.run_invariants import APART, COUNTS, QUEUE, RECORDS
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, TRANSFORMER, About, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, About, Subject
 from verify.dossiers.registry import find_dossiers
 from verify.dossiers.retrieval.models import MODELS as RETRIEVERS
 from verify.dossiers.retrieval.models import RETRIEVERS as RETRIEVERS_OF
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Json, claims
+from verify.framework.claim import Claim, Json, claims, size_text
 from verify.runs.costs import listed
 from verify.stored.above import judge_of
 
@@ -66,7 +66,7 @@ def every_n(check: Check, about: About, own: Subject, text: str) -> None:
 
 
 def above(check: Check, about: About, own: Subject, text: str) -> None:
-    """Every n from 2^63 on, in cases, as stored where that is of these weights, else all anew. text: of which inputs.
+    """Every n from some n on, in cases, as stored where that is of these weights, else all anew. text: of which inputs.
 
     The inequalities that decide the cases are stored. A program is the same under each discipline.
     """
@@ -74,10 +74,12 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
     rounding = about == "rounding"
     if rounding and check.p_bits is not None:
         check.unknown("p grows with n")
-    endless = replace(own, n=LARGEST_N, last=ENDLESS)
+    endless = replace(own, n=first_above(own), last=ENDLESS)
     followed = [d for d in Discipline if own.dossier.is_followed_above(d, theorem=True)]
     subjects = [replace(endless, discipline=d) for d in followed] if rounding else [endless]
-    text, precision = f"{text}; every n from 2^63 on, in cases of n and its bit length", PRECISION if rounding else ""
+    start, precision = size_text(own.dossier.first_above), PRECISION if rounding else ""
+    below = f", and those from {endless.n} to {start} by intervals" * (endless.n < own.dossier.first_above)
+    text = f"{text}; every n from {start} on in cases of n and its bit length{below}"
     theorems = {
         subject: check.stored_above(
             subject, about, range=f"{text}; {subject.discipline.value}" if rounding else text, precision=precision
@@ -91,6 +93,11 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
     elif anew:
         check.explained(anew, range=text)
     answered(check, about, theorems)
+
+
+def first_above(own: Subject) -> int:
+    """Returns the first n of a claim above: where cases begin, or 4 if a run looks at all n itself."""
+    return own.dossier.first_above if any(own.dossier.stored_above) else LEAST
 
 
 def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:
@@ -167,7 +174,7 @@ def in_one_space(check: Check, model: Model) -> Chosen:
 
 @dataclass(frozen=True)
 class Model:
-    """One model, and what is claimed of it: at a few n and at all below 2^63, above, and of its program above.
+    """One model, and what is claimed of it: at a few n, at all of documents, at all above some n, and of its program above.
 
     texts: for which its rounding is sound. chosen: whose rounding a run certifies. compared: the texts of its program.
     layout: which of several the claims above are about.
@@ -191,7 +198,13 @@ DEFINED = (
     "In exact arithmetic, with attention that averages ties, the answer is the task's definition, for every input."
 )
 SEARCHES = "In exact arithmetic, it writes the search that is defined, token by token, and says what was found, for every input."
-ALL_ABOVE = "For every n ≥ 2^63"
+
+
+def all_above(told: Told) -> str:
+    """Returns of which n a claim above is."""
+    return f"For every n ≥ {size_text(first_above(told.subject(LEAST)))}"
+
+
 SEQUENCES = "every sequence of up to n tokens, every query"
 
 
@@ -204,7 +217,7 @@ def name_of(task: str, model: str, *, always: bool = False) -> str:
 def retrieval(task: str, model: str) -> Model:
     """A model of a retrieval task."""
     told, is_rag = of_retrieval(task, model), model == "rag"
-    name, says = name_of(task, model), f"{name_of(task, model, always=True)}: {ALL_ABOVE}"
+    name, says = name_of(task, model), f"{name_of(task, model, always=True)}: {all_above(told)}"
     return Model(
         told.subject(LEAST),
         told.claim(
@@ -227,8 +240,8 @@ def searching(told: Told, sound: str, said: str, compared: str) -> Model:
         told.claim("rounding", f"{name}: {SOUND} {sound}"),
         "every simple graph and text of that form",
         one_in_each,
-        told.claim("above", f"{name}: {ALL_ABOVE}: {SOUND} {sound}", source=f"Theorem {told.theorem}"),
-        told.claim("program-above", f"{name}: {ALL_ABOVE}: {said}"),
+        told.claim("above", f"{name}: {all_above(told)}: {SOUND} {sound}", source=f"Theorem {told.theorem}"),
+        told.claim("program-above", f"{name}: {all_above(told)}: {said}"),
         compared,
     )
 
@@ -242,8 +255,8 @@ def machine(told: Told, said: str) -> Model:
         told.claim("rounding", f"{name}: {sound}"),
         "every text of up to n steps of bb2 on a blank tape",
         of_two_machines,
-        told.claim("above", f"{name}: {ALL_ABOVE}: {SOUND} {form} of bb2 on a blank tape, whatever it says."),
-        told.claim("program-above", f"{name}: {ALL_ABOVE}, of bb2 on a blank tape: {said}"),
+        told.claim("above", f"{name}: {all_above(told)}: {SOUND} {form} of bb2 on a blank tape, whatever it says."),
+        told.claim("program-above", f"{name}: {all_above(told)}, of bb2 on a blank tape: {said}"),
         "any text of up to n steps of bb2 on a blank tape, whatever they say",
     )
 
@@ -286,11 +299,11 @@ MODELS = (
         in_both_layouts,
         ISTREE.claim(
             "above",
-            f"IsTree: {ALL_ABOVE}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought.",
+            f"IsTree: {all_above(ISTREE)}: {SOUND} Given the invariant of {COUNTS}, for every graph and any chain of thought.",
         ),
         ISTREE.claim(
             "program-above",
-            f"IsTree: {ALL_ABOVE}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
+            f"IsTree: {all_above(ISTREE)}: {ALGORITHM_1}, in the paper's layout. Given the invariant of {COUNTS}.",
         ),
         "prompts of up to n(n − 1)/2 edges, after n − 1 any vertices from 1 on",
         ", paper's layout",

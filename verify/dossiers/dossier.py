@@ -173,7 +173,7 @@ class Dossier:
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        """The same of every n from 2^63 on."""
+        """The same of every n from `first_above` on."""
         return ()
 
     # Weights
@@ -343,8 +343,15 @@ class Dossier:
 
     # Sizes
 
+    bits_of_bits: ClassVar[int] = 7
+
+    @property
+    def first_above(self) -> int:
+        """The first n of which all from there on are looked at in cases: its bit length has `bits_of_bits` bits, and is 1000…"""
+        return 1 << (1 << self.bits_of_bits - 1) - 1
+
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
-        """Whether every n above 2^64 is followed. theorem: its rounding and its program at once."""
+        """Whether every n above is followed. theorem: its rounding and its program at once."""
         return True
 
     @property

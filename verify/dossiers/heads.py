@@ -98,6 +98,7 @@ def show(forms: Iterable[Affine]) -> str:
 class HeadAlone(Dossier):
     """A lemma on a head, by its number: integers up to n, up to n positions."""
 
+    bits_of_bits = 5
     has_door = False
     has_definition = False  # what is read stands in no text; `require_purpose` compares it
 

@@ -12,7 +12,7 @@ from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, FEW, LARGEST_N, LEAST, About, Dossier, HardInput, Subject, pieces
+from verify.dossiers.dossier import ENDLESS, FEW, LEAST, About, Dossier, HardInput, Subject, pieces
 from verify.rounding.model import Model as ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
@@ -20,7 +20,7 @@ LONGEST = 2000  # tokens of an input with its answer
 LARGEST_RUN = 64  # n
 MOST_SCORES = 1_200_000  # of a head, in all runs: half a minute
 SHOWN = 160  # characters of what is wrong with a run
-TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n are followed
+TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # of documents without cases, or whose intervals the small checker accepts; of lean
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,10 @@ class SolvedDossier(Dossier):
 
     stored_in: ClassVar[Sequence[Discipline]] = ()
     """In which disciplines every n has documents."""
+    is_accepted: ClassVar[bool] = False
+    """Whether the small checker has accepted the intervals of rounding: then they go up to TOP."""
     is_stored_above: ClassVar[bool] = False
-    """Whether every n above has them too."""
+    """Whether the cases of every n from `first_above` on are stored; the program's intervals end before them."""
 
     def families(self, subject: Subject) -> Sequence[Family]:
         return self.solver.families(subject.n, frozenset(subject.printed))
@@ -46,11 +48,12 @@ class SolvedDossier(Dossier):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        return documents(self, disciplines=self.stored_in) if self.stored_in else ()
+        cases = self.first_above - 1
+        return documents(self, TOP if self.is_accepted else cases, cases if self.is_stored_above else 0, self.stored_in)
 
     @property
     def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return _documents(Subject(self, LARGEST_N, last=ENDLESS), self.stored_in) if self.is_stored_above else ()
+        return documents_above(self, self.stored_in) if self.is_stored_above else ()
 
     # Which inputs
 
@@ -135,13 +138,18 @@ class SolvedDossier(Dossier):
 
 
 def documents(
-    dossier: Dossier, top: int = TOP, disciplines: Sequence[Discipline] = tuple(Discipline)
+    dossier: Dossier, rounding: int, program: int = 0, disciplines: Sequence[Discipline] = tuple(Discipline)
 ) -> Iterator[tuple[Subject, About]]:
-    """Rounding in these disciplines and the program, of every n up to the top."""
-    return _documents(Subject(dossier, LEAST, last=top), disciplines)
+    """Rounding in these disciplines and the program, each of every n up to its top; no program if that is 0."""
+    for discipline in disciplines:
+        yield Subject(dossier, LEAST, last=rounding, discipline=discipline), "rounding"
+    if program:
+        yield Subject(dossier, LEAST, last=program), "program"
 
 
-def _documents(own: Subject, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
+def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
+    """The same of every n from where cases begin."""
+    own = Subject(dossier, dossier.first_above, last=ENDLESS)
     for discipline in disciplines:
         yield replace(own, discipline=discipline), "rounding"
     yield own, "program"

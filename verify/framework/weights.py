@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from verify.certificates.above import FIRST_ABOVE
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
 from verify.certificates.wrong import certified
@@ -113,7 +112,7 @@ class Kept:
 
 
 def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
-    """A stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
+    """A stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)
     except ValueError:
@@ -136,5 +135,5 @@ def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] 
 def sizes_of(subject: Subject) -> Span:
     """The first and the last n that a certificate of this subject is about."""
     if subject.last == ENDLESS:  # what is said of all n above is said from some n on
-        return (min(subject.n, FIRST_ABOVE) if subject.counts_n else subject.n), None
+        return (min(subject.n, subject.dossier.first_above) if subject.counts_n else subject.n), None
     return subject.n, subject.last or subject.n

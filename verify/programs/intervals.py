@@ -76,7 +76,10 @@ def differences(
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject, up to 2^64, or the few cells that are looked at alone; what is not certified is the last one."""
+    """Covers all n of the subject, up to where cases begin, or the few cells that are looked at alone.
+
+    What is not certified is the last one.
+    """
     low = subject.n
     try:
         for interval in _of_sizes(subject) if subject.counts_n else _of_cells(subject):

@@ -1,4 +1,4 @@
-"""What was certified of all n from 2^63 on, as a stored document: its cases, and a digest of the inequalities that decide them.
+"""What was certified of all n from some n on, as a stored document: its cases, and a digest of the inequalities that decide them.
 
 The inequalities themselves stand in verify/proofs.json, and trusted/growth.py shows each of them in each run. Who relies on the
 document has the builder go through all of its own cases anew, which takes two seconds, and compares weights and questions with the
@@ -25,7 +25,7 @@ from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding, unjudged
+from verify.certificates.above import Judge, Survey, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
 from verify.dossiers.dossier import About, Json, Subject
 from verify.dossiers.registry import find_dossiers
@@ -101,7 +101,7 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
             roots.append(walk.nodes[0])
         cases.append(_case(roots.index(walk.nodes[0]), walk, survey.cases[-1]))
 
-    theorem = theorem_of(judged, BITS_OF_BITS)
+    theorem = theorem_of(judged, subject.dossier.bits_of_bits)
     return Above(subject, what, weights_of(subject, what), tuple(cases), fingerprint(theorem)), theorem
 
 
@@ -155,7 +155,7 @@ def require(above: Above, theorem: Any) -> None:
     """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
     if fingerprint(theorem) != above.theorem:
         raise Stale("the stored theorem is another one")
-    if theorem["bits_of_bits"] != BITS_OF_BITS:
+    if theorem["bits_of_bits"] != above.subject.dossier.bits_of_bits:
         raise Stale("the stored theorem is about other n")
     ways = sorted((root, turns) for root in ROOTS for turns in leaves(theorem["cases"][root]))
     if ways != sorted((case.root, case.turns) for case in above.cases):
@@ -176,7 +176,7 @@ def chosen(above: Above, seed: int) -> Case:
 
 def renew(above: Above, case: Case, theorem: Any) -> None:
     """Judges one case anew, with all that the theorem says of it. Raises Stale."""
-    node = Node(growth.root(BITS_OF_BITS, case.root))
+    node = Node(growth.root(above.subject.dossier.bits_of_bits, case.root))
     walk = Walk(node.box, [turn == "1" for turn in case.turns], nodes=[node])
     survey = Survey(above.subject, (judge_of(above.about),))
     try:

@@ -19,7 +19,7 @@ from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
-from verify.certificates import above, ranges
+from verify.certificates import above
 from verify.certificates.building import forms_of, part_of, precision_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
@@ -300,22 +300,21 @@ def test_intervals_leave_no_gap(name: str) -> None:
     ]
 
 
-def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_size_from_one_on(capsys: pytest.CaptureFixture[str]) -> None:
     """What is certified is said as it goes; at the end, what was compared."""
-    monkeypatch.setattr(ranges, "LARGEST_N", 64)
-    assert main(["index", "--all-n", "--n", "61"]) == 0
+    assert main(["index", "--all-n", "--n", "121"]) == 0
     said = capsys.readouterr()
-    below = ["n = 61 … 63: p = 37, certified", "n = 64: p = 37, certified"]
-    assert [line for line in said.err.splitlines() if "n > 2^64" not in line] == below
-    assert "n = 61 … 64, in 2 intervals" in said.out
+    below = ["n = 121 … 124: p = 37, certified", "n = 125 … 127: p = 41, certified", "n = 128: p = 41, certified"]
+    assert [line for line in said.err.splitlines() if "n ≥ 2^" not in line] == below
+    assert "n = 121 … 128, in 3 intervals" in said.out
 
 
 def test_every_size_is_certified_only_if_those_above_are(capsys: pytest.CaptureFixture[str]) -> None:
     """With so many bits and no more, no model has a larger n."""
     assert main(["recall", "--all-n", "--n", str(2**64), "--precision", "999"]) == 3
     said = capsys.readouterr().out
-    assert said.startswith("recall: cannot tell\n  n > 2^64, numbers that grow with n: ")
-    assert "n > 2^64: certified" not in said
+    assert said.startswith("recall: cannot tell\n  n ≥ 2^7, numbers that grow with n: ")
+    assert "n ≥ 2^7: certified" not in said
 
 
 def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,7 +322,7 @@ def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixt
     least = RETRIEVERS["index"].least_precision(2**64)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == f"n = {2**64}: p = {least}, certified"
-    assert all(line.startswith("n > 2^64, case ") for line in said[1:])
+    assert all(line.startswith("n ≥ 2^7, case ") for line in said[1:])
     for beyond in (str(2**64 + 1), "9" * 5000):
         assert main(["index", "--all-n", "--n", beyond]) == 2
         assert f"is not in 1 … {2**64}" in capsys.readouterr().err
@@ -370,13 +369,13 @@ def test_progress_above_is_told_on_stderr(tmp_path: Path, capsys: pytest.Capture
     above._surveys.cache_clear()
     assert main(command) == 0
     told = capsys.readouterr()
-    lines = [f"n > 2^64, case {i}: certified" for i in range(1, 1 + len(json.loads(told.out)["above"]["cases"]))]
+    lines = [f"n ≥ 2^7, case {i}: certified" for i in range(1, 1 + len(json.loads(told.out)["above"]["cases"]))]
     assert told.err.splitlines()[1:] == lines
     path = tmp_path / "certificate.json"
     path.write_text(told.out)
     assert main(["--replay", str(path)]) == 0
     again = capsys.readouterr()
-    assert ("n > 2^64" in again.out, "n > 2^64" in again.err) == (False, False)
+    assert ("n ≥ 2^7" in again.out, "n ≥ 2^7" in again.err) == (False, False)
 
 
 def test_beyond_what_float64_can_hold() -> None:

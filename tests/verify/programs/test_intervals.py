@@ -219,7 +219,7 @@ def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, l
         (
             ["index", "--all-n", "--n", "5"],
             0,
-            "index, every n from 5 on: the program is the task, for every input\n  n ≤ 2^64: in",
+            "index, every n from 5 on: the program is the task, for every input\n  n ≤ 128: in",
         ),
         (["index", "--n", "3-9"], 3, "at least 4"),
         (["index", "--n", "9-4"], 2, "9 is above 4"),

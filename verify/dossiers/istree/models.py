@@ -14,9 +14,9 @@ from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import About, Dossier, Subject
+from verify.dossiers.dossier import LEAST, About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import TOP_OF_LEAN, SolvedDossier, documents
+from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -36,6 +36,7 @@ class IsTree(SolvedDossier):
     layout: Layout = "paper"
     lean: bool = False
 
+    bits_of_bits = 5
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)
     is_stored_above = True
     is_stepwise = True
@@ -123,11 +124,12 @@ class OfTransformer(IsTree):
     def stored(self) -> Iterable[tuple[Subject, About]]:
         if (self.layout, self.lean) != ("paper", False):
             return
-        small = replace(self, lean=True)
-        yield from documents(self)
-        yield from documents(small, TOP_OF_LEAN)
-        yield from documents(replace(self, layout="eos"), disciplines=[Discipline.FUSED])
-        yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, [Discipline.FUSED])
+        small, eos, fused = replace(self, lean=True), replace(self, layout="eos"), [Discipline.FUSED]
+        yield from documents(self, self.first_above - 1, self.first_above - 1, fused)
+        yield Subject(self, LEAST, last=TOP, discipline=Discipline.SEQUENTIAL), "rounding"
+        yield from documents(small, TOP_OF_LEAN, TOP_OF_LEAN)
+        yield from documents(eos, TOP, TOP, fused)
+        yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, TOP_OF_LEAN, fused)
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)
@@ -244,6 +246,7 @@ class OfSearcher(IsTree):
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     sentence = TURNS
     stored_in = tuple(Discipline)
+    is_accepted = True
     defines_prints = False
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:

@@ -38,7 +38,9 @@ class Retrieval(SolvedDossier):
 
     query_length: int | None = None
 
+    bits_of_bits = 4
     stored_in = tuple(Discipline)
+    is_accepted = True
     has_length = True
     every_input = "every sequence and query of n = {n}"
 

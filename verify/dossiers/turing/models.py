@@ -44,6 +44,7 @@ class Turing(SolvedDossier):
     cells: int | None = None
 
     least = 1
+    bits_of_bits = 5
     options = frozenset({"machine", "tape"})
     rounds_prints = False
     judged_by_runs = False
@@ -100,7 +101,7 @@ class OnTape(Turing):
     """A model that writes the machine's steps."""
 
     stored_in = tuple(Discipline)
-    is_stored_above = True
+    is_accepted = is_stored_above = True
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, subject.n, subject.n)

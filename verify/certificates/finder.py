@@ -354,7 +354,8 @@ def winners(reader: Reader, query: State, candidates: Sequence[Candidate]) -> li
 def match(target: State, state: State, live: frozenset[int]) -> dict[str, Polynomial]:
     """Returns what the target's atoms are here, by what registers hold. Raises Rejected if that is not seen."""
     values: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
-    pairs = [(target.register(i), state.fixed(state.register(i))) for i in sorted(live)]
+    held = sorted(live & (state.registers.keys() | target.registers.keys()))
+    pairs = [(target.register(i), state.fixed(state.register(i))) for i in held]
     pending = [(pattern, value) for pattern, value in pairs if pattern or value]
 
     def bind(name: str, value: Polynomial) -> None:

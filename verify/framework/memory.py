@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-MANY_OBJECTS = 50_000  # made between two looks; Python's own 700 cost a quarter of the time
+MANY_OBJECTS = 500_000  # made between two looks; Python's own 700 cost a quarter of the time
 
 
 def look_rarely() -> None:

@@ -42,7 +42,7 @@ class Shown:
 
 
 def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
-    """What is seen of a theory along its runs, of these lemmas."""
+    """What is seen of a theory along its runs, of these lemmas. At last z3 is asked for a contradiction of the axioms alone."""
     missing = {name: theory.facts[name].uses or () for name in lemmas}
     refutes = [fact.supposes - set(theory.invariants) for fact in theory.facts.values() if fact.formula == "false"]
     refuted = {name for name in missing if any(cases and cases <= theory.facts[name].supposes for cases in refutes)}
@@ -74,4 +74,6 @@ def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
     if apart or missing:
         what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
         return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
+    if theory.of_axioms() == "unsat":
+        return Shown("z3 derives a contradiction from the axioms alone")
     return Shown("", places, models, len(theory.axioms), len(refuted))

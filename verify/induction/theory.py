@@ -168,6 +168,11 @@ class Theory:
             if fact.uses is None and not fact.supposes and f"{name}/start" not in self.facts
         ]
 
+    def of_axioms(self) -> str:
+        """Returns what z3 says of the axioms alone: unsat if they contradict each other, unknown where it finds neither."""
+        lines = [*self.declared, *(f"(assert {self.facts[name].text})" for name in self.axioms)]
+        return _answer("\n".join(lines), EFFORT // 100, models=False)
+
     def behind(self, names: Iterable[str]) -> list[str]:
         """These facts and all that they rest on, in the order of the text."""
         closure, pending = set[str](), list(names)
@@ -302,7 +307,8 @@ def _answer(script: str, effort: int, models: bool = True) -> str:
     """sat, unsat or unknown, by z3. models: whether it also looks for one, instance by instance."""
     import z3
 
-    solver = z3.Solver(ctx=z3.Context())  # where nothing is left of other questions
+    # In a context of its own nothing is left of other questions. What `Solver` rewrites before it begins has no bound of effort.
+    solver = (z3.Solver if models else z3.SimpleSolver)(ctx=z3.Context())
     solver.set("rlimit", effort)
     solver.set("mbqi", models)
     solver.from_string(script)

@@ -202,18 +202,16 @@ class Facts:
 
     def states_back(self, steps: int) -> frozenset[int]:
         """Where the token so many steps before may stand, by what is given of others; none if these cannot stand together."""
-        key = told_apart(steps)
-        if key not in self.found_back:
+        key, found = (self.states, frozenset(self.told.items()), told_apart(steps)), self.globally.found_back
+        if key not in found:
             tokens = {steps: states.__contains__ for steps, states in self.told.items()}
             ranges = self.globally.ranges
-            self.found_back[key] = reachability.standing(
-                self.automaton, ranges, self.states, tokens, self.positions, steps
-            )
-        return self.found_back[key]
+            found[key] = reachability.standing(self.automaton, ranges, self.states, tokens, self.positions, steps)
+        return found[key]
 
     @cached_property
-    def found_back(self) -> dict[int, frozenset[int]]:
-        """What `states_back` has found."""
+    def found_back(self) -> dict[object, frozenset[int]]:
+        """What `states_back` has found, of all parts: by the states, by where tokens stand, and by the steps."""
         return {}
 
     @cached_property

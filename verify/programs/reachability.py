@@ -55,10 +55,10 @@ def standing(
     for step in range(steps + 1):
         if step:
             reached.append(frozenset(j for i in reached[-1] for j in states[i].after))
+        if step in tokens:
+            reached[-1] = frozenset(filter(tokens[step], reached[-1]))
         low, high = positions[0] - step, positions[1] - step
-        inside = {i: ranges[i].within(low, high) for i in reached[-1]}
-        nonempty = (i for i, r in inside.items() if r.low <= r.high)
-        reached[-1] = frozenset(i for i in nonempty if step not in tokens or tokens[step](i))
+        reached[-1] = frozenset(i for i in reached[-1] if (r := ranges[i].within(low, high)).low <= r.high)
     states_before = reached[steps]
     for step in range(steps - 1, before - 1, -1):
         states_before = frozenset(i for i in reached[step] if states_before.intersection(states[i].after))

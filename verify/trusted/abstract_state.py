@@ -70,7 +70,13 @@ def combine(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
 
 
 def plus(first: Polynomial, second: Polynomial, factor: Number = 1) -> Polynomial:
-    return combine(((first, 1), (second, factor)))
+    result = {**first}
+    for monomial, c in second.items():
+        if total := result.get(monomial, 0) + c * factor:
+            result[monomial] = total if type(total) is int else plain(total)
+        else:
+            result.pop(monomial, None)
+    return result
 
 
 def times(first: Polynomial, second: Polynomial) -> Polynomial:
@@ -93,8 +99,11 @@ def names_of(polynomial: Polynomial) -> set[str]:
 
 def substitute(polynomial: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
     """Returns it with polynomials in place of some atoms."""
-    known = values.keys()
-    if all(known.isdisjoint(monomial) for monomial in polynomial):
+    disjoint = values.keys().isdisjoint
+    for monomial in polynomial:
+        if not disjoint(monomial):
+            break
+    else:
         return polynomial
     parts = []
     for monomial, c in polynomial.items():
@@ -317,7 +326,10 @@ class State:
     def by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
         """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and by the rest."""
         for form, (first, last) in self.forms.items():
-            if all((name,) in polynomial for name, _ in form):
+            for name, _ in form:
+                if (name,) not in polynomial:
+                    break
+            else:
                 for factor in {ratio(polynomial[name,], c) for name, c in form}:
                     low, high = product((factor, factor), (first, last))
                     a, b = self.bounds(plus(polynomial, written(form), -factor), refine=False)
@@ -594,7 +606,7 @@ class State:
 
     def rename(self, names: Mapping[str, str]) -> State:
         def change(polynomial: Polynomial) -> Polynomial:
-            return {tuple(sorted(names[a] for a in monomial)): c for monomial, c in polynomial.items()}
+            return {tuple(sorted([names[a] for a in monomial])): c for monomial, c in polynomial.items()}
 
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():

@@ -484,7 +484,7 @@ class Checker:
                 a, b = state.by_two_forms(value)
             if a < low or b > high:
                 reject(f"{form} may be {a} … {b}, and not {low} … {high}")
-        for i in live:
+        for i in live & (state.registers.keys() | target.registers.keys()):
             if not state.same(state.register(i), substitute(target.register(i), values)):
                 reject(f"register {i} is another one")
 

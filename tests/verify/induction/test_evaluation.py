@@ -16,6 +16,7 @@ from verify.framework.claim import Claim, Searched
 from verify.framework.options import Options
 from verify.framework.seen import Undecided
 from verify.induction import __main__ as command
+from verify.induction import along
 from verify.induction import theory as theories
 from verify.induction.along import RUNS, places_of, shown
 from verify.induction.evaluation import Compiled
@@ -107,6 +108,17 @@ HERE: list[dict[str, Any]] = [{"k": k, "number": lambda j: max(j - 1, 0)} for k 
 def test_small_theories(text: str, doubt: str) -> None:
     made = small(text, *HERE)
     assert shown(made, made.lemmas).doubt == doubt
+
+
+def test_the_axioms_alone_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the window they contradict each other; what interprets symbols there is left out."""
+    monkeypatch.setattr(along, "first_doubt", lambda theory, place, names: None)
+    zero = "(axiom zero (forall ((j Int)) (! (=> (> j 9) (= (number j) 0)) :pattern ((number j)))))"
+    one = "(axiom one (forall ((j Int)) (! (=> (> j 9) (= (number j) 1)) :pattern ((number j)))))"
+    asked = "(axiom there (or (= (number 10) 9) (= (number 1) 0)))"
+    assert shown(small(zero + asked, *HERE), []).doubt == ""
+    assert shown(small(zero + one + asked, *HERE), []).doubt == "z3 derives a contradiction from the axioms alone"
+    assert small(zero, *HERE).of_axioms() in ("sat", "unknown")
 
 
 def test_a_theory_without_runs_is_not_shown() -> None:

@@ -52,6 +52,7 @@ def test_every_register_of_istree(model, variant, n):
 @pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
 def test_decoding_while_memory_grows(variant, shape, monkeypatch):
     monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 20_000)
+    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_RECORDS", 40_000)
     monkeypatch.setattr("constructions.engines.incremental.decoder.PIECE", 100)
     n = 300
     wired, graph = istree(n, variant), LargeGraph(shape, n, 11).graph()
@@ -114,6 +115,18 @@ def test_a_machine_is_decided():
     with mock.patch.object(reference.ReferenceEngine, "append", side_effect=AssertionError("not decided by lookups")):
         run = model.run(500, engine="incremental")
     assert run.chain_of_thought == model.run(500, engine="indexed").chain_of_thought
+
+
+def test_a_machine_takes_a_record_for_each_cell_that_it_visits():
+    """The head reads the latest position of a cell, so no other needs a record; position 1 and the token at hand have one each."""
+    steps = 300
+    model = constructions.load("turing", machine="bb5", steps=steps)
+    wired, run = model.wired, model.run(steps, engine="dense")
+    decoder = LookupDecoder(wired.model, wired.arithmetic, len(run.chain_of_thought) + 2)
+    produced = decoder.decode(wired.tokens(["<s>"]), set(), len(run.chain_of_thought))
+    assert [wired.vocabulary[token] for token in produced] == list(run.chain_of_thought)
+    cells = {word for word in run.chain_of_thought if word.startswith("@")}
+    assert len(cells) < decoder.records <= len(cells) + 2
 
 
 def changed(model: Transformer, rng: random.Random) -> Transformer:

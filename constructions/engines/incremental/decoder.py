@@ -18,8 +18,10 @@ from precision.format import Arithmetic, Discipline
 
 Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
-FIRST_ROOM = 1 << 25  # bytes
+FIRST_ROOM = 1 << 25  # bytes of records whose groups the first tables hold
+FIRST_RECORDS = 1 << 31  # bytes: memory that is not used takes none
 PIECE = 1 << 16  # tokens between two ticks
+BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 
 
 class GaveUp(Exception):
@@ -91,23 +93,41 @@ class LookupDecoder:
         self._records = np.zeros(0, np.uint8)
         self._tokens = np.zeros(0, np.int32)
         self._hashes: list[Array] = []
-        self._cells[1] = 1
+        self._cells[:4] = BEGINNING
         self._runs = np.zeros(0, np.uint8)
         self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
         self.length = 0  # tokens that have gone in
-        self._room = 0
+        self._room = 0  # records that the tables have room for
+        self._most = most
         self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
 
+    @property
+    def records(self) -> int:
+        """How many records were taken."""
+        return int(self._cells[3])
+
+    def _make_room(self, end: int) -> None:
+        """Makes room for the positions before `end`: for their tokens, and for all records that they may take."""
+        if end >= len(self._tokens):
+            tokens = np.zeros(2 * end + 1, np.int32)
+            tokens[: len(self._tokens)] = self._tokens
+            self._tokens = tokens
+            self._arguments[1] = tokens.ctypes.data
+        needed = self.records + end - self.length if self._program.layout.reused else end
+        if needed > self._room:
+            self._grow(max(needed, min(2 * self._room, self._most)))
+
     def _grow(self, room: int) -> None:
-        """Makes room for so many positions."""
+        """Makes room for so many records."""
         layout = self._program.layout
-        records = np.zeros((room + 1) * layout.stride + 8, np.uint8)
-        records[: len(self._records)] = self._records
-        tokens = np.zeros(room + 1, np.int32)
-        tokens[: len(self._tokens)] = self._tokens
-        self._records, self._tokens, self._room = records, tokens, room
-        arrays = [tokens, self._cells, self._stops, self._runs, *self._program.tables]
-        self._arguments[:] = [records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
+        if (room + 1) * layout.stride + 8 > len(self._records):
+            most = room if layout.reused else max(room, min(self._most, FIRST_RECORDS // max(1, layout.stride)))
+            records = np.zeros((most + 1) * layout.stride + 8, np.uint8)
+            records[: len(self._records)] = self._records
+            self._records = records
+        self._room = room
+        arrays = [self._tokens, self._cells, self._stops, self._runs, *self._program.tables]
+        self._arguments[:] = [self._records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
         bits = room.bit_length() + 1
         old, self._hashes = self._hashes, [np.zeros(1 << bits, np.int32) for _ in layout.hashes]
         for i, (at, table) in enumerate(zip(layout.hashes, self._hashes, strict=True)):
@@ -118,7 +138,7 @@ class LookupDecoder:
     def restart(self) -> None:
         """Forgets the text, so that another one can go in."""
         self._cells[:] = 0
-        self._cells[1] = 1
+        self._cells[:4] = BEGINNING
         self.length = 0
         for at, table in zip(self._program.layout.hashes, self._hashes, strict=True):
             table[:] = 0
@@ -161,8 +181,7 @@ class LookupDecoder:
             if self._model.longest is not None and not self._beyond:
                 end = min(end, self._model.longest)
                 self._model.admit(self.length + (end <= self.length), beyond=False)
-            if end > self._room:
-                self._grow(max(end, min(2 * self._room, longest)))
+            self._make_room(end)
             self._make_room_for_runs(end - self.length)
             self._cells[0] = known
             fed = self._feed(self._arguments.ctypes.data, self.length, end)
@@ -191,8 +210,7 @@ class LookupDecoder:
         given = np.array(tokens, np.int64)
         for token in given[(given < 0) | (given >= len(self._stops))].tolist():
             raise IndexError(f"token {token} is not in the vocabulary of {len(self._stops)}")
-        if at + len(given) > self._room:
-            self._grow(max(at + len(given), 2 * self._room))
+        self._make_room(at + len(given))
         self._tokens[at : at + len(given)] = given
 
     def registers(self, kept: int) -> list[list[int]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from constructions.engines.incremental.heads import HeadCode, number, rows_of
-from constructions.engines.incremental.layout import ENTRY, STRIDE, Layout
+from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
 from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value
 from constructions.engines.incremental.words import Part, parts_of
 from constructions.engines.weights import Weights
@@ -66,7 +66,9 @@ class Compiler:
         code.say("br label %token")
         code.enter("token")
         code.say("%p = phi i64 [%begin, %start], [%following, %next]")
-        record = code.element("%records", "%p", STRIDE)
+        code.say(f"%own = load i64, ptr {code.pointer(code.plus('%cells', 16))}")
+        record = code.element("%records", OWN, STRIDE)
+        self.layout.reused = not self.keep and sum(len(block.heads) for block in self.model.blocks) == 1
         position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
         stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
         self._keep(record, 0, stream)
@@ -74,7 +76,7 @@ class Compiler:
             if len(heads) != len(block.heads):
                 raise NotCovered(f"block {place}: heads that nobody explained")
             codes = [
-                HeadCode(code, self.layout, names, head, rows, record, stream, self.length)
+                HeadCode(code, self.layout, names, head, rows, record, stream, self.length, position)
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
             checked: set[object] = set()
@@ -102,6 +104,8 @@ class Compiler:
             self._feed_forward(block, stream)
             self._keep(record, 2 * place, stream)
         code.say("%following = add i64 %p, 1")
+        if not self.layout.reused:
+            code.put(code.plus("%cells", 16), "%following")
         known = code.test("slt", "%following", code.cell("%cells"))
         code.branch(known, "next", "answer")
         code.enter("answer")

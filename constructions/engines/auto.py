@@ -43,12 +43,12 @@ def decode_by_auto(asked: Asked) -> Decoded:
         if not why:
             return Decoded(produced, None, name)
         unsaid = replace(asked.model, said=None)
-        if not asked.guess:
+        if not len(asked.guess):
             rest = asked.after(produced)
             decoded = DECODERS[choose(unsaid, asked.arithmetic, len(rest.prompt), rest.limit, 0)](rest)
             return replace(decoded, produced=[*produced, *decoded.produced])
         name = choose(unsaid, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
-    if name != "indexed" or not asked.guess:
+    if name != "indexed" or not len(asked.guess):
         return DECODERS[name](asked)
     runs, begun = IndexedRuns(asked), False
     append: Callable[[int], int] | None = None

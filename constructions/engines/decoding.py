@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed
+import numpy as np
+
+from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
 
 if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
@@ -50,7 +52,7 @@ def decode_by_incremental(asked: Asked) -> Decoded:
     produced, why = decode_by_lookups(asked)
     if why:
         _say_once(f"{why}; the reference engine decodes the rest, which is slower")
-        produced += decode_by_reference(asked.after(produced)).produced
+        produced = [*produced, *decode_by_reference(asked.after(produced)).produced]
     return Decoded(produced, None, "incremental")
 
 
@@ -59,18 +61,21 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def decode_by_lookups(asked: Asked) -> tuple[list[int], str]:
-    """Returns the new tokens that lookups decide, and why these are not all; "" if they are."""
+def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
+    """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
+    an array, so are they.
+    """
     from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        return decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick), ""
+        produced = decoder.produce(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick)
+        return produced if isinstance(asked.guess, np.ndarray) else produced.tolist(), ""
     except NotCovered as error:
         return [], f"not decided by lookups: {error}"
     except GaveUp as error:
-        return error.produced, str(error)
+        return error.produced.tolist(), str(error)
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
@@ -172,7 +177,7 @@ def decode_with_guess(
             if sequence[start:] != fed[start : len(sequence)]:
                 break
         behind = len(sequence) - len(prompt)
-        agrees = agrees and behind < len(guess) and sequence[len(prompt) :] == list(guess[:behind])
+        agrees = agrees and behind < len(guess) and np.array_equal(sequence[len(prompt) :], guess[:behind])
         asked.tick(len(sequence))
 
 

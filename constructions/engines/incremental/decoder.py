@@ -27,7 +27,7 @@ BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 class GaveUp(Exception):
     """A check of the run failed; produced: the tokens that are right all the same."""
 
-    def __init__(self, produced: list[int], reason: str) -> None:
+    def __init__(self, produced: Array, reason: str) -> None:
         super().__init__(f"not decided by lookups: {reason}")
         self.produced = produced
 
@@ -99,7 +99,8 @@ class LookupDecoder:
         self.length = 0  # tokens that have gone in
         self._room = 0  # records that the tables have room for
         self._most = most
-        self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
+        layout = self._program.layout
+        self._grow(min(most, PIECE if layout.reused else FIRST_ROOM // max(1, layout.stride)))
 
     @property
     def records(self) -> int:
@@ -156,7 +157,7 @@ class LookupDecoder:
             self._runs = runs
             self._arguments[4] = runs.ctypes.data
 
-    def decode(
+    def produce(
         self,
         prompt: Sequence[int],
         stop: set[int],
@@ -164,7 +165,7 @@ class LookupDecoder:
         *,
         respond: Respond = no_response,
         tick: Tick = lambda length: None,
-    ) -> list[int]:
+    ) -> Array:
         """Returns the new tokens after what has gone in and the prompt, see `Asked`.
 
         Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
@@ -186,7 +187,7 @@ class LookupDecoder:
             self._cells[0] = known
             fed = self._feed(self._arguments.ctypes.data, self.length, end)
             if fed < 0:
-                raise GaveUp(self._tokens[start:known].tolist(), self._program.reasons[-1 - fed])
+                raise GaveUp(self._tokens[start:known].copy(), self._program.reasons[-1 - fed])
             self.length = fed
             tick(fed)
             if fed < known:
@@ -194,13 +195,17 @@ class LookupDecoder:
             known = fed + 1
             last = int(self._tokens[fed])
             if last in stop:
-                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
+                return self._tokens[start:known].copy()
             response = () if alone else respond(self._tokens[:known].tolist())
             if response:
                 self._put(known, response)
                 known += len(response)
             if known >= longest:
-                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
+                return self._tokens[start:known].copy()
+
+    def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
+        """Returns what `produce` does, in a list."""
+        return self.produce(prompt, stop, limit).tolist()  # type: ignore[no-any-return]
 
     def append(self, token: int) -> int:
         """Takes a token in and returns the argmax. Raises as `decode` does."""

@@ -253,7 +253,16 @@ class HeadCode:
         self.alike_for_all = self.wish is None and not self.means
         self.far = not self.keys or not self.alike_for_all or self._is_far()
         order = (self.pull, self.curve) if self.alike_for_all else ()
-        return (*self.key_fields, self.key_field, self.means, self.chain, self.wish is None, self.lookup.exempt, self.far, order)
+        return (
+            *self.key_fields,
+            self.key_field,
+            self.means,
+            self.chain,
+            self.wish is None,
+            self.lookup.exempt,
+            self.far,
+            order,
+        )
 
     def share(self, leader: HeadCode) -> None:
         """Takes over the table of a head that looks up the same keys."""

@@ -8,7 +8,10 @@ from itertools import accumulate
 
 from constructions.engines.incremental.values import Value
 
-STRIDE, ENTRY = "STRIDE", "ENTRY"  # stand in the code for the bytes of a record and of a run, until all fields are known
+STRIDE, ENTRY = (
+    "STRIDE",
+    "ENTRY",
+)  # stand in the code for the bytes of a record and of a run, until all fields are known
 OWN = "%own"  # the number of the record of the token at hand, from 0
 
 

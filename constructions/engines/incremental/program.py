@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +12,7 @@ from constructions.engines.incremental.heads import HeadCode, number, rows_of
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
 from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value
 from constructions.engines.incremental.words import Part, parts_of
-from constructions.engines.weights import Weights
+from constructions.engines.weights import Weights, column_of
 from constructions.rows import Layer, Row
 
 Array = Any
@@ -140,17 +138,16 @@ class Compiler:
 
     def _embed(self, token: str, position: Value) -> list[Value]:
         code, stream = self.code, [ZERO] * self.model.width
-        for register, quanta in self.weights.words.items():
-            common = reduce(or_, quanta)
-            zeros = (common & -common).bit_length() - 1
-            column = [entry >> zeros for entry in quanta]
-            like = Value("", min(column), max(column), code.quantum + zeros)
+        used, quanta, places = self.weights.embedding
+        for i, register in enumerate(used):
+            zeros, column = column_of(quanta, places[:, i])
+            like = Value("", int(column.min()), int(column.max()), code.quantum + zeros)
             if like.width > 64:
                 raise NotCovered("words with numbers of more than one word")
             if like.low == like.high:
                 stream[register] = Value(str(like.low), like.low, like.high, like.exponent)
                 continue
-            base = self.table(np.array(column, np.int64))
+            base = self.table(column.astype(np.int64, copy=False))
             stream[register] = code.load(code.element(base, token, 8), like)
         for register, slope in self.weights.position.items():
             offset = code.scaled(position, slope * Fraction(2) ** code.quantum)

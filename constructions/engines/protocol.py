@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,14 +69,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Decoded:
-    """Greedy decoding. produced: the tokens after the prompt, responses included.
+    """Greedy decoding. produced: the tokens after the prompt, responses included; an array if the guess was one and
+    all were decoded by lookups.
 
     recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
     decoded. uncertified: how many softmax columns of a head were computed by definition
     for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
     """
 
-    produced: Produced
+    produced: list[int] | Any
     recorded: Flags | Callable[[], Flags | None] | None
     engine: str
     uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)

@@ -6,9 +6,9 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
+from constructions.engines.incremental.linking import link
 from constructions.engines.incremental.program import Compiler, Program
 from constructions.engines.incremental.values import NotCovered
 from constructions.engines.protocol import Respond, Tick, no_response
@@ -30,33 +30,6 @@ class GaveUp(Exception):
     def __init__(self, produced: Array, reason: str) -> None:
         super().__init__(f"not decided by lookups: {reason}")
         self.produced = produced
-
-
-def _machine() -> Any:
-    """Returns a description of this processor; whoever compiles takes it over."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1, jit=True
-    )
-
-
-def link(text: str) -> Any:
-    """Returns what holds the machine code of this text."""
-    machine = _machine()
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()  # variables become registers
-    passes.add_instruction_combine_pass()  # most other passes take longer than they save
-    for function in module.functions:
-        passes.run(function, builder)
-    linked = llvm.create_mcjit_compiler(module, machine)
-    linked.finalize_object()
-    return linked
 
 
 class LookupDecoder:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
 
 if TYPE_CHECKING:
@@ -65,6 +63,8 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
     """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
     an array, so are they.
     """
+    import numpy as np
+
     from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
@@ -177,7 +177,7 @@ def decode_with_guess(
             if sequence[start:] != fed[start : len(sequence)]:
                 break
         behind = len(sequence) - len(prompt)
-        agrees = agrees and behind < len(guess) and np.array_equal(sequence[len(prompt) :], guess[:behind])
+        agrees = agrees and behind < len(guess) and sequence[len(prompt) :] == list(guess[:behind])
         asked.tick(len(sequence))
 
 

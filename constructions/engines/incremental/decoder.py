@@ -78,7 +78,7 @@ class LookupDecoder:
     @property
     def records(self) -> int:
         """How many records were taken."""
-        return int(self._cells[3])
+        return int(self._cells[3]) if self._program.layout.reused else self.length
 
     def _make_room(self, end: int) -> None:
         """Makes room for the positions before `end`: for their tokens, and for all records that they may take."""
@@ -87,7 +87,7 @@ class LookupDecoder:
             tokens[: len(self._tokens)] = self._tokens
             self._tokens = tokens
             self._arguments[1] = tokens.ctypes.data
-        needed = self.records + end - self.length if self._program.layout.reused else end
+        needed = self.records + end - self.length
         if needed > self._room:
             self._grow(max(needed, min(2 * self._room, self._most)))
 

@@ -29,9 +29,10 @@ from precision.format import Arithmetic, Discipline, Rounding
 
 # Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
-PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each head
+PER_RUN, PER_PLACE = 0.04, 4e-7  # of `indexed`: each run; each position at each head
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
-WRITING, PER_LOOKUP = 0.5, 3e-9  # of `incremental`: once, which includes the compiler; each weight at each token
+# of `incremental`: once, a quarter of it where the code is kept; each weight at each token
+WRITING, PER_LOOKUP = 0.2, 3e-9
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
@@ -43,12 +44,12 @@ def decode_by_auto(asked: Asked) -> Decoded:
         if not why:
             return Decoded(produced, None, name)
         unsaid = replace(asked.model, said=None)
-        if not asked.guess:
+        if not len(asked.guess):
             rest = asked.after(produced)
             decoded = DECODERS[choose(unsaid, asked.arithmetic, len(rest.prompt), rest.limit, 0)](rest)
             return replace(decoded, produced=[*produced, *decoded.produced])
         name = choose(unsaid, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
-    if name != "indexed" or not asked.guess:
+    if name != "indexed" or not len(asked.guess):
         return DECODERS[name](asked)
     runs, begun = IndexedRuns(asked), False
     append: Callable[[int], int] | None = None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed
+from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
 
 if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
@@ -50,7 +50,7 @@ def decode_by_incremental(asked: Asked) -> Decoded:
     produced, why = decode_by_lookups(asked)
     if why:
         _say_once(f"{why}; the reference engine decodes the rest, which is slower")
-        produced += decode_by_reference(asked.after(produced)).produced
+        produced = [*produced, *decode_by_reference(asked.after(produced)).produced]
     return Decoded(produced, None, "incremental")
 
 
@@ -59,18 +59,23 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def decode_by_lookups(asked: Asked) -> tuple[list[int], str]:
-    """Returns the new tokens that lookups decide, and why these are not all; "" if they are."""
+def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
+    """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
+    an array, so are they.
+    """
+    import numpy as np
+
     from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        return decoder.decode(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick), ""
+        produced = decoder.produce(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick)
+        return produced if isinstance(asked.guess, np.ndarray) else produced.tolist(), ""
     except NotCovered as error:
         return [], f"not decided by lookups: {error}"
     except GaveUp as error:
-        return error.produced, str(error)
+        return error.produced.tolist(), str(error)
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from constructions.engines.reference import Flags
     from constructions.layers import Transformer
     from precision.format import Arithmetic
 
+Produced: TypeAlias = "Sequence[int] | NDArray[np.integer]"  # tokens; an array where they may be many
 Tick = Callable[[int], None]
 Respond = Callable[[Sequence[int]], Sequence[int]]
 """Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
@@ -41,7 +45,7 @@ class Asked:
     prompt: Sequence[int]
     stop: set[int]
     limit: int
-    guess: Sequence[int] = ()
+    guess: Produced = ()
     respond: Respond = no_response
     tick: Tick = lambda length: None
     beyond: bool = False
@@ -50,7 +54,7 @@ class Asked:
         if not len(self.prompt):
             raise IndexError("a prompt needs at least one token")
 
-    def after(self, produced: Sequence[int]) -> Asked:
+    def after(self, produced: Produced) -> Asked:
         """Returns what is still to be decoded after these new tokens."""
         return replace(self, prompt=[*self.prompt, *produced], limit=self.limit - len(produced), guess=())
 
@@ -59,19 +63,21 @@ class Asked:
         most = self.limit
         if self.model.longest is not None and not self.beyond:
             most = min(most, self.model.longest + 1 - len(self.prompt))
-        return self.guess[behind : max(0, most)][:-1]
+        draft = self.guess[behind : max(0, most)][:-1]
+        return [int(token) for token in draft]
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Greedy decoding. produced: the tokens after the prompt, responses included.
+    """Greedy decoding. produced: the tokens after the prompt, responses included; an array if the guess was one and
+    all were decoded by lookups.
 
     recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
     decoded. uncertified: how many softmax columns of a head were computed by definition
     for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
     """
 
-    produced: list[int]
+    produced: list[int] | Any
     recorded: Flags | Callable[[], Flags | None] | None
     engine: str
     uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)

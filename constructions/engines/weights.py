@@ -5,9 +5,11 @@ Source: section 3, definitions 3.1, 3.2 and 3.4. The rounding is that of `refere
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,31 @@ def weight_of(integer: int) -> Weight:
 ZERO = Weight(0, 0)
 
 
+def _unique(weights: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    """Returns the different numbers, ascending, and which one stands where. Runs of equal ones in a column are looked up once."""
+    columns = weights.T
+    begins = [np.flatnonzero(np.append(True, column[1:] != column[:-1])[: len(column)]) for column in columns]
+    leads = [column[begin] for column, begin in zip(columns, begins, strict=True)]
+    numbers = np.unique(np.concatenate([weights[:0].ravel(), *leads]))
+    places = np.empty(columns.shape, np.int64)
+    for row, lead, begin in zip(places, leads, begins, strict=True):
+        row[:] = np.repeat(np.searchsorted(numbers, lead), np.diff(begin, append=len(row)))
+    return numbers, places.T
+
+
+def column_of(quanta: Sequence[int], places: NDArray[np.int64]) -> tuple[int, NDArray[Any]]:
+    """Returns zeros, and mantissas that are these numbers of quanta by 2^zeros; in 64 bits if all are of 62."""
+    held = np.flatnonzero(np.bincount(places, minlength=len(quanta)))
+    numbers = [quanta[place] for place in held.tolist()]
+    common = reduce(or_, numbers, 0)
+    zeros = max(0, (common & -common).bit_length() - 1)
+    mantissas = [number >> zeros for number in numbers]
+    short = max(map(abs, mantissas), default=0) < 1 << 62
+    table = np.zeros(len(quanta), np.int64 if short else object)
+    table[held] = mantissas
+    return zeros, table[places]
+
+
 class Weights:
     """The weights of a model under one arithmetic; each kind is read when it is first asked for. Equal ones are rounded once."""
 
@@ -61,19 +88,20 @@ class Weights:
 
     def distinct(self, weights: Matrix) -> tuple[list[int], NDArray[np.int64]]:
         """The different numbers of an array, ascending, in quanta as the format holds them; and which one stands where."""
-        numbers, places = np.unique(weights, return_inverse=True)
+        numbers, places = _unique(weights)
         if not self._equally_spaced:
-            return [self._quanta(number) for number in numbers.tolist()], places.reshape(weights.shape)
-        # Most are multiples of some 2^−bits, which many numbers are quickly asked for at once.
-        bits = min(self._fraction_bits, 30)
+            return [self._quanta(number) for number in numbers.tolist()], places
+        # Most are integers, or multiples of some 2^−bits, which many numbers are quickly asked for at once.
+        bits = np.where(numbers == np.rint(numbers), 0, min(self._fraction_bits, 30))
         whole = np.ldexp(numbers, bits)
         easy = (whole == np.rint(whole)) & (np.abs(whole) < 2.0**62)
-        shift, most = self._fraction_bits - bits, self.arithmetic.format.max_quanta
-        quanta = [integer << shift for integer in np.where(easy, whole, 0).astype(np.int64).tolist()]
+        shifts, most = (self._fraction_bits - bits).tolist(), self.arithmetic.format.max_quanta
+        integers = np.where(easy, whole, 0).astype(np.int64).tolist()
+        quanta = [integer << shift for integer, shift in zip(integers, shifts, strict=True)]
         hard = {*np.flatnonzero(~easy).tolist(), *(i for i, number in enumerate(quanta) if not -most <= number <= most)}
         for i in hard:
             quanta[i] = self._quanta(float(numbers[i]))
-        return quanta, places.reshape(weights.shape)
+        return quanta, places
 
     def _quanta(self, weight: float) -> int:
         if self._equally_spaced:
@@ -84,11 +112,23 @@ class Weights:
         return round_fraction(Fraction(weight), self.arithmetic.format, self.arithmetic.rounding).quanta
 
     @cached_property
+    def embedding(self) -> tuple[list[int], list[int], NDArray[np.int64]]:
+        """The registers that words fill, and `distinct` of the words there."""
+        used = np.flatnonzero(self.model.words.any(axis=0)).tolist()
+        return used, *self.distinct(self.model.words[:, used])
+
+    @cached_property
+    def output(self) -> tuple[list[int], list[int], NDArray[np.int64]]:
+        """The registers that the output head reads, and `distinct` of its weights there."""
+        if self.model.unembed is self.model.words:
+            return self.embedding
+        used = np.flatnonzero(self.model.unembed.any(axis=0)).tolist()
+        return used, *self.distinct(self.model.unembed[:, used])
+
+    @cached_property
     def words(self) -> dict[int, list[int]]:
         """Register → the embedding of each word there, in quanta; without the registers that are 0 in all."""
-        words = self.model.words
-        used = np.flatnonzero(words.any(axis=0)).tolist()
-        quanta, places = self.distinct(words[:, used])
+        used, quanta, places = self.embedding
         return {register: [quanta[p] for p in places[:, i].tolist()] for i, register in enumerate(used)}
 
     @cached_property

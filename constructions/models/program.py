@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, as_affine, reg, total
@@ -49,7 +50,7 @@ class Words:
                     f"and none of {NUMBER}, {SQUARE}, {POSITION}"
                 )
 
-    @property
+    @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """Token strings in the order of token numbers."""
         numbers = (family.text(i) for family in self.families for i in range(family.low, family.high + 1))

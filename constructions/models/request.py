@@ -38,13 +38,13 @@ class Request:
 
     def asked(self, tick: Tick = lambda length: None) -> Asked:
         """What an engine is asked."""
-        guess = self.guess.tolist() if isinstance(self.guess, np.ndarray) else self.guess
-        wired = self.wired
-        return Asked(wired.model, wired.arithmetic, self.prompt, self.stop, self.limit, guess, self.respond, tick)
+        model, arithmetic = self.wired.model, self.wired.arithmetic
+        return Asked(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
 
     def run_of(self, decoded: Decoded) -> Run:
         """The run of which an engine says this."""
-        return Run(self, np.array(decoded.produced, np.int64), decoded)
+        produced = decoded.produced
+        return Run(self, produced if isinstance(produced, np.ndarray) else np.array(produced, np.int64), decoded)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.language.files import load_model
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic
+from precision.format import Arithmetic, fixed_point
 from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
 from verify.inputs.large_graphs import LargeGraph
 
@@ -52,6 +52,7 @@ def test_every_register_of_istree(model, variant, n):
 @pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
 def test_decoding_while_memory_grows(variant, shape, monkeypatch):
     monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 20_000)
+    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_RECORDS", 40_000)
     monkeypatch.setattr("constructions.engines.incremental.decoder.PIECE", 100)
     n = 300
     wired, graph = istree(n, variant), LargeGraph(shape, n, 11).graph()
@@ -114,6 +115,31 @@ def test_a_machine_is_decided():
     with mock.patch.object(reference.ReferenceEngine, "append", side_effect=AssertionError("not decided by lookups")):
         run = model.run(500, engine="incremental")
     assert run.chain_of_thought == model.run(500, engine="indexed").chain_of_thought
+
+
+def test_a_machine_takes_a_record_for_each_cell_that_it_visits():
+    """The head reads the latest position of a cell, so no other needs a record; position 1 and the token at hand have one each."""
+    steps = 300
+    model = constructions.load("turing", machine="bb5", steps=steps)
+    wired, run = model.wired, model.run(steps, engine="dense")
+    decoder = LookupDecoder(wired.model, wired.arithmetic, len(run.chain_of_thought) + 2)
+    produced = decoder.decode(wired.tokens(["<s>"]), set(), len(run.chain_of_thought))
+    assert [wired.vocabulary[token] for token in produced] == list(run.chain_of_thought)
+    cells = {word for word in run.chain_of_thought if word.startswith("@")}
+    assert len(cells) < decoder.records <= len(cells) + 2
+
+
+def test_earlier_matches_are_kept_where_the_one_before_could_count():
+    """With 127 bits after the point, e^−64 is more than half a quantum: the weight of a match one position earlier."""
+    model = constructions.load("turing", machine="bb4", steps=20)
+    wired, chain = model.wired, model.run(20, engine="reference").chain_of_thought
+    for bits, reused in ((wired.arithmetic.format.significand_bits + 1, True), (255, False)):
+        arithmetic = Arithmetic(fixed_point(bits))
+        tokens = wired.tokens(["<s>", *chain[:-1]])
+        decoder = LookupDecoder(wired.model, arithmetic, len(tokens) + 1)
+        asked = Asked(wired.model, arithmetic, tokens, set(), 1)
+        assert decoder.decode(tokens, set(), 1) == find_engine("reference")(asked).produced
+        assert (decoder.records < len(tokens) / 2) == reused
 
 
 def changed(model: Transformer, rng: random.Random) -> Transformer:

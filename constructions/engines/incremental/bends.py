@@ -19,11 +19,13 @@ def find_parts(places: Array, quanta: Sequence[int]) -> list[list[int]]:
     """Parts that are bent one way, each in order. quanta: ascending. places: which each row holds; shape (tokens, registers)."""
     kind, many = np.zeros(len(places), np.int64), list[int]()
     for i in range(places.shape[1]):
-        values, which = np.unique(places[:, i], return_inverse=True)
-        if len(values) > FEW_VALUES:
+        held = np.bincount(places[:, i]) > 0
+        values = np.count_nonzero(held)
+        if values > FEW_VALUES:
             many.append(i)
-        elif len(values) > 1:
-            _, kind = np.unique(kind * FEW_VALUES + which, return_inverse=True)
+        elif values > 1:
+            kind = kind * FEW_VALUES + (np.cumsum(held) - 1)[places[:, i]]
+            kind = (np.cumsum(np.bincount(kind) > 0) - 1)[kind]
     ranks, numbers = _ranked(quanta)
     parts: list[list[int]] = []
     for members in np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1]):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
+from constructions.engines.incremental.linking import link
 from constructions.engines.incremental.program import Compiler, Program
 from constructions.engines.incremental.values import NotCovered
 from constructions.engines.protocol import Respond, Tick, no_response
@@ -19,44 +18,18 @@ from precision.format import Arithmetic, Discipline
 
 Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
-FIRST_ROOM = 1 << 25  # bytes
+FIRST_ROOM = 1 << 25  # bytes of records whose groups the first tables hold
+FIRST_RECORDS = 1 << 31  # bytes: memory that is not used takes none
 PIECE = 1 << 16  # tokens between two ticks
+BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 
 
 class GaveUp(Exception):
     """A check of the run failed; produced: the tokens that are right all the same."""
 
-    def __init__(self, produced: list[int], reason: str) -> None:
+    def __init__(self, produced: Array, reason: str) -> None:
         super().__init__(f"not decided by lookups: {reason}")
         self.produced = produced
-
-
-def _machine() -> Any:
-    """Returns a description of this processor; whoever compiles takes it over."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1, jit=True
-    )
-
-
-@lru_cache(maxsize=16)
-def link(text: str) -> Any:
-    """Returns what holds the machine code of this text. A run's memory is no part of it, so that runs share the code."""
-    machine = _machine()
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()  # variables become registers
-    passes.add_instruction_combine_pass()  # most other passes take longer than they save
-    for function in module.functions:
-        passes.run(function, builder)
-    linked = llvm.create_mcjit_compiler(module, machine)
-    linked.finalize_object()
-    return linked
 
 
 class LookupDecoder:
@@ -93,23 +66,42 @@ class LookupDecoder:
         self._records = np.zeros(0, np.uint8)
         self._tokens = np.zeros(0, np.int32)
         self._hashes: list[Array] = []
-        self._cells[1] = 1
+        self._cells[:4] = BEGINNING
         self._runs = np.zeros(0, np.uint8)
         self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
         self.length = 0  # tokens that have gone in
-        self._room = 0
-        self._grow(min(most, FIRST_ROOM // max(1, self._program.layout.stride)))
+        self._room = 0  # records that the tables have room for
+        self._most = most
+        layout = self._program.layout
+        self._grow(min(most, PIECE if layout.reused else FIRST_ROOM // max(1, layout.stride)))
+
+    @property
+    def records(self) -> int:
+        """How many records were taken."""
+        return int(self._cells[3]) if self._program.layout.reused else self.length
+
+    def _make_room(self, end: int) -> None:
+        """Makes room for the positions before `end`: for their tokens, and for all records that they may take."""
+        if end >= len(self._tokens):
+            tokens = np.zeros(2 * end + 1, np.int32)
+            tokens[: len(self._tokens)] = self._tokens
+            self._tokens = tokens
+            self._arguments[1] = tokens.ctypes.data
+        needed = self.records + end - self.length
+        if needed > self._room:
+            self._grow(max(needed, min(2 * self._room, self._most)))
 
     def _grow(self, room: int) -> None:
-        """Makes room for so many positions."""
+        """Makes room for so many records."""
         layout = self._program.layout
-        records = np.zeros((room + 1) * layout.stride + 8, np.uint8)
-        records[: len(self._records)] = self._records
-        tokens = np.zeros(room + 1, np.int32)
-        tokens[: len(self._tokens)] = self._tokens
-        self._records, self._tokens, self._room = records, tokens, room
-        arrays = [tokens, self._cells, self._stops, self._runs, *self._program.tables]
-        self._arguments[:] = [records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
+        if (room + 1) * layout.stride + 8 > len(self._records):
+            most = room if layout.reused else max(room, min(self._most, FIRST_RECORDS // max(1, layout.stride)))
+            records = np.zeros((most + 1) * layout.stride + 8, np.uint8)
+            records[: len(self._records)] = self._records
+            self._records = records
+        self._room = room
+        arrays = [self._tokens, self._cells, self._stops, self._runs, *self._program.tables]
+        self._arguments[:] = [self._records.ctypes.data + layout.stride, *(array.ctypes.data for array in arrays)]
         bits = room.bit_length() + 1
         old, self._hashes = self._hashes, [np.zeros(1 << bits, np.int32) for _ in layout.hashes]
         for i, (at, table) in enumerate(zip(layout.hashes, self._hashes, strict=True)):
@@ -120,7 +112,7 @@ class LookupDecoder:
     def restart(self) -> None:
         """Forgets the text, so that another one can go in."""
         self._cells[:] = 0
-        self._cells[1] = 1
+        self._cells[:4] = BEGINNING
         self.length = 0
         for at, table in zip(self._program.layout.hashes, self._hashes, strict=True):
             table[:] = 0
@@ -138,7 +130,7 @@ class LookupDecoder:
             self._runs = runs
             self._arguments[4] = runs.ctypes.data
 
-    def decode(
+    def produce(
         self,
         prompt: Sequence[int],
         stop: set[int],
@@ -146,7 +138,7 @@ class LookupDecoder:
         *,
         respond: Respond = no_response,
         tick: Tick = lambda length: None,
-    ) -> list[int]:
+    ) -> Array:
         """Returns the new tokens after what has gone in and the prompt, see `Asked`.
 
         Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
@@ -163,13 +155,12 @@ class LookupDecoder:
             if self._model.longest is not None and not self._beyond:
                 end = min(end, self._model.longest)
                 self._model.admit(self.length + (end <= self.length), beyond=False)
-            if end > self._room:
-                self._grow(max(end, min(2 * self._room, longest)))
+            self._make_room(end)
             self._make_room_for_runs(end - self.length)
             self._cells[0] = known
             fed = self._feed(self._arguments.ctypes.data, self.length, end)
             if fed < 0:
-                raise GaveUp(self._tokens[start:known].tolist(), self._program.reasons[-1 - fed])
+                raise GaveUp(self._tokens[start:known].copy(), self._program.reasons[-1 - fed])
             self.length = fed
             tick(fed)
             if fed < known:
@@ -177,13 +168,17 @@ class LookupDecoder:
             known = fed + 1
             last = int(self._tokens[fed])
             if last in stop:
-                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
+                return self._tokens[start:known].copy()
             response = () if alone else respond(self._tokens[:known].tolist())
             if response:
                 self._put(known, response)
                 known += len(response)
             if known >= longest:
-                return self._tokens[start:known].tolist()  # type: ignore[no-any-return]
+                return self._tokens[start:known].copy()
+
+    def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
+        """Returns what `produce` does, in a list."""
+        return self.produce(prompt, stop, limit).tolist()  # type: ignore[no-any-return]
 
     def append(self, token: int) -> int:
         """Takes a token in and returns the argmax. Raises as `decode` does."""
@@ -193,8 +188,7 @@ class LookupDecoder:
         given = np.array(tokens, np.int64)
         for token in given[(given < 0) | (given >= len(self._stops))].tolist():
             raise IndexError(f"token {token} is not in the vocabulary of {len(self._stops)}")
-        if at + len(given) > self._room:
-            self._grow(max(at + len(given), 2 * self._room))
+        self._make_room(at + len(given))
         self._tokens[at : at + len(given)] = given
 
     def registers(self, kept: int) -> list[list[int]]:

@@ -16,9 +16,9 @@ the run is given up, and somebody else decodes the text. A square that is rounde
 score by is added to the lead twice.
 
 Tables. Keys of equal values are a group. Its matches are alike in rank in a *run*: the first of a run counts them and
-adds up what they hold. Without a preference a group is one run. If all queries prefer alike, it keeps its best run. If
-a query says which key it wishes for, the runs of a group are a chain from the latest back, whose keys rise or fall
-along it; jumps as in Myers' applicative lists find a place.
+adds up what they hold. Without a preference a group is one run. If all queries prefer alike, it keeps its best run; so it does if
+each query wishes for its own position, to which the latest is nearest. If a query wishes for another key, the runs of a group are a
+chain from the latest back, whose keys rise or fall along it; jumps as in Myers' applicative lists find a place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from constructions.engines.incremental.layout import ENTRY, STRIDE, Layout
+from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
 from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
@@ -75,13 +75,14 @@ class HeadCode:
         record: str,
         stream: Sequence[Value],
         length: int,
+        position: Value,
     ) -> None:
         if not isinstance(head, Head) or head.lookup is None:
             raise NotCovered("a head of which nobody has said what it looks up")
         self.code, self.layout, self.record, self.stream, self.head = code, layout, record, stream, head
         self.lookup, self.rows, self.names = head.lookup, rows, names
         self.places = {name: i for i, name in enumerate(names)}
-        self.length = length
+        self.length, self.position = length, position
         lookup = self.lookup
         self.means = lookup.prefer is None
         self.pull = Fraction(0)
@@ -144,6 +145,7 @@ class HeadCode:
         """Decides which preference this is, and what every key that differs stays below."""
         lookup, code = self.lookup, self.code
         self.wish: Value | None = None
+        self.chain = False
         self.key = ZERO
         self.curve = Fraction(lookup.prefer.curve) if lookup.prefer else Fraction(0)
         self.highest = Fraction(0)  # of all preferences
@@ -168,6 +170,8 @@ class HeadCode:
                 self.highest, self.spread = max(ends), max(ends) - min(ends)
             elif self.curve > 0:
                 self.wish = self.form(prefer.pull * (1 / (2 * self.curve)))
+                own = self.key == self.wish == self.position  # the latest is nearest, and no other is as near
+                self.chain, self.rising = not own or self.curve < self.lead.least, True
             else:
                 raise NotCovered(f"{self.head.name}: prefers by a form without a curve")
         self.keys = []
@@ -249,12 +253,21 @@ class HeadCode:
         self.alike_for_all = self.wish is None and not self.means
         self.far = not self.keys or not self.alike_for_all or self._is_far()
         order = (self.pull, self.curve) if self.alike_for_all else ()
-        return (*self.key_fields, self.key_field, self.means, self.wish is None, self.lookup.exempt, self.far, order)
+        return (
+            *self.key_fields,
+            self.key_field,
+            self.means,
+            self.chain,
+            self.wish is None,
+            self.lookup.exempt,
+            self.far,
+            order,
+        )
 
     def share(self, leader: HeadCode) -> None:
         """Takes over the table of a head that looks up the same keys."""
         self.table, self.run_field, self.record_high = leader.table, leader.run_field, leader.record_high
-        if self.wish is not None:
+        if self.chain:
             self.prev, self.later, self.jump = leader.prev, leader.later, leader.jump
             self.depth, self.way = leader.depth, leader.way
 
@@ -266,12 +279,20 @@ class HeadCode:
         fields = layout.entry_fields([total for head in members for total in head.sums])
         for head in members:
             head.sum_fields, fields = fields[: len(head.sums)], fields[len(head.sums) :]
-        if self.wish is not None:
+        if self.chain:
             self.prev, self.later, self.jump, self.depth, self.way = (layout.room(8) for _ in range(5))
         self.table = layout.table() if self.keys else layout.cell()
+        layout.reused &= not self.chain
         end = code.label()
+        if layout.reused:
+            code.put(code.plus(self.record, self.run_field), "0")
         if self.lookup.exempt:
-            code.only_if(code.test("ne", "%p", 0), end)
+            inserted, alone = code.label(), code.label()
+            code.branch(code.test("ne", "%p", 0), inserted, alone)
+            code.enter(alone)
+            self._take_record("0")
+            code.say(f"br label %{end}")
+            code.enter(inserted)
         if not self.far:
             own = self._preference(self.key)
             self.record_high = layout.cell(own.width // 8), own
@@ -297,14 +318,23 @@ class HeadCode:
             code.say(f"br label %{end}")
             code.enter(other)
             higher = code.compare("sge", self.key, best)
-            if self.wish is None:
+            if not self.chain:
                 code.branch(higher, *((new, end) if self.rising else (end, new)))
             else:
                 self._link(node, there, higher)
                 code.say(f"br label %{new}")
         code.enter(new)
         self._put_slot(slot)
+        self._take_record(there)
         code.place(end)
+
+    def _take_record(self, there: str) -> None:
+        """Gives the next token the record of the position that this one takes the place of; of number 0, a new one."""
+        code = self.code
+        if self.layout.reused:
+            new, taken = code.test("eq", there, 0), code.cell(code.plus("%cells", 24))
+            code.put(code.plus("%cells", 16), code.choose(new, taken, code.plus(there, -1)))
+            code.put(code.plus("%cells", 24), code.choose(new, code.plus(taken, 1), taken))
 
     def _keep(self, value: Value) -> int:
         """Returns the field that holds the number; what is held already is not held twice."""
@@ -318,12 +348,12 @@ class HeadCode:
         return "i32" if self.keys else "i64"
 
     def _put_slot(self, slot: str) -> None:
-        code, number = self.code, self.code.plus("%p", 1)
+        code, number = self.code, self.code.plus(OWN, 1)
         if self.keys:
             code.say(f"store i32 {code.op(f'trunc i64 {number} to i32')}, ptr {code.pointer(slot)}, align 4")
         else:
             code.put(slot, number)
-        if self.wish is not None:  # the root of a chain jumps to itself
+        if self.chain:  # the root of a chain jumps to itself
             field = code.plus(self.record, self.jump)
             now = code.cell(field)
             code.put(field, code.choose(code.test("eq", now, 0), number, now))
@@ -404,7 +434,7 @@ class HeadCode:
     def _link(self, node: str, there: str, higher: str) -> None:
         """Puts the position before the latest run of its chain."""
         code = self.code
-        record, number = self.record, code.plus("%p", 1)
+        record, number = self.record, code.plus(OWN, 1)
         code.put(code.plus(record, self.prev), there)
         code.put(code.plus(node, self.later), number)
         way = code.choose(higher, "1", "2")
@@ -444,7 +474,7 @@ class HeadCode:
             level = ZERO
         else:
             best, level = there, self._level(self._record(there))
-            if self.wish is not None:
+            if self.chain and self.wish is not None:
                 best, level = self._nearest(there, self.wish)
             if lookup.exempt:
                 first = self._level("%records")

@@ -12,18 +12,21 @@ STRIDE, ENTRY = (
     "STRIDE",
     "ENTRY",
 )  # stand in the code for the bytes of a record and of a run, until all fields are known
+OWN = "%own"  # the number of the record of the token at hand, from 0
 
 
 @dataclass
 class Layout:
     """stride: bytes of a record. entry: of what is kept of a run of several: how many others, and sums. cells: bytes of what is
-    shared; the first eight hold how many tokens are known, the next how many runs of several there are, and one.
+    shared: of eight each, how many tokens are known, how many runs of several there are, and one, which record, from 0, the
+    token at hand has, and how many records were taken. reused: a token takes the record of one that no table names any more.
     hashes: where, among the cells, each table has its address and the bits of its size. known: the fields of numbers.
     """
 
     stride: int = 0
     entry: int = 8
-    cells: int = 16
+    cells: int = 32
+    reused: bool = False
     hashes: list[int] = field(default_factory=list)
     known: dict[Value, int] = field(default_factory=dict)
 

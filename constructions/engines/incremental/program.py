@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from constructions.engines.incremental.heads import HeadCode, number, rows_of
-from constructions.engines.incremental.layout import ENTRY, STRIDE, Layout
+from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
 from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value
 from constructions.engines.incremental.words import Part, parts_of
-from constructions.engines.weights import Weights
+from constructions.engines.weights import Weights, column_of
 from constructions.rows import Layer, Row
 
 Array = Any
@@ -66,7 +64,9 @@ class Compiler:
         code.say("br label %token")
         code.enter("token")
         code.say("%p = phi i64 [%begin, %start], [%following, %next]")
-        record = code.element("%records", "%p", STRIDE)
+        code.say(f"%own = load i64, ptr {code.pointer(code.plus('%cells', 16))}")
+        record = code.element("%records", OWN, STRIDE)
+        self.layout.reused = not self.keep and sum(len(block.heads) for block in self.model.blocks) == 1
         position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
         stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
         self._keep(record, 0, stream)
@@ -74,7 +74,7 @@ class Compiler:
             if len(heads) != len(block.heads):
                 raise NotCovered(f"block {place}: heads that nobody explained")
             codes = [
-                HeadCode(code, self.layout, names, head, rows, record, stream, self.length)
+                HeadCode(code, self.layout, names, head, rows, record, stream, self.length, position)
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
             checked: set[object] = set()
@@ -102,6 +102,8 @@ class Compiler:
             self._feed_forward(block, stream)
             self._keep(record, 2 * place, stream)
         code.say("%following = add i64 %p, 1")
+        if not self.layout.reused:
+            code.put(code.plus("%cells", 16), "%following")
         known = code.test("slt", "%following", code.cell("%cells"))
         code.branch(known, "next", "answer")
         code.enter("answer")
@@ -136,17 +138,16 @@ class Compiler:
 
     def _embed(self, token: str, position: Value) -> list[Value]:
         code, stream = self.code, [ZERO] * self.model.width
-        for register, quanta in self.weights.words.items():
-            common = reduce(or_, quanta)
-            zeros = (common & -common).bit_length() - 1
-            column = [entry >> zeros for entry in quanta]
-            like = Value("", min(column), max(column), code.quantum + zeros)
+        used, quanta, places = self.weights.embedding
+        for i, register in enumerate(used):
+            zeros, column = column_of(quanta, places[:, i])
+            like = Value("", int(column.min()), int(column.max()), code.quantum + zeros)
             if like.width > 64:
                 raise NotCovered("words with numbers of more than one word")
             if like.low == like.high:
                 stream[register] = Value(str(like.low), like.low, like.high, like.exponent)
                 continue
-            base = self.table(np.array(column, np.int64))
+            base = self.table(column.astype(np.int64, copy=False))
             stream[register] = code.load(code.element(base, token, 8), like)
         for register, slope in self.weights.position.items():
             offset = code.scaled(position, slope * Fraction(2) ** code.quantum)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from constructions.engines.incremental.bends import find_parts
+from constructions.engines.incremental.bends import TURNING_BITS, find_parts
 from constructions.engines.incremental.values import NotCovered
-from constructions.engines.weights import Weights, weight_of
+from constructions.engines.weights import Weights, column_of, weight_of
 from constructions.rows import Row
 
 Array = Any
@@ -33,9 +31,7 @@ class Part(NamedTuple):
 
 def parts_of(weights: Weights) -> list[Part]:
     """Returns the parts. Of tokens with equal rows, only the first is in one. Raises NotCovered for numbers beyond a word."""
-    unembed = weights.model.unembed
-    used = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
-    quanta, places = weights.distinct(unembed[:, used])
+    used, quanta, places = weights.output
     return [_part(members, used, quanta, places[members]) for members in find_parts(places, quanta)]
 
 
@@ -43,14 +39,13 @@ def _part(members: Sequence[int], used: Sequence[int], quanta: Sequence[int], pl
     varying = np.flatnonzero(np.any(places != places[0], axis=0)).tolist()
     alike = [(used[i], weight_of(quanta[places[0, i]])) for i in range(len(used)) if i not in varying]
     row = tuple((i, weight) for i, weight in alike if weight)
-    exact = [np.array([quanta[p] for p in places[:, i].tolist()], object) for i in varying]
-    columns = []
-    for i, column in zip(varying, exact, strict=True):
-        common = reduce(or_, column.tolist())
-        zeros = (common & -common).bit_length() - 1
-        if max(map(abs, column.tolist())) >> zeros + 62:
+    columns, exact = [], []
+    for i in varying:
+        zeros, column = column_of(quanta, places[:, i])
+        if column.dtype == object:
             raise NotCovered("words with numbers of more than one word")
-        columns.append((used[i], zeros, (column >> zeros).astype(np.int64)))
+        columns.append((used[i], zeros, column))
+        exact.append(column if np.max(np.abs(column)) >> TURNING_BITS == 0 else column.astype(object))
     if len(varying) < 2:
         return Part(members, row, columns, 0, 1)  # a line: it rises or falls all along, so an end is the peak
     for root in (0, 1):

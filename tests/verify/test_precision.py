@@ -219,43 +219,6 @@ def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
         assert f">{label}<" in texts[0]
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("", "name a construction ("),
-        ("nothing", "there is no construction 'nothing'; there are counting, "),
-        ("istree --model cot", "istree has no model 'cot'; it has transformer, rag, hybrid"),
-        ("index --variant lean", "index has no variant lean; it has printed, repaired"),
-        ("istree --n 5", "n = 5: the hard inputs of istree begin at n = 6"),
-        ("index --n 0", "'0' is not in 1 … 10000"),
-        ("index --n 4 --n-max 8", "not allowed with argument"),
-        ("index --tokens eos", "--tokens is for istree"),
-        ("index --formats --svg a.svg", "--formats has neither a figure nor a discipline"),
-        ("index --svg a.png", "the name of a figure must end in .svg"),
-        ("index --svg no/a.svg", "there is no folder"),
-        ("index --svg there.svg", "there.svg exists; --force overwrites it"),
-    ],
-)
-def test_what_makes_no_sense_is_one_line(
-    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there.svg").write_text("mine")
-    assert main(argv.split()) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("python -m verify.precision: error: ")
-    assert message in line
-    assert (tmp_path / "there.svg").read_text() == "mine"
-
-
-@pytest.mark.parametrize("argv", ["istree --model rag", "turing", "simulate"])
-def test_what_is_not_covered_cannot_be_told(argv: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(argv.split()) == 3
-    said = capsys.readouterr().out
-    assert ": cannot tell\n" in said
-    assert "not covered; istree, index, recall, ngram, counting as Transformers are" in said
-
-
 def test_without_matplotlib_a_figure_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -308,11 +308,6 @@ def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
     assert not any(name.endswith(TRANSFORMER) and "IsTree" not in name for name in models)
 
 
-def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert table.main(["--help"]) == 0
-    assert "examples:" in capsys.readouterr().out
-
-
 def test_what_is_no_ledger_is_named_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.json"
     path.write_text("[]")
@@ -331,11 +326,6 @@ def test_a_missing_file_says_how_to_make_one(
         assert table.main(arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert f"python -m verify --n-max 10000 --ledger {tmp_path / 'ledger.json'}" in line
-
-
-def test_both_forms_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert table.main(["--json", "--markdown"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,6 @@ from verify.algebra.interval import symbol
 from verify.dossiers.turing.lemmas.machine import STEPS, theory
 from verify.dossiers.turing.runs.machine import Run
 from verify.dossiers.turing.steps import WORDS, SearchedStep, Step
-from verify.induction.__main__ import main
 from verify.induction.translation import Translation
 from verify.programs.shorthand import let
 
@@ -237,16 +236,3 @@ def test_a_coefficient_that_is_1_at_the_least_n_alone() -> None:
     n = symbol(2, 9)
     assert Translation().value(as_term(POSITION) * (n - 1), "k") == "(* (+ n (- 1)) k)"
     assert n.oracle.high == 9
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["turing", "--machine", "1RZ0LA"]) == 0
-    assert "lemmas, all follow" in capsys.readouterr().out
-    assert main(["turing", "--model", "rag", "--machine", "1RZ0LA"]) == 0
-    assert "follows: finds-symbol, from" in capsys.readouterr().out
-    assert main(["turing", "--model", "transformer"]) == 2
-    assert main(["turing", "--machine", ""]) == 2
-    assert "there is no machine in the text" in capsys.readouterr().err
-    assert main(["turing", "--machine", "zz"]) == 2
-    assert main(["turing", "--tokens", "eos"]) == 2
-    assert main(["--machine", "bb2"]) == 2

@@ -179,11 +179,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert main(["--scripts", str(tmp_path / "smt2")]) == 2
     assert f"{scripts[0]} exists; --force overwrites it" in capsys.readouterr().err
     assert scripts[3].read_text() == "mine"
-    assert main(["recall"]) == 3
-    assert "recall as transformer: not covered; istree and turing are" in capsys.readouterr().out
-    for folder, why in (
-        ("/dev/null/here", "/dev/null/here: Not a directory"),
-        ("", "argument --scripts: name a folder"),
-    ):
-        assert main([f"--scripts={folder}"]) == 2
-        assert capsys.readouterr().err == f"python -m verify.induction: error: {why}\n"

@@ -218,5 +218,3 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         "for every n, turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     )
     assert capsys.readouterr().out.splitlines()[-2] == f"{len(MADE.lemmas)} lemmas, all follow: {follows}"
-    assert command.main(["--model", "rag", "--tokens", "eos"]) == 2
-    assert "--variant and --tokens are the Transformer's" in capsys.readouterr().err

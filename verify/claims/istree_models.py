@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from constructions.engines import indexed
 from constructions.istree import hybrid, lean, rag, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
-from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims import istree_hybrid, istree_rag
@@ -24,7 +24,7 @@ from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, grown, numbers_of, span_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, Cost, exactly, numbers_of, span_of
 from verify.runs.istree_walks import (
     ORDERS,
     Kind,
@@ -233,13 +233,11 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a model is. fits: whether it may have as many blocks as this, and each of them so many heads."""
+    """How large a model is."""
 
     told: Told
     statement: str
-    of_class: str
-    fits: Callable[[Sequence[int]], bool]
-    state_numbers: int
+    cost: Cost
     layouts: Sequence[Layout] = (PAPER.name,)
     text: str = "matrices"
 
@@ -257,33 +255,25 @@ SIZES = (
     Size(
         ISTREE,
         "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
-        TRANSFORMER,
-        lambda heads: len(heads) == 9 and max(heads) <= 2,
-        0,
+        Cost(TRANSFORMER, lambda heads: len(heads) == 9 and max(heads) <= 2, exactly(0)),
         OF_LAYOUTS,
         "matrices of both layouts",
     ),
     Size(
         ISTREE_LEAN,
         "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
-        TRANSFORMER,
-        lambda heads: len(heads) == 5 and max(heads) <= 5,
-        0,
+        Cost(TRANSFORMER, lambda heads: len(heads) == 5 and max(heads) <= 5, exactly(0)),
     ),
     Size(
         ISTREE_RAG,
         "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
-        LINEAR_RNN,
-        lambda heads: len(heads) == 2,
-        90,
+        Cost(LINEAR_RNN, lambda heads: len(heads) == 2, exactly(90)),
     ),
     Size(
         ISTREE_HYBRID,
         "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
         " with 3 heads, and no matrix but the vocabulary grows with n.",
-        HYBRID_RNN,
-        lambda heads: list(heads) == [0, 3],
-        32,
+        Cost(HYBRID_RNN, lambda heads: list(heads) == [0, 3], exactly(32)),
     ),
 )
 
@@ -292,15 +282,10 @@ SIZES = (
 def test_constant_size(check: Check, size: Size) -> None:
     def as_small(case: Measured) -> Counterexample | None:
         large, small = (built(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
-        heads = [len(block.heads) for block in large.model.blocks]
-        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
-        told = (size.of_class in measures.classes, size.fits(heads), measures.state_numbers)
-        if told != (True, True, size.state_numbers):
-            return Counterexample(classes=measures.classes, heads=heads, state_numbers=measures.state_numbers)
         more = len(large.vocabulary) - len(small.vocabulary)
         if size.told is not ISTREE_HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
             return Counterexample(words=more)
-        return grown(large, small)
+        return size.cost.excess(large, small)
 
     check.chosen(
         [Measured(n, layout) for layout in size.layouts for n in LADDER],

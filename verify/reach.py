@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from constructions.show.markdown import table
 from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
 
 LINKS = ("rounding", "program")
@@ -160,6 +161,5 @@ def ranges(sizes: Sizes) -> str:
 def markdown(rows: Sequence[Row]) -> str:
     """The table, and what it rests on."""
     by_id = {row.claim.id: row for row in rows}
-    lines = ["| model | rounding | program |", "|---|---|---|"]
-    lines += [f"| {model.name} | {' | '.join(cell(model.parts[link], by_id) for link in LINKS)} |" for model in MODELS]
-    return "\n".join([*lines, "", NOTE, ""])
+    lines = [(model.name, *(cell(model.parts[link], by_id) for link in LINKS)) for model in MODELS]
+    return "\n".join([*table(("model", *LINKS), lines), "", NOTE, ""])

@@ -24,7 +24,7 @@ from constructions.show.dump import SEARCH, dump_lines
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import cuts
-from verify.claims.retrieval import Case, cases
+from verify.claims.retrieval import QuestionCase, cases
 
 MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}
 RETRIEVERS = {f"{task}-{r.model}": r for task, retrievers in MODELS.items() for r in retrievers}
@@ -96,7 +96,7 @@ def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixt
 @settings(max_examples=30)
 @given(data=st.data(), discipline=st.sampled_from(Discipline), more=st.sampled_from((0, 2, 20)))
 def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discipline: Discipline, more: int) -> None:
-    case: Case = data.draw(cases(retriever.task.name, range(1, 10)))
+    case: QuestionCase = data.draw(cases(retriever.task.name, range(1, 10)))
     least = replace(retriever, query_length=len(case.query)).least_precision(case.n, discipline)
     wired = replace(retriever, query_length=len(case.query)).build(case.n, least + more, discipline=discipline)
     assert answer(retriever, wired, case.question) == retriever.task.answer(case.question)

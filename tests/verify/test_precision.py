@@ -18,19 +18,29 @@ from constructions.istree import transformer
 from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
 from verify.bits.floats import fine_ladder, formats, native, reach
-from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
-from verify.bits.subjects import LONGEST, Case, Subject, find_subject
+from verify.bits.search import (
+    Point,
+    PrecisionRow,
+    State,
+    Witness,
+    emulated,
+    first_failure,
+    ladder,
+    numbers_differ,
+    search,
+)
+from verify.bits.subjects import LONGEST, HardCase, Subject, find_subject
 from verify.precision import main
 
 INDEX = find_subject("index")
 
 
 @cache
-def row(subject: Subject, n: int) -> Row:
+def row(subject: Subject, n: int) -> PrecisionRow:
     return search(subject, n)
 
 
-def said_by_reference(subject: Subject, n: int, precision_bits: int, case: Case) -> list[str]:
+def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardCase) -> list[str]:
     """What greedy decoding says, token by token, where the answer is fed as far as it is right."""
     wired = subject.build(n, precision_bits)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -112,7 +122,7 @@ def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
 def test_failure_need_not_be_monotone() -> None:
     witness = Witness("x", 0, "1", "2")
     points = [Point(p, p in (9, 13, 15), 3, witness if p in (5, 11) else None, p > 5) for p in range(5, 16, 2)]
-    actual = Row(INDEX, 4, 15, tuple(points))
+    actual = PrecisionRow(INDEX, 4, 15, tuple(points))
     assert actual.fails_at is points[3]
     assert actual.passes_below == (7, 9)
     assert actual.certified == 13

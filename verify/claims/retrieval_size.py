@@ -13,7 +13,7 @@ from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISI
 
 
 @dataclass(frozen=True)
-class Size:
+class SizedModel:
     """One model to measure."""
 
     stem: str
@@ -21,7 +21,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Row:
+class TheoremCost:
     """What one theorem claims of its four models. blocks, heads: of index, recall, ngram (c = 3) and counting. state: at most."""
 
     theorem: str
@@ -46,7 +46,7 @@ class Row:
 
 MATCHING = ((4, 15), (6, 19), (6, 19), (4, 15))
 ROWS = (
-    Row(
+    TheoremCost(
         "4.6",
         "The Transformers have 2 or 3 blocks with 1 to 3 heads in all (c heads for c-grams), and write one token.",
         TRANSFORMER,
@@ -56,7 +56,7 @@ ROWS = (
         1,
         MATCHING,
     ),
-    Row(
+    TheoremCost(
         "5.2",
         "The Linear RNNs have one block and a state of at most 14 numbers (c = 3), and write at most 9 tokens, O(1).",
         LINEAR_RNN,
@@ -66,7 +66,7 @@ ROWS = (
         9,
         ((4, 7),) * 4,
     ),
-    Row(
+    TheoremCost(
         "5.6",
         "The hybrid RNNs have two blocks, the second with the only head, at most 6 numbers of state (c = 3), and write one token.",
         HYBRID_RNN,
@@ -80,8 +80,8 @@ ROWS = (
 
 
 @claims("row", ROWS, lambda row: row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."))
-def test_constant_size(check: Check, row: Row) -> None:
-    def as_small(size: Size) -> Counterexample | None:
+def test_constant_size(check: Check, row: TheoremCost) -> None:
+    def as_small(size: SizedModel) -> Counterexample | None:
         retriever, place = RETRIEVERS[size.stem], row.stems.index(size.stem)
         blocks_and_heads = row.blocks[place], row.heads[place]
         cost = Cost(row.of_class, lambda heads: (len(heads), sum(heads)) == blocks_and_heads, range(row.state + 1))
@@ -90,7 +90,7 @@ def test_constant_size(check: Check, row: Row) -> None:
         return cost.excess(*(model(size.stem, n, retriever.query_length) for n in (size.n, LADDER[0])))
 
     check.chosen(
-        [Size(stem, n) for stem in row.stems for n in LADDER],
+        [SizedModel(stem, n) for stem in row.stems for n in LADDER],
         as_small,
         range="matrices of all four at n = 10, 100, 1000",
         size=lambda size: size.n,
@@ -106,7 +106,7 @@ class Octave:
     bits: int
 
 
-def bounds_of(row: Row) -> str:
+def bounds_of(row: TheoremCost) -> str:
     """Which p suffices for which of its models, in words."""
     tasks = [RETRIEVERS[stem].task.name for stem in row.stems]
     tasks = [
@@ -121,7 +121,7 @@ def bounds_of(row: Row) -> str:
 
 
 @claims("row", ROWS, lambda row: row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."))
-def test_logarithmic_precision(check: Check, row: Row) -> None:
+def test_logarithmic_precision(check: Check, row: TheoremCost) -> None:
     def within(octave: Octave) -> Counterexample | None:
         slope, rest = row.bits[row.stems.index(octave.stem)]
         return first_above(RETRIEVERS[octave.stem].least_precision, lambda log2: slope * (1 + log2) + rest, octave.bits)

@@ -22,7 +22,7 @@ from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing import turning
 from verify.programs import reachability
-from verify.programs.intervals import Interval, as_defined, intervals
+from verify.programs.intervals import ProgramInterval, as_defined, intervals
 from verify.trusted.growth import root
 
 
@@ -113,5 +113,5 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(module, "explained", told)
     actual = list(intervals(every()))
-    assert all(isinstance(one, Interval) and one.of == "cells" for one in actual)
+    assert all(isinstance(one, ProgramInterval) and one.of == "cells" for one in actual)
     assert seen == [(m, 16**m) for m in range(1, ALONE + 1)]

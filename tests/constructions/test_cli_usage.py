@@ -134,34 +134,28 @@ def test_a_missing_engine_is_named(capsys: pytest.CaptureFixture[str], monkeypat
     assert "engine 'dense' is not installed" in fails(capsys, "--edges", "1-2", "--engine", "dense")
 
 
-def test_an_interrupt_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [(KeyboardInterrupt, 130, "interrupted"), (MemoryError, 2, "error: not enough memory for this run")],
+)
+def test_a_run_that_is_ended_says_one_line(
+    error: type[BaseException],
+    code: int,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        raise error
 
     monkeypatch.setattr("constructions.show.command.run_model", stop)
-    assert main(("--edges", "1-2")) == 130
-    assert capsys.readouterr().err == f"{PROG}: interrupted\n"
-
-
-def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("constructions.show.command.run_model", fail)
-    assert main(("--edges", "1-2")) == 2
-    assert capsys.readouterr().err == f"{PROG}: error: not enough memory for this run\n"
+    assert main(("--edges", "1-2")) == code
+    assert capsys.readouterr().err == f"{PROG}: {line}\n"
 
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "constructions",
-        "constructions.istree",
-        "constructions.recall",
-        "constructions.turing",
-        "circuits",
-        "verify.precision",
-    ],
+    ["constructions", "constructions.turing", "circuits", "verify.precision"],
 )
 def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: str) -> None:
     (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")  # where a real one comes at some time or other

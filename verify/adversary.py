@@ -9,7 +9,8 @@ for, no two prefixes need to meet; with fewer, some do.
 
 How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it.
 Two leaves of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum
-of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits.
+of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits. An RNN of floats forgets:
+two states that differ come together, bit by bit, if each bit is chosen so that they do.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ MOST_KNOWN = 1 << 16  # states that are kept one by one, before leaves are kept 
 MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be confused
 MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
+FEW_BITS = 24  # of states whose tree is searched first, as it takes a second and has the shorter prompts
+FORGETS = (32, 128, 512)  # bits after which an RNN may have forgotten the first one
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
 DESCRIPTION = """Finds two prompts that an RNN must confuse: the same state after both, and a question with two right answers.
@@ -169,7 +172,7 @@ class Search:
         return state
 
     def run(self) -> tuple[Bits, Bits] | None:
-        """Returns two lists of free bits that leave one state, or None if none was found."""
+        """Returns the beginnings of two lists of free bits that leave one state, or None if none was found."""
         position = len(self.before)
         states: list[tuple[Any, Bits]] = [(self.step(self.rnn.start(), self.before, 0), ())]
         for level, (zero, one) in enumerate(self.each, start=1):
@@ -182,20 +185,35 @@ class Search:
                     after = self.step(state, tokens, position)
                     name, longer = key(after), (*path, bit)
                     if name in known:
-                        return self._whole(known[name]), self._whole(longer)
+                        return known[name], longer
                     known[name] = longer
                     following.append((after, longer))
             states, position = following, position + len(zero)
             self._require_bits(len(known))
         return None
 
+    def descend(self) -> tuple[Bits, Bits] | None:
+        """Returns two beginnings that differ in the first bit alone and leave one state, or None if they stay apart.
+
+        Each later bit is the one after which both states are closer: an RNN with decays, a window, or numbers that are rounded
+        forgets the difference. It takes four steps a bit, however many bits a state has.
+        """
+        first, *others = self.each
+        state, position = self.step(self.rnn.start(), self.before, 0), len(self.before)
+        states = [self.step(state, tokens, position) for tokens in first]
+        path, position = list[int](), position + len(first[0])
+        for pieces in others:
+            following = [[self.step(state, tokens, position) for state in states] for tokens in pieces]
+            path.append(min((0, 1), key=lambda bit: distance(*following[bit])))
+            states, position = following[path[-1]], position + len(pieces[0])
+            if key(states[0]) == key(states[1]):
+                return (0, *path), (1, *path)
+        return None
+
     def _require_bits(self, count: int) -> None:
         if count > 1 << self.rnn.state_bits:
             bits = self.rnn.state_bits
             raise RnnError(f"{self.rnn.name} has at least {count:,} states, and STATE_BITS = {bits} are {1 << bits:,}")
-
-    def _whole(self, path: Bits) -> Bits:
-        return (*path, *[0] * (self.questions.n - len(path)))
 
     def _by_leaves(self, roots: list[tuple[Any, Bits]], level: int, position: int) -> tuple[Bits, Bits] | None:
         """Goes on from many states, subtree by subtree, and keeps 64 bits of each leaf."""
@@ -225,7 +243,7 @@ class Search:
                 for place in np.flatnonzero(equal)[:1000].tolist():
                     pair = [self._path(roots, int(order[place + i]), deeper) for i in (0, 1)]
                     if self._meets(*pair):
-                        return self._whole(pair[0]), self._whole(pair[1])
+                        return pair[0], pair[1]
                     self.unsure = True
                 self._require_bits(int(np.count_nonzero(~equal)) + 1)
         return None
@@ -269,6 +287,23 @@ class Search:
                 state, position = self.step(state, tokens[bit], position), position + len(tokens[bit])
             states.append(key(state))
         return bool(states[0] == states[1])
+
+
+def distance(one: Any, other: Any) -> float:
+    """Returns how far two states are apart: by floats, by the bits of whole numbers, and 1 for what else differs.
+
+    It is 0 for some states that are not equal, such as −0 and 0.
+    """
+    if isinstance(one, int) and isinstance(other, int):
+        return (one ^ other).bit_count()
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return sum(map(distance, one, other)) + abs(len(one) - len(other))
+    one, other = (state.detach().cpu().numpy() if hasattr(state, "detach") else state for state in (one, other))
+    try:
+        apart = np.abs(np.subtract(one, other, dtype=np.float64)).sum()
+        return float(apart) if np.isfinite(apart) else np.inf
+    except (TypeError, ValueError):
+        return float(key(one) != key(other))
 
 
 def digest(name: Any) -> int:
@@ -364,13 +399,31 @@ def needed_bits(task: str, n: int) -> int:
     return (TASKS[task].states(n) - 1).bit_length()
 
 
+def of_bits(search: Search, pair: tuple[Bits, Bits]) -> dict[str, Any]:
+    """Returns the document of two lists of free bits, or of their beginnings."""
+    questions = search.questions
+    x, y = (questions.bits((*path, *[0] * (questions.n - len(path)))) for path in pair)
+    return document(search.rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+
+
 def confuse(search: Search) -> dict[str, Any] | None:
     """Returns the document of the pair that a search finds, or None."""
-    if (pair := search.run()) is None:
-        return None
-    questions = search.questions
-    x, y = (questions.bits(bits) for bits in pair)
-    return document(search.rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+    pair = search.run()
+    return None if pair is None else of_bits(search, pair)
+
+
+def by_forgetting(
+    rnn: Rnn, task: str, n: int, tell: Callable[[int], object], wind: Callable[..., object]
+) -> dict[str, Any] | None:
+    """Returns the document of a pair that `Search.descend` finds with n bits, or with as few as it takes; None if it finds none."""
+    found = None
+    while True:
+        search = Search(rnn, Questions(task, n, rnn.reads_words), tell, wind)
+        if (pair := search.descend()) is None:
+            return found
+        found, longer, n = of_bits(search, pair), n, len(pair[0])
+        if n == longer:
+            return found
 
 
 def attack(
@@ -385,6 +438,10 @@ def attack(
     few = Questions(task, min(8, n_max or 8), rnn.reads_words)
     require_repeatable(rnn, few)
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
+    if rnn.state_bits > FEW_BITS:
+        for size in FORGETS if n_max is None else (n_max,):
+            if (found := by_forgetting(rnn, task, size, tell, wind)) is not None:
+                return found
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
         for size in SIZES.get(task, ()) if n_max is None else (n_max,):
             if (sequences := by_lattice(rnn, task, size, wind)) is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from constructions.show.markdown import table
-from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
+from verify.framework.claim import Certified, Evidence, Exhaustive, Row, Sizes, Stored, Verdict, merged, size_text
 
 LINKS = ("rounding", "program")
 NONE = "no range yet"
@@ -25,14 +25,14 @@ NOTE = (
 class Part:
     """One text layout and one discipline of a model. document: of every n. above: the claim of all n from 2^63 on, if there is one.
 
-    cells: the claim of every number of cells.
+    own: the claim that has the range by itself; there, a place that was looked at in every case counts, too.
     """
 
     label: str
     claim: str
     document: str = ""
     above: str = ""
-    cells: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,14 @@ MODELS = (
     ),
     Coverage(
         "The machine BB(2) on n cells: a tape that turns around (4.1)",
-        {link: [Part("cells", f"4.1/cells-{link}", cells=f"4.1/cells-{link}")] for link in LINKS},
+        {link: [Part("", f"4.1/cells-{link}", own=f"4.1/cells-{link}")] for link in LINKS},
+    ),
+    Coverage(
+        "An RNN, gate by gate: Transformer (4.8), prompts of n words",
+        {
+            "rounding": [Part("fused, 14 RNNs, each at one to four n", "4.8/rounding", own="4.8/rounding")],
+            "program": [Part("10 RNNs, each at one to three n", "4.8/program", own="4.8/program")],
+        },
     ),
 )
 
@@ -122,15 +129,17 @@ def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
         if isinstance(one, Stored) and one.name == part.document
         for size in one.sizes
     ]
-    result += [size for id in (part.above, part.cells) for one in _evidence(id, rows) for size in one.sizes]
+    result += [size for id in (part.above, part.own) for one in _evidence(id, rows) for size in one.sizes]
+    if part.own:
+        result += [size for one in _evidence(part.own, rows, Exhaustive) for size in one.sizes]
     return merged(result)
 
 
-def _evidence(id: str, rows: Mapping[str, Row]) -> Iterator[Evidence]:
-    """What was certified, now or as stored, of a claim that holds."""
+def _evidence(id: str, rows: Mapping[str, Row], *kinds: type[Evidence]) -> Iterator[Evidence]:
+    """Yields the evidence of these kinds of a claim that holds; without kinds, what was certified, now or as stored."""
     row = rows.get(id)
     if row is not None and row.verdict is Verdict.HOLDS:
-        yield from (one for one in row.evidence if isinstance(one, Certified | Stored))
+        yield from (one for one in row.evidence if isinstance(one, kinds or (Certified, Stored)))
 
 
 def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
@@ -142,8 +151,6 @@ def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
     labels: dict[str, list[str]] = {}
     for label, sizes in of.items():
         labels.setdefault(ranges(sizes), []).append(label)
-    if list(of) == ["cells"]:
-        return next(iter(labels))
     return "; ".join(text if not any(names) else f"{', '.join(names)}: {text}" for text, names in labels.items())
 
 

@@ -31,7 +31,7 @@ from precision.format import Arithmetic, Discipline, Rounding
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
 PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each head
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
-WRITING, PER_LOOKUP = 2.0, 3e-9  # of `incremental`: once, which includes the compiler; each weight at each token
+WRITING, PER_LOOKUP = 0.5, 3e-9  # of `incremental`: once, which includes the compiler; each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from verify import reach
-from verify.framework.claim import Certified, Claim, Evidence, Row, Sampled, Sizes, Stored, Verdict
+from verify.framework.claim import Certified, Claim, Evidence, Exhaustive, Row, Sampled, Sizes, Stored, Verdict
 from verify.stored import above as stored_above
 from verify.stored import intervals as stored
 
@@ -58,6 +58,14 @@ def test_what_does_not_hold_gives_no_range() -> None:
     assert lines(row("5.7/rounding", shown, verdict=Verdict.UNKNOWN))[HYBRID] == ["fused: no range yet", "no range yet"]
 
 
+def test_each_case_of_an_rnn_counts_where_the_claim_has_no_document() -> None:
+    looked = Exhaustive("each position", "", 9, 8, False, sizes=((1, 2), (8, 8)))
+    rows = row("4.8/rounding", Certified("some", "", 3, 64, False, sizes=((64, 64),))), row("4.8/program", looked)
+    rounding, program = lines(*rows)[reach.MODELS[-1].name]
+    assert (rounding.rpartition(": ")[2], program.rpartition(": ")[2]) == ("64", "1 … 2, 8")
+    assert lines(row("5.7/rounding", looked))[HYBRID][0] == "fused: no range yet"
+
+
 def test_of_several_tasks_it_is_what_all_have() -> None:
     ends = {"index": 100, "recall": 90, "ngram": 120, "counting": HALF}
     rows = [
@@ -86,10 +94,10 @@ def test_what_is_in_both(one: Sizes, other: Sizes, both: Sizes) -> None:
     assert reach.both(one, other) == reach.both(other, one) == both
 
 
-def test_each_part_names_a_document_that_is_made_or_cells() -> None:
+def test_each_part_names_a_document_that_is_made_or_a_claim() -> None:
     known = {stored.name_of(*one) for one in stored.subjects()}
     parts = [part for model in reach.MODELS for some in model.parts.values() for part in some]
-    assert {part.document for part in parts if not part.cells} == known
+    assert {part.document for part in parts if not part.own} == known
     assert {part.above for part in parts} >= {"4.7/above", "4.7/program-above", "5.7/above", "5.7/program-above"}
     assert len([*stored_above.subjects()]) == 13
 

@@ -8,7 +8,9 @@ What is shown of one circuit and prompts of n words, whatever their words are:
 2. What is written there. A gate's value for both values of each operand; a bit of an input for each word; the word's registers for
    the least and the largest number of each output, of either sign, on which they depend by one line.
 All else that a head may read lies between its bounds, and changes nothing. The word is then the one whose row has the largest
-product with the output, in exact arithmetic. By induction over positions, a run is the circuit's.
+product with the output, in exact arithmetic.
+3. The RNN's own word. Its logits are such products, rounded to its own p: whatever bits the output has, none is rounded.
+By induction over positions, a run is the circuit's.
 
 Numbers are those of the rounded machine. What is right is said by the circuit and `circuits.runs`, not by what makes the weights.
 """
@@ -24,12 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from circuits.builder import constants
 from circuits.circuit import Gate, Kind
-from circuits.lanes import number_bits
+from circuits.lanes import number_bits, number_quanta
 from circuits.plan import Plan
 from circuits.runs import embedded as read_by_rnn
 from circuits.simulation import SAYS
 from constructions.rows import HeadRows, Sublayer
+from precision.format import Discipline
 from verify.algebra.domains import Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.rounding.model import Model
@@ -49,6 +53,7 @@ class Gates:
     def check(self) -> int:
         """Returns how many values of tokens were looked at. Raises Refuted with the first that is another one, or Undecided."""
         self._require_form()
+        self._require_exact_logits()
         return self._where_heads_look() + self._values() + self._bits() + self._words()
 
     # The machine
@@ -190,6 +195,31 @@ class Gates:
             own = {i: w for i, w in row.items() if i not in says}
             if {i: self.quanta(w, plan.fraction) for i, w in wanted.items()} != own:
                 raise Refuted("the embedding", f"{plan.rnn.vocabulary[word]} has other numbers than the RNN's word")
+
+    def _require_exact_logits(self) -> None:
+        """Raises Undecided unless the RNN's logits are exact: whole weights, and no partial sum beyond the largest number.
+
+        Bits of the output that are not constant may have any value.
+        """
+        rnn, p = self.plan.rnn, self.plan.digits + 1
+        values, ends = constants(rnn.step.circuit), list[tuple[int, int]]()
+        for start in range(0, len(rnn.step.circuit.outputs), p):
+            *magnitude, sign = (values[gate] for gate in rnn.step.circuit.outputs[start : start + p])
+            signs, filled = (
+                (0, 1) if sign is None else (sign,),
+                [[b if b is not None else x for b in magnitude] for x in (0, 1)],
+            )
+            numbers = [number_quanta([*bits, s]) for bits in filled for s in signs]
+            ends.append((min(numbers), max(numbers)))
+        for word, row in zip(rnn.vocabulary, rnn.unembed.tolist(), strict=True):
+            products = [sorted((int(w) * low, int(w) * high)) for w, (low, high) in zip(row, ends, strict=True)]
+            if rnn.arithmetic.discipline is Discipline.FUSED:
+                products = [[sum(low for low, _ in products), sum(high for _, high in products)]]
+            reach = sum(max(-low, high) for low, high in products)
+            if any(w != int(w) for w in row) or reach > rnn.arithmetic.format.max_quanta:
+                raise Undecided(
+                    "the RNN's output head", f"its logit of {word} may be rounded, and its word another one"
+                )
 
     # Where heads look
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -40,8 +41,9 @@ def _machine() -> Any:
     )
 
 
+@lru_cache(maxsize=16)
 def link(text: str) -> Any:
-    """Returns what holds the machine code of this text."""
+    """Returns what holds the machine code of this text. A run's memory is no part of it, so that runs share the code."""
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.triple = machine.triple

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import pytest
 
 from circuits import simulation
+from circuits.builder import constants
 from circuits.circuit import Gate, Kind
+from circuits.lanes import number_quanta
 from circuits.models import Rnn
+from circuits.runs import next_word
 from circuits.simulation import INPUT_BITS
 from circuits.simulator import Simulator
 from circuits.step import Step
 from tests.circuits.brought import bring
-from verify.algebra.domains import Refused, Refuted
+from verify.algebra.domains import Refused, Refuted, Undecided
 from verify.dossiers.dossier import Subject
 from verify.dossiers.gates import check_gates
 from verify.dossiers.simulation import Simulation, load
@@ -79,6 +84,31 @@ def test_words_are_the_rnns() -> None:
     rows[[0, 1]] = rows[[1, 0]]
     with pytest.raises(Refuted, match="has other numbers than the RNN's word"):
         looked(rnn, weights_of=replace(rnn, words=rows, unembed=rows))
+
+
+@pytest.mark.parametrize("name", ["parity", "shift", "sum", "counting", "counter"])
+def test_the_rnns_rounded_logits_are_exact(name: str) -> None:
+    """Whatever bits its output has, its word is the first with the largest exact product."""
+    rnn = load(name) if name == "counting" else brought(name)
+    circuit, p = rnn.step.circuit, rnn.step.precision_bits
+    values = constants(circuit)
+    free = [i for i, gate in enumerate(circuit.outputs) if values[gate] is None]
+    assert 1 <= len(free) <= 11
+    for bits in itertools.product((0, 1), repeat=len(free)):
+        read = dict(zip(free, bits, strict=True))
+        output = [read.get(i, values[gate] or 0) for i, gate in enumerate(circuit.outputs)]
+        numbers = [number_quanta(output[i : i + p]) for i in range(0, len(output), p)]
+        logits = [sum(Fraction(float(w)) * x for w, x in zip(row, numbers, strict=True)) for row in rnn.unembed]
+        assert next_word(rnn, numbers) == logits.index(max(logits))
+
+
+@pytest.mark.parametrize("factor", [2, 0.5])
+def test_logits_that_the_rnn_may_round_are_not_passed_over(factor: float) -> None:
+    """Twice the rows of sum reach beyond its largest number; half of them may need one digit more."""
+    rnn = brought("sum")
+    rnn = replace(rnn, words=factor * rnn.words, unembed=factor * rnn.unembed)
+    with pytest.raises(Undecided, match="the RNN's output head: its logit of"):
+        looked(rnn)
 
 
 def test_what_is_printed_is_refused() -> None:

@@ -6,7 +6,7 @@ EDITABLE := --config-settings editable_mode=compat --editable
 # Where the environment forbids Python to keep what it compiles, each process that a test starts compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup verify test hostile export-test sweep-test extras-test fuzz check bench docs picture clean
+.PHONY: setup verify test hostile export-test sweep-test extras-test fuzz check bench coverage docs picture clean
 
 setup: .venv/ready
 
@@ -53,6 +53,11 @@ bench: .venv/ready
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
 	$(BIN)/python -c "import scipy" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt scipy
 	$(BIN)/python -m tests.bench.softmax --write docs
+
+# Which branches the tests take. It needs coverage and pytest-cov, and nothing else does.
+coverage: .venv/ready
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt 'coverage>=7.6' 'pytest-cov>=6'
+	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports and not hostile" --cov --cov-report=
 
 # The pages of docs/ as a site in build/site, which opens without a server. Its packages are fetched once, and nothing else needs them.
 # The theme is maintained until May 2027, which it would say at each build. Its successor, zensical, reads mkdocs.yml too.

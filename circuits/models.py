@@ -74,7 +74,7 @@ class Rnn:
 
 
 @dataclass(frozen=True)
-class Model:
+class RnnFamily:
     """A family of RNNs: one for each n and p. least_precision(n): the least p at which it does what it is for.
 
     prompt, n, words: a prompt to show, the n that it takes, and how many words the RNN then writes, if nothing ends it before.
@@ -212,7 +212,7 @@ def parity(n: int, arithmetic: Arithmetic) -> Rnn:
 SMALL = {
     model.name: model
     for model in (
-        Model(
+        RnnFamily(
             "shift",
             "Lemma C.20",
             "writes the number two tokens before",
@@ -220,8 +220,10 @@ SMALL = {
             shift_register,
             prompt="<s> 1 0",
         ),
-        Model("sum", "Lemma C.21", "writes the sum of the numbers so far, at most n", _number_precision, number_sum),
-        Model("parity", "definition 3.3", "writes whether there were even or odd many 1s", lambda n: 5, parity),
+        RnnFamily(
+            "sum", "Lemma C.21", "writes the sum of the numbers so far, at most n", _number_precision, number_sum
+        ),
+        RnnFamily("parity", "definition 3.3", "writes whether there were even or odd many 1s", lambda n: 5, parity),
     )
 }
 SEARCHERS = (index.RAG, recall.RAG, ngram.RAG, counting.RAG)
@@ -229,12 +231,12 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 
 
 @cache
-def simulated() -> dict[str, Model]:
+def simulated() -> dict[str, RnnFamily]:
     """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
     searchers = [_searcher(retriever) for retriever in SEARCHERS]
     named = find("bb2")
     item = Cot(named.machine, cells=SPACE)
-    turing = Model(
+    turing = RnnFamily(
         TURING,
         item.construction.source,
         f"runs BB(2) on {SPACE} cells to its halt",
@@ -246,7 +248,7 @@ def simulated() -> dict[str, Model]:
     return SMALL | {model.name: model for model in (*searchers, turing)}
 
 
-def find_models() -> dict[str, Model]:
+def find_models() -> dict[str, RnnFamily]:
     """Every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
     models = dict(simulated())
     for item in find_constructions():
@@ -254,13 +256,13 @@ def find_models() -> dict[str, Model]:
         name = about.name if about.model == "rag" else f"{about.name}-{about.model}"
         if about.model != "transformer" and name not in models:
             build = partial(_build, name, item.build)
-            models[name] = Model(name, about.source, about.statement, item.least_precision, build)
+            models[name] = RnnFamily(name, about.source, about.statement, item.least_precision, build)
     return models
 
 
-def _searcher(retriever: Retriever) -> Model:
+def _searcher(retriever: Retriever) -> RnnFamily:
     about, question = retriever.construction, retriever.task.samples[1]
-    return Model(
+    return RnnFamily(
         about.name,
         about.source,
         about.statement,

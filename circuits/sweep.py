@@ -27,7 +27,7 @@ FLIPPED = 5  # one bit of 2^5 is flipped there
 
 
 @dataclass(frozen=True)
-class Case:
+class BitCase:
     """A value for each input bit and each state bit."""
 
     inputs: tuple[int, ...]
@@ -43,7 +43,7 @@ class Equality:
 
 def first_difference(
     circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE
-) -> tuple[int, Case] | None:
+) -> tuple[int, BitCase] | None:
     """Returns the first pair of gates that is seen to differ, with a case in which it does; None if no pair ever differs.
 
     sparse: of the random cases that are run first, DRAWN for each h, with one bit of 2^h at 1.
@@ -54,7 +54,7 @@ def first_difference(
 
 def sweep(
     circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE, *, proof: bool = True
-) -> tuple[int, Case] | Equality:
+) -> tuple[int, BitCase] | Equality:
     """Like `first_difference`, but returns a proof if no pair ever differs."""
     with Solver(name=SOLVER, with_proof=proof) as solver:
         return _Sweep(circuit, pairs, solver).run(sparse, proof)
@@ -63,7 +63,7 @@ def sweep(
 class _Different(Exception):
     """A pair differs: its number, and the case."""
 
-    def __init__(self, pair: int, case: Case) -> None:
+    def __init__(self, pair: int, case: BitCase) -> None:
         super().__init__()
         self.found = pair, case
 
@@ -93,7 +93,7 @@ class _Sweep:
         self.classes: dict[int, int] = {}
         self.length = 0  # of what the solver wrote and was read
 
-    def run(self, sparse: Sequence[int], proof: bool) -> tuple[int, Case] | Equality:
+    def run(self, sparse: Sequence[int], proof: bool) -> tuple[int, BitCase] | Equality:
         """Returns the first pair that differs, or that there is none."""
         number = 1
         first_end = self.refutation.given - len(self.ends)
@@ -250,7 +250,7 @@ class _Sweep:
         for i, (left, right) in enumerate(self.pairs):
             if differ := new[left] ^ new[right]:
                 lane = differ.bit_length() - 1
-                raise _Different(i, Case(*(tuple(x >> lane & 1 for x in leaves) for leaves in (inputs, states))))
+                raise _Different(i, BitCase(*(tuple(x >> lane & 1 for x in leaves) for leaves in (inputs, states))))
         self.values = [old | (more << self.lanes) for old, more in zip(self.values, new, strict=True)]
         self.lanes += lanes
 

@@ -31,7 +31,7 @@ from verify.certificates.export import add_certificate, require_certificate, wri
 from verify.certificates.files import Exported
 from verify.certificates.moved import judge_moved
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
-from verify.certificates.ranges import Interval, certificates, differences
+from verify.certificates.ranges import JudgedInterval, certificates, differences
 from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
@@ -151,7 +151,7 @@ def _judged(file: Exported) -> Json:
     return {**about(subject), **described(model, automaton, judged), **claim, **print_unseen(model, subject)}
 
 
-def _tell(interval: Interval) -> None:
+def _tell(interval: JudgedInterval) -> None:
     judged = interval.judged
     print(f"{interval.text}: p = {interval.precision_bits}, {judged.verdict}", file=sys.stderr, flush=True)
 

@@ -21,7 +21,7 @@ from verify.certificates.questions import CODES, add_question, asked, differing,
 from verify.dossiers.dossier import LEAST, Dossier, Json
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
-from verify.programs.intervals import Interval, differences, explanations
+from verify.programs.intervals import ProgramInterval, differences, explanations
 
 PROG = "python -m verify.explain"
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
@@ -79,7 +79,7 @@ def _explained(file: Exported) -> Json:
     return explained(file.subject, file.model, file.automaton)
 
 
-def _tell(interval: Interval) -> None:
+def _tell(interval: ProgramInterval) -> None:
     print(f"{interval.text}: {interval.document['verdict']}", file=sys.stderr, flush=True)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from constructions.exports.files import write_text
 from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
+from constructions.show.markdown import table
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Below, Claim, Kind, Reading, Row, Verdict, Witness, compact
 from verify.framework.ledger import (
@@ -141,7 +142,7 @@ def _shown(reading: Reading) -> str:
 
 
 def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
-    lines = ["| claim | smallest witness | what it shows | again |", "|---|---|---|---|"]
+    lines = []
     for row in rows:
         witness = stored.get(row.claim.id, row.witness)
         if witness is None:
@@ -155,17 +156,17 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
             escaped(shortened(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
         )
-        lines.append(_line(cells))
-    return "\n".join(lines) + "\n"
+        lines.append(cells)
+    return "\n".join([*table(("claim", "smallest witness", "what it shows", "again"), lines), ""])
 
 
 def _small(rows: Sequence[Row]) -> str:
-    lines = ["| claim | what holds | fails below at |", "|---|---|---|"]
+    lines = []
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
         example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
-        lines.append(_line((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example)))
-    return "\n".join(lines) + "\n"
+        lines.append((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example))
+    return "\n".join([*table(("claim", "what holds", "fails below at"), lines), ""])
 
 
 def is_among_findings(row: Row) -> bool:
@@ -180,10 +181,6 @@ def _holds_from_some_n(row: Row) -> bool:
 def _named(claim: Claim) -> str:
     """A claim's name, which links to its line in the ledger and is the anchor of this one."""
     return f'<a id="{claim.id}"></a>[{claim.id}](ledger.md#{claim.id})'
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def escaped(text: str) -> str:

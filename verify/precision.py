@@ -16,7 +16,7 @@ from constructions.show import cli
 from constructions.show.terminal import console, print_table
 from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
-from verify.bits.search import Point, Row, State, Witness, ladder, search
+from verify.bits.search import Point, PrecisionRow, State, Witness, ladder, search
 from verify.bits.subjects import LONGEST, VARIANTS, Subject
 from verify.certificates.arguments import LAYOUTS, add_built_as, model_of, say_not_covered
 from verify.dossiers.dossier import Dossier
@@ -121,7 +121,7 @@ def _subjects(args: Any) -> Iterator[Subject]:
             yield Subject(args.dossier, variant, discipline)
 
 
-def _rows(args: Any, sizes: Sequence[int]) -> Iterator[Row]:
+def _rows(args: Any, sizes: Sequence[int]) -> Iterator[PrecisionRow]:
     for subject in _subjects(args):
         for n in sizes:
             with cli.progress(f"{subject.construction}, {subject.variant}, {subject.discipline.value}, n = {n}"):
@@ -129,7 +129,7 @@ def _rows(args: Any, sizes: Sequence[int]) -> Iterator[Row]:
             yield row
 
 
-def _document(row: Row) -> dict[str, Any]:
+def _document(row: PrecisionRow) -> dict[str, Any]:
     last = row.fails_at
     return {
         "n": row.n,
@@ -156,7 +156,7 @@ def _witness(witness: Witness | None) -> dict[str, Any] | None:
     return {"input": witness.input, "right": witness.right, "expected": witness.expected, "said": witness.said}
 
 
-def _show(rows: Sequence[Row]) -> None:
+def _show(rows: Sequence[PrecisionRow]) -> None:
     shown = console()
     for discipline in dict.fromkeys(row.subject.discipline for row in rows):
         table = Table(box=box.SIMPLE_HEAD, title=f"{rows[0].subject.construction}, {discipline.value}", pad_edge=False)
@@ -171,7 +171,7 @@ def _show(rows: Sequence[Row]) -> None:
         print_table(shown, table)
 
 
-def _strip(row: Row) -> Text:
+def _strip(row: PrecisionRow) -> Text:
     strip = Text()
     for point in row.points:
         strip.append(*SIGNS[point.state])

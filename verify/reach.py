@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from constructions.show.markdown import table
 from verify.framework.claim import Certified, Evidence, Exhaustive, Row, Sizes, Stored, Verdict, merged, size_text
 
 LINKS = ("rounding", "program")
@@ -35,14 +36,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Model:
+class Coverage:
     """A row of the table. parts: of each link; where several tasks are one row, a part of each with the same label."""
 
     name: str
     parts: Mapping[str, Sequence[Part]]
 
 
-def _retrieval(title: str, models: Mapping[str, str]) -> Model:
+def _retrieval(title: str, models: Mapping[str, str]) -> Coverage:
     """models: by theorem."""
     parts: dict[str, list[Part]] = {link: [] for link in LINKS}
     for (theorem, model), task in product(models.items(), ("index", "recall", "ngram", "counting")):
@@ -50,12 +51,12 @@ def _retrieval(title: str, models: Mapping[str, str]) -> Model:
         for label, more in (("fused", ""), ("sequential", "-sequential")):
             parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
         parts["program"].append(Part("", f"{claim}-program", above=f"{claim}-program-above"))
-    return Model(title, parts)
+    return Coverage(title, parts)
 
 
 def _of(
     name: str, claim: str, document: str, labels: Mapping[str, tuple[str, str]], programs: Sequence[str] = ("",)
-) -> Model:
+) -> Coverage:
     """labels: of rounding, the document's suffix and the claim above, if there is one. programs: layouts."""
     rounding = [
         Part(label, f"{claim}rounding", f"{document}{more}-rounding", above) for label, (more, above) in labels.items()
@@ -65,7 +66,7 @@ def _of(
         Part(layout, f"{claim}program", f"{document}{'-eos' * (layout == EOS)}-program", above * (layout != EOS))
         for layout in programs
     ]
-    return Model(name, {"rounding": rounding, "program": program})
+    return Coverage(name, {"rounding": rounding, "program": program})
 
 
 EOS = "layout eos"
@@ -94,11 +95,11 @@ MODELS = (
         )
         for theorem, title, model in (("5.8", "hybrid", "hybrid"), ("5.4", "Linear RNN with search", "rag"))
     ),
-    Model(
+    Coverage(
         "The machine BB(2) on n cells: a tape that turns around (4.1)",
         {link: [Part("", f"4.1/cells-{link}", own=f"4.1/cells-{link}")] for link in LINKS},
     ),
-    Model(
+    Coverage(
         "An RNN, gate by gate: Transformer (4.8), prompts of n words",
         {
             "rounding": [Part("fused, 14 RNNs, each at one to four n", "4.8/rounding", own="4.8/rounding")],
@@ -167,6 +168,5 @@ def ranges(sizes: Sizes) -> str:
 def markdown(rows: Sequence[Row]) -> str:
     """The table, and what it rests on."""
     by_id = {row.claim.id: row for row in rows}
-    lines = ["| model | rounding | program |", "|---|---|---|"]
-    lines += [f"| {model.name} | {' | '.join(cell(model.parts[link], by_id) for link in LINKS)} |" for model in MODELS]
-    return "\n".join([*lines, "", NOTE, ""])
+    lines = [(model.name, *(cell(model.parts[link], by_id) for link in LINKS)) for model in MODELS]
+    return "\n".join([*table(("model", *LINKS), lines), "", NOTE, ""])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from constructions.exports.files import write_text
 from constructions.show import cli
+from constructions.show.markdown import table
 from verify import reach
 from verify.findings import entries, escaped, finding_of, is_among_findings, known_findings
 from verify.framework.claim import Kind, Row, compact
@@ -35,7 +36,7 @@ LONGEST_WITNESS = 90
 
 def markdown(rows: Sequence[Row]) -> str:
     """The ledger as a Markdown table, one line a claim, verdict and evidence in columns of their own."""
-    lines = ["| claim | statement | variant | verdict | evidence | witness |", "|---|---|---|---|---|---|"]
+    lines = []
     for row in sorted(rows, key=sort_key):
         evidence = "<br>".join(f"**{evidence.kind}**: {covered(evidence)}" for evidence in row.evidence)
         witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
@@ -48,8 +49,9 @@ def markdown(rows: Sequence[Row]) -> str:
             evidence,
             witness,
         )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + f"\n\n{summary(rows)}\n"
+        lines.append(cells)
+    header = ("claim", "statement", "variant", "verdict", "evidence", "witness")
+    return "\n".join([*table(header, lines), "", summary(rows), ""])
 
 
 def transcribed(source: str) -> str:
@@ -69,12 +71,7 @@ def false(rows: Sequence[Row]) -> str:
     numbers = {kind: len(entries(rows, kind)) for kind in Kind}
     words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
-    lines = [
-        f"The findings are {counts}. The false ones:\n",
-        "| printed | why it is false | what works | to see it |",
-        "|---|---|---|---|",
-    ]
-    findings = known_findings()
+    lines, findings = [], known_findings()
     for first, *_ in entries(rows, Kind.FALSE):
         finding, place = finding_of(first.claim, findings), places_of(first.claim.source)[0]
         printed = first.claim.statement if finding is None else finding.printed
@@ -82,9 +79,11 @@ def false(rows: Sequence[Row]) -> str:
         failed = [one for one in first.claim.readings if not one.holds]
         why = next((one.text for one in failed if one.shown == first.claim.id), failed[0].text if failed else "")
         works = "; ".join(escaped(one.text) for one in first.claim.readings if one.holds) or "nothing that we tried"
-        cells = (f"{where}: {escaped(printed)}", escaped(why), works, f"`python -m verify.replay {first.claim.id}`")
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+        lines.append(
+            (f"{where}: {escaped(printed)}", escaped(why), works, f"`python -m verify.replay {first.claim.id}`")
+        )
+    header = ("printed", "why it is false", "what works", "to see it")
+    return "\n".join([f"The findings are {counts}. The false ones:", "", *table(header, lines), ""])
 
 
 PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {

@@ -21,9 +21,9 @@ from verify.stored import above as stored_above
 from verify.stored.intervals import (
     FOLDER,
     Document,
-    Interval,
     NotCertified,
     Question,
+    StoredInterval,
     asked,
     intervals,
     path_of,
@@ -38,12 +38,12 @@ SECONDS = 60  # between two writings
 DESCRIPTION = __doc__.partition("\n")[2].strip()
 
 
-def store(subject: Subject, about: About, old: Document | None) -> Iterator[Interval]:
+def store(subject: Subject, about: About, old: Document | None) -> Iterator[StoredInterval]:
     """Writes the document, and gives each interval as it is certified. old: what is stored. Raises NotCertified.
 
     A document that is begun is asked of the small checker; another one goes on as it is.
     """
-    found, written, cases = list[Interval](), time.monotonic(), questions(subject, about)
+    found, written, cases = list[StoredInterval](), time.monotonic(), questions(subject, about)
     kept, accepted = keep(old, cases), about == "rounding" if old is None else old.accepted
 
     def write() -> None:
@@ -61,14 +61,16 @@ def store(subject: Subject, about: About, old: Document | None) -> Iterator[Inte
         write()
 
 
-def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[Interval]:
+def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[StoredInterval]:
     """Returns the intervals of a document at which the same is asked now."""
     if old is None:
         return ()
     return [one for one in old.intervals if asked(old.questions, one) == asked(cases, one)]
 
 
-def whole(subject: Subject, found: Sequence[Interval], kept: Sequence[Interval]) -> tuple[Interval, ...]:
+def whole(
+    subject: Subject, found: Sequence[StoredInterval], kept: Sequence[StoredInterval]
+) -> tuple[StoredInterval, ...]:
     """Returns what was looked at, and after it what was kept, up to the first gap."""
     result = [*found]
     for old in kept:
@@ -130,7 +132,7 @@ def _old(subject: Subject, about: About) -> Document | None:
 
 def _intervals(subject: Subject, about: About, name: str, *, anew: bool) -> int:
     """Returns the exit status."""
-    old, start, found = None if anew else _old(subject, about), time.process_time(), list[Interval]()
+    old, start, found = None if anew else _old(subject, about), time.process_time(), list[StoredInterval]()
     was = set(old.intervals) if old else set()
     try:
         if was and len(keep(old, questions(subject, about))) < len(was):

@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.show import cli
+from constructions.show.markdown import table as markdown_table
 from constructions.show.terminal import console, print_table
 from verify import reach
 from verify.bits import claimed as bits
@@ -387,14 +388,15 @@ def _text(cell: Cell | None) -> Text:
 
 def markdown(found: Sequence[Cell]) -> str:
     """The table as Markdown, below the title of its page."""
-    lines = [HEAD, f"| | {' | '.join(ARCHITECTURES)} |", "|---" * (len(ARCHITECTURES) + 1) + "|"]
+    lines = []
     for task, line in grid(found):
         texts = [
             "—" if cell is None else "<br>".join((f"**{cell.outcome}**", *cell.lines(every_claim=True)))
             for cell in line
         ]
-        lines.append(f"| {' | '.join([task, *(text.replace('|', chr(92) + '|') for text in texts)])} |")
-    text = "\n".join([*lines, "", totals(found), ""])
+        lines.append((task, *texts))
+    _, *below = markdown_table(("", *ARCHITECTURES), lines)
+    text = "\n".join([HEAD, f"| | {' | '.join(ARCHITECTURES)} |", *below, "", totals(found), ""])
     return text.replace("<br><details>", "<details>").replace("</details><br>", "</details>")
 
 

@@ -27,6 +27,7 @@ from constructions.models.request import Request
 from constructions.show import cli
 from constructions.show.dump import dump_document
 from constructions.show.exporting import export, trial_of
+from constructions.show.markdown import table
 from constructions.show.run import worked_examples
 from constructions.show.steps import observed
 from constructions.wiring.reading import sentence
@@ -177,23 +178,22 @@ def card(
     lines = [f"# {about.name}, {about.model}", "", about.statement, "", f"Source: {about.source}.", ""]
     bits = wired.arithmetic.format.significand_bits + 1
     lines += [f"n = {wired.n}, {len(wired.blocks)} blocks, numbers of p = {bits} bits, rounded to the nearest.", ""]
-    lines += ["## What is proved", "", "| link | verdict | what it says |", "|---|---|---|"]
-    lines += [f"| {link['name']} | {link['verdict']} | {_cell(link['text'])} |" for link in theorem]
-    lines += ["", "## Heads", "", "| block | head | name | what it looks up |", "|---|---|---|---|"]
-    for block, plan in enumerate(wired.blocks, start=1):
-        for number, head in enumerate(plan.heads, start=1):
-            lines.append(
-                f"| {block} | {number} | {head.name} | {_cell(sentence(head, wired.model.longest) or 'not said')} |"
-            )
-    lines += ["", "## Registers", ""]
+    links = ([link[key] for key in ("name", "verdict", "text")] for link in theorem)
+    lines += ["## What is proved", "", *table(("link", "verdict", "what it says"), links)]
+    heads = (
+        (block, number, head.name, sentence(head, wired.model.longest) or "not said")
+        for block, plan in enumerate(wired.blocks, start=1)
+        for number, head in enumerate(plan.heads, start=1)
+    )
+    lines += ["", "## Heads", "", *table(("block", "head", "name", "what it looks up"), heads), "", "## Registers", ""]
     if basis is not None:
         lines += [
             "The residual stream holds `matrix` · registers, and the registers are `inverse` · stream. Both matrices stand in "
             "`model.json`, under `basis`. Columns of `matrix` are in this order:",
             "",
         ]
-    lines += [f"| {'coordinate' if basis is None else 'column'} | register | what it holds |", "|---|---|---|"]
-    lines += [f"| {i} | {name} | {_cell(about.meaning(name))} |" for i, name in enumerate(wired.registers)]
+    registers = ((i, name, about.meaning(name)) for i, name in enumerate(wired.registers))
+    lines += table(("coordinate" if basis is None else "column", "register", "what it holds"), registers)
     lines += [
         "",
         "## Files",
@@ -205,10 +205,6 @@ def card(
     ]
     lines += [f"`{folder}/`: {exports[kind] or 'loads without this project'}." for folder, kind in KINDS.items()]
     return "\n".join([*lines, ""])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _exports(solver: Model[Any, Any], wired: Wired, folder: Path) -> dict[str, str]:

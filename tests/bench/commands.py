@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.models import MODELS
+from constructions.show.markdown import table
 from constructions.turing.library import find
 from constructions.turing.models import MODELS as TURING_MODELS
 from tests.bench.engines import SHAPE, this_machine, write
@@ -257,17 +258,17 @@ def report(results: Figures, runs: int) -> str:
         f"{this_machine()} Runs of a figure: {runs}, or 1 from {LONG:.0f} seconds of processor time on. Seconds from start to exit "
         "(of processor time, peak memory), if the whole could have them in its time. t: tokens, read and written, or n.",
         "",
-        "| `python -m …` | " + " | ".join(f"n = {n:,}" for n in sizes) + " | largest t | last decade |",
-        "|---|" + "---|" * (len(sizes) + 2),
     ]
+    rows = []
     for command, by_n in results.items():
         cells = [
             f"{f.wall:.1f} ({f.processor:.1f}, {f.peak_mib:,.0f} MiB)" if (f := by_n.get(n)) else "" for n in sizes
         ]
         exponent = growth(command, by_n)
         cells += [f"{command.tokens(max(by_n)):,}", "" if exponent is None else f"t^{exponent:.2f}"]
-        lines.append(f"| `{command.name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append((f"`{command.name}`", *cells))
+    header = ("`python -m …`", *(f"n = {n:,}" for n in sizes), "largest t", "last decade")
+    return "\n".join([*lines, *table(header, rows), ""])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

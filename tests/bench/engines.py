@@ -33,6 +33,7 @@ from constructions.istree import lean
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import PAPER, expected_answer
 from constructions.layers import Transformer
+from constructions.show.markdown import table
 from constructions.turing import hybrid
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
@@ -224,15 +225,14 @@ def report(task: Task, results: Figures) -> str:
     lines = [
         f"**{task.title}.** Tokens per second of processor time (peak memory); n: {task.unit}.",
         "",
-        "| n | tokens | p | " + " | ".join(results) + " |",
-        "|---|---|---|" + "---|" * len(results),
     ]
+    rows = []
     for n in sorted({n for by_n in results.values() for n in by_n}):
         row = [by_n.get(n) for by_n in results.values()]
         tokens = next(figure["tokens"] / figure["batch"] for figure in row if figure)
         cells = ["" if f is None else f"{f['tokens'] / f['seconds']:,.0f} ({f['peak_mib']:,.0f} MiB)" for f in row]
-        lines.append(f"| {n:,} | {tokens:,.0f} | {task.least_precision(n)} | " + " | ".join(cells) + " |")
-    lines.append("")
+        rows.append((f"{n:,}", f"{tokens:,.0f}", task.least_precision(n), *cells))
+    lines += [*table(("n", "tokens", "p", *results), rows), ""]
     for engine, by_n in results.items():
         slope = exponent([(n, figure["seconds"]) for n, figure in by_n.items()])
         if slope is not None:
@@ -261,15 +261,15 @@ def report_gpu(task: Task, results: Figures) -> str:
     lines = [
         f"**{task.title}.** Tokens per second of wall time, and the GPU's peak memory; n: {task.unit}.",
         "",
-        "| n | tokens | p | " + " | ".join(results) + " |",
-        "|---|---|---|" + "---|" * len(results),
     ]
+    rows = []
     for n, on_gpu in results[CUDA].items():
         speeds = {engine: by_n[n]["tokens"] / by_n[n]["wall"] for engine, by_n in results.items() if n in by_n}
         cells = [f"{speeds[engine]:,.0f}" if engine in speeds else "" for engine in results]
         cells[0] += f" ({on_gpu['peak_mib']:,.0f} MiB)"
         tokens = on_gpu["tokens"] / on_gpu["batch"]
-        lines.append(f"| {n:,} | {tokens:,.0f} | {task.least_precision(n)} | " + " | ".join(cells) + " |")
+        rows.append((f"{n:,}", f"{tokens:,.0f}", task.least_precision(n), *cells))
+    lines += table(("n", "tokens", "p", *results), rows)
     n = max(results["dense"])
     cpu, gpu = (results[engine][n]["wall"] for engine in ("dense", CUDA))
     lines += ["", f"- At n = {n:,}, CUDA takes 1/{cpu / gpu:,.0f} of the wall time of `dense` on the CPU."]

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from constructions.show.markdown import table
 from precision import BF16, FP16, FP32, FP64, Arithmetic, Format, round_fraction, round_values, softmax
 from tests.bench.engines import this_machine
 
@@ -211,11 +212,11 @@ def measure(found: Sequence[Library], inputs: Sequence[Inputs]) -> dict[tuple[Li
 def report(found: Sequence[Library], inputs: Sequence[Inputs], results: dict[tuple[Library, Inputs], float]) -> str:
     """The table as Markdown, with an empty cell where a kind has no columns for a format."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "torch") if find_spec(name))
-    lines = [f"{this_machine()} {versions}.", "", "| softmax | format | " + " | ".join(i.name for i in inputs) + " |"]
-    lines.append("|---|---|" + "---|" * len(inputs))
+    rows = []
     for library in found:
         cells = [shown(results[library, kind]) if (library, kind) in results else "" for kind in inputs]
-        lines.append(f"| {library.name} | {library.format.name} | " + " | ".join(cells) + " |")
+        rows.append((library.name, library.format.name, *cells))
+    lines = [f"{this_machine()} {versions}.", "", *table(("softmax", "format", *(i.name for i in inputs)), rows)]
     return "\n".join([*lines, "", *(f"- **{kind.name}**: {kind.why}" for kind in inputs)]) + "\n"
 
 

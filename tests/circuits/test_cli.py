@@ -118,34 +118,6 @@ def test_another_file_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert err.startswith(f"refuted: {path} differs: o")
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([], "give an operation (negate, compare, add, multiply, relu) or --rnn NAME"),
-        (["add", "--rnn", "sum"], "or --rnn NAME, one of them"),
-        (["add"], "--p is missing"),
-        (["add", "--p", "8"], "an odd number of bits, at least 5"),
-        (["divide", "--p", "9"], "invalid choice: 'divide'"),
-        (["add", "--p", "9", "--n", "3"], "--n belongs to --rnn"),
-        (["multiply", "--p", "1001"], "multiply takes 6,000,004 gates, at most 1,048,576"),
-        (["--rnn", "recall", "--p", "9"], "p = 9 is too small for recall; the least p is 11"),
-        (
-            ["--rnn", "recall", "--n", "8", "--p", "9"],
-            "too small for recall at n = 8; the least p it is wired for is 19",
-        ),
-        (["--rnn", "nothing"], "invalid choice: 'nothing'"),
-        (["add", "--p", "9", "--aiger", "x.txt"], "the name must end in .aag or .aig"),
-        (["add", "--p", "9", "--aiger", "no/where/x.aig"], "there is no folder"),
-        (["add", "--p", "9", "--against", "nowhere.aig"], "nowhere.aig: No such file"),
-    ],
-)
-def test_usage(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, *argv)
-    assert code == 2
-    assert message in err
-    assert err.count("\n") == 1
-
-
 def test_files_stay_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for option, name in (("--aiger", "x.aig"), ("--dot", "x.dot")):
         path = tmp_path / name

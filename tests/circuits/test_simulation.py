@@ -268,31 +268,6 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].split() == ["step", "2", "word", "odd"]
 
 
-@pytest.mark.parametrize(
-    ("argv", "code", "message"),
-    [
-        (("1 1", "--printed", "input-bits"), 1, "refuted: token 6 of step 1 is 1; the RNN's is 0"),
-        (("1 2",), 2, "'2' is not a word of parity"),
-        (("",), 2, "a prompt has at least one word"),
-        (("--rnn", "lstm"), 2, "there is no RNN 'lstm'"),
-        (("1", "--precision", "11"), 2, "p = 11 is too small for 55 gates"),  # more gates than 2^(p/2)
-        (
-            ("1", "--precision", "21"),
-            2,
-            "p = 21 is too small for 55 gates and 57 positions; the least p it is wired for is 49",
-        ),
-        (("--rnn", "turing-cot", "--words", "6000"), 2, "at most 8,388,608 are written"),
-        (("1", "--json", "--trace"), 2, "--json prints one document"),
-    ],
-)
-def test_command_says_what_is_wrong(
-    argv: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    actual, _, err = run(capsys, *argv)
-    assert actual == code
-    assert message in err
-
-
 def test_it_is_listed() -> None:
     from constructions.models.registry import find_constructions
 

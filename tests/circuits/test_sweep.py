@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
 from circuits.sums import all_of
-from circuits.sweep import SPARSE, Case, first_difference
+from circuits.sweep import SPARSE, BitCase, first_difference
 
 LEAVES = 4
 Recipe = list[tuple[bool, bool, int, int]]
@@ -29,9 +29,9 @@ def circuit(recipe: Recipe) -> Circuit:
     return b.circuit({f"o{i}": bit for i, bit in enumerate(bits)}, bits[-2:])
 
 
-def in_every_case(made: Circuit) -> dict[Case, list[int]]:
+def in_every_case(made: Circuit) -> dict[BitCase, list[int]]:
     """The value of each gate."""
-    cases = (Case(bits[:2], bits[2:]) for bits in itertools.product((0, 1), repeat=LEAVES))
+    cases = (BitCase(bits[:2], bits[2:]) for bits in itertools.product((0, 1), repeat=LEAVES))
     return {case: made.values(case.inputs, case.states) for case in cases}
 
 
@@ -64,7 +64,7 @@ def test_gates_that_differ_in_one_case_of_a_million(above: bool, sparse: tuple[i
     second = first | every if above else first & ~every
     made = b.circuit({"first": first, "second": second})
     actual = first_difference(made, [(made.outputs[0], made.outputs[1])], sparse)
-    assert actual == (0, Case((1,) * 20, ()))
+    assert actual == (0, BitCase((1,) * 20, ()))
 
 
 @pytest.mark.parametrize("bound", [0x55555, 0x2AAAA])
@@ -81,4 +81,4 @@ def test_thresholds_that_differ_at_one_number(less: int, bound: int) -> None:
         at_least[limit] = carry
     made = b.circuit({str(limit): bit for limit, bit in at_least.items()})
     actual = first_difference(made, [(made.outputs[0], made.outputs[1])])
-    assert actual == (0, Case(tuple(bound >> i & 1 for i in range(20)), ()))
+    assert actual == (0, BitCase(tuple(bound >> i & 1 for i in range(20)), ()))

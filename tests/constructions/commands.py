@@ -1,4 +1,4 @@
-"""The commands of constructions, in this process."""
+"""The commands, in this process."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from constructions.retrieval.cli import main as retrieval_main
 
 
 def command(name: str) -> Callable[[Sequence[str]], int]:
-    """What `python -m constructions.NAME` calls with its arguments."""
-    module = importlib.import_module(f"constructions.{name}")
+    """Returns what `python -m constructions.NAME` calls with its arguments."""
+    return main_of(f"constructions.{name}")
+
+
+def main_of(name: str) -> Callable[[Sequence[str]], int]:
+    """Returns what `python -m NAME` calls with its arguments."""
+    module = importlib.import_module(name)
     if hasattr(module, "RETRIEVERS"):
         return partial(retrieval_main, module.RETRIEVERS)
     main: Callable[[Sequence[str]], int]
-    main = importlib.import_module(f"{module.__name__}.__main__").main if hasattr(module, "__path__") else module.main
+    main = importlib.import_module(f"{name}.__main__").main if hasattr(module, "__path__") else module.main
     return main

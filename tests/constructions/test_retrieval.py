@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
 from constructions.engines import find_engine
-from constructions.models.door import LARGEST_N
 from constructions.models.search import SearchError
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
@@ -26,7 +24,7 @@ from constructions.show.dump import SEARCH, dump_lines
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import cuts
-from verify.claims.retrieval import Case, cases
+from verify.claims.retrieval import QuestionCase, cases
 
 MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}
 RETRIEVERS = {f"{task}-{r.model}": r for task, retrievers in MODELS.items() for r in retrievers}
@@ -98,7 +96,7 @@ def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixt
 @settings(max_examples=30)
 @given(data=st.data(), discipline=st.sampled_from(Discipline), more=st.sampled_from((0, 2, 20)))
 def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discipline: Discipline, more: int) -> None:
-    case: Case = data.draw(cases(retriever.task.name, range(1, 10)))
+    case: QuestionCase = data.draw(cases(retriever.task.name, range(1, 10)))
     least = replace(retriever, query_length=len(case.query)).least_precision(case.n, discipline)
     wired = replace(retriever, query_length=len(case.query)).build(case.n, least + more, discipline=discipline)
     assert answer(retriever, wired, case.question) == retriever.task.answer(case.question)
@@ -147,65 +145,6 @@ def test_a_large_threshold_is_compared_exactly() -> None:
 
 
 # Refusals
-
-
-@pytest.mark.parametrize(
-    ("task", "argv", "says"),
-    [
-        ("index", ("5 2 5",), "there is no `?`"),
-        ("index", ("5 ? 2 ? 5",), "there are 2 `?`"),
-        ("index", ("5 2 ?",), "one position, from 1, not 0 tokens"),
-        ("index", ("5 2 ? 1 1",), "one position, from 1, not 2 tokens"),
-        ("index", ("5 2 ? 3",), "position 3 is not in 1 … 2"),
-        ("index", ("? 1",), "the sequence is empty"),
-        ("index", ("5 2 ? 0",), "0 is not a token here"),
-        ("index", ("5 0 ? 1",), "0 is not a token here"),
-        ("index", ("-5 2 ? 1",), "-5 is not a token here"),
-        ("index", ("5 x ? 1",), "'x' is not a whole number"),
-        ("index", ("5 ² ? 1",), "'²' is not a whole number"),
-        ("index", ("5 1.5 ? 1",), "'1.5' is not a whole number"),
-        ("index", ("5 " + "9" * 5000 + " ? 1",), f"99…' is above {LARGEST_N}, the largest n"),
-        ("counting", ("5 ? 5 -" + "9" * 5000,), "99…' is not a token here: a threshold is a number from 0"),
-        ("index", (f"{LARGEST_N + 1} ? 1",), f"{LARGEST_N + 1} is above {LARGEST_N}"),
-        ("recall", ("5 2 ? 7", "--n", "6"), "7 is above 6, --n"),
-        ("recall", ("1 2 1 ? 1", "--n", "2"), "the sequence has 3 tokens, more than 2"),
-        ("recall", ("5 2 ?",), "one key, not 0 tokens"),
-        ("ngram", ("5 2 ?",), "the first c − 1 tokens"),
-        ("ngram", ("5 2 ?" + " 5" * 1025,), "the query has 1025 tokens, more than 1024, the most that is wired here"),
-        ("ngram", ("5 2 ? 0 1",), "0 is not a token here"),
-        ("counting", ("5 2 ? 5",), "a token and a threshold, not 1 tokens"),
-        ("counting", ("5 2 ? 0 1",), "0 is not a token here"),
-        ("counting", ("5 2 ? 5 -1",), "-1 is not a token here"),
-        ("counting", ("0 ? 1 0",), "0 is not a token here"),
-        ("index", ("1 ? 1", "--precision", "8"), "an odd number of bits"),
-        (
-            "index",
-            ("1 ? 1", "--precision", "7"),
-            "p = 7 is too small for n = 1 (fused); the least p it is wired for is",
-        ),
-        ("index", ("1 ? 1", "--model", "cot"), "invalid choice: 'cot'"),
-        ("index", ("1 ? 1", "--printed", "C.3"), "unknown finding 'C.3'; known: tied-head"),
-        ("index", ("1 ? 1", "--variant", "printed", "--printed", "tied-head"), "--variant printed has all of them"),
-        ("index", (), "nothing to do"),
-        ("index", ("--trace", "--dump-weights"), "--trace needs a prompt"),
-        ("index", ("--html", "a.html", "--dump-weights"), "--html needs a prompt"),
-        ("index", ("--dump-weights", "w.txt"), "must end in .safetensors or .npz"),
-        ("index", ("--dump-weights", "--json", "1 ? 1"), "--json prints one document"),
-        ("index", ("--sequence", "/nowhere/s.txt", "? 1"), "/nowhere/s.txt: No such file or directory"),
-        ("index", ("--sequence", "-", "-"), "- and --sequence: give the sequence once"),
-        ("index", ("--sequence", os.devnull, "? 1"), "the sequence is empty"),
-    ],
-)
-def test_a_wrong_argument_is_named(
-    capsys: pytest.CaptureFixture[str], task: str, argv: tuple[str, ...], says: str
-) -> None:
-    assert main(MODELS[task], argv) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith(f"python -m constructions.{task}: error: ")
-    assert captured.err.count("\n") == 1
-    assert len(captured.err) < 420
-    assert says in captured.err
 
 
 # Commands

@@ -1,4 +1,4 @@
-"""The tables of models: each stands under its own name, and the variants on offer are theirs."""
+"""The tables of models, and of pages: each stands under its own name, and the variants on offer are theirs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from constructions.istree.models import MODELS as TREES
 from constructions.istree.models import VARIANTS as OF_TREES
 from constructions.models.model import Model
+from constructions.show.markdown import table
 from constructions.turing.models import MODELS as MACHINES
 from constructions.turing.models import VARIANTS as OF_MACHINES
 
@@ -35,3 +36,7 @@ def test_the_variant_lean_describes_itself() -> None:
         assert (model.of("lean").layout.name, model.of("lean").names) == (layout, model.names)
         assert model.of("lean").construction.variants == ("lean",)
         assert model.of("repaired") is model.of("printed") is model
+
+
+def test_what_stands_in_a_cell_is_no_markup() -> None:
+    assert table(("n", "says"), [(1, "a|b\nc")]) == ["| n | says |", "|---|---|", "| 1 | a\\|b c |"]

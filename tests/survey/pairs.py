@@ -8,7 +8,6 @@ Exit status: 0 nothing was found, 1 something was, 2 a wrong option.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from constructions.language.terms import Answer
 from tests.survey import handmade, programs
 from tests.survey.changes import changes_of
 from tests.survey.checkers import ProgramChecker, explains
+from tests.survey.command import run
 from tests.survey.weights import Weights, compiled
 from verify.programs.text import told_answer
 
@@ -89,25 +89,20 @@ def survey(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints each finding; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.survey.pairs", description=(__doc__ or "").split("\n\n")[1])
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"by default all: {', '.join(FAMILIES)}")
-    parser.add_argument("--pairs", type=int, default=ALL_PAIRS, help="how many at most (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    if unknown := [family for family in options.families if family not in FAMILIES]:
-        parser.error(f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
-    if options.pairs < 1:
-        parser.error(f"--pairs is 1 at least, not {options.pairs}")
-    draw = random.Random(options.seed)
-    outcome = survey(drawn(options.families or [*FAMILIES], draw), options.pairs, draw)
-    for finding in outcome.findings:
-        print(finding)
-    print(
-        f"{outcome.pairs} pairs, of which {outcome.different} differ; {outcome.certified} certified, "
-        f"{len(outcome.findings)} of them wrongly",
-        file=sys.stderr,
+
+    def judge(families: Sequence[str], most: int, seed: int) -> Sequence[str]:
+        draw = random.Random(seed)
+        outcome = survey(drawn(families, draw), most, draw)
+        print(
+            f"{outcome.pairs} pairs, of which {outcome.different} differ; {outcome.certified} certified, "
+            f"{len(outcome.findings)} of them wrongly",
+            file=sys.stderr,
+        )
+        return outcome.findings
+
+    return run(
+        "tests.survey.pairs", __doc__ or "", FAMILIES, ("--pairs", ALL_PAIRS, "how many at most"), judge, arguments
     )
-    return int(bool(outcome.findings))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ Exit status: 0 nothing was found, 1 something was, 2 a wrong option.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from tests.survey.checkers import RoundingChecker, bounds_rounding, follows_rounding
+from tests.survey.command import run
 from tests.survey.edges import DRAWN, FAMILIES
 from tests.verify.certificates.runs import contradictions
 from tests.verify.rounding.small import texts
@@ -55,23 +55,16 @@ def survey(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints each finding; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.survey.rounding", description=(__doc__ or "").split("\n\n")[1]
+
+    def judge(families: Sequence[str], most: int, seed: int) -> Sequence[str]:
+        outcome = survey(families, most, seed)
+        counts = ", ".join(f"{count} certified by {name}" for name, count in outcome.certified.items())
+        print(f"{outcome.cases} cases; {counts or 'none certified'}; {len(outcome.findings)} wrongly", file=sys.stderr)
+        return outcome.findings
+
+    return run(
+        "tests.survey.rounding", __doc__ or "", FAMILIES, ("--cases", DRAWN, "of each family at most"), judge, arguments
     )
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"by default all: {', '.join(FAMILIES)}")
-    parser.add_argument("--cases", type=int, default=DRAWN, help="of each family at most (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    if unknown := [family for family in options.families if family not in FAMILIES]:
-        parser.error(f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
-    if options.cases < 1:
-        parser.error(f"--cases is 1 at least, not {options.cases}")
-    outcome = survey(options.families or [*FAMILIES], options.cases, options.seed)
-    for finding in outcome.findings:
-        print(finding)
-    counts = ", ".join(f"{count} certified by {name}" for name, count in outcome.certified.items())
-    print(f"{outcome.cases} cases; {counts or 'none certified'}; {len(outcome.findings)} wrongly", file=sys.stderr)
-    return int(bool(outcome.findings))
 
 
 if __name__ == "__main__":

@@ -41,12 +41,6 @@ def test_a_run_in_json(capsys: pytest.CaptureFixture[str], model: str) -> None:
     assert {"source", "engine", "precision_bits", "input", "chain_of_thought", "flags"} <= set(document)
 
 
-def test_a_model_has_no_variant_but_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "--machine", BB2, "--model", "cot", "--variant", "printed")
-    assert (code, out) == (2, "")
-    assert err == "python -m constructions.turing: error: turing, cot, has no variant printed; it has repaired\n"
-
-
 @every
 def test_a_run_that_does_not_halt(capsys: pytest.CaptureFixture[str], model: str) -> None:
     code, out, _ = run(capsys, "--machine", BB2, "--tape", "1000", "--model", model, "--steps", "3", "--json")
@@ -104,52 +98,6 @@ def test_names_files_and_standard_input(
     code, _, err = run(capsys, "--machine", str(path))
     assert (code, err.count("\n")) == (2, 1)
     assert f"{path}: 'root:x:0' is not made of rules" in err
-
-
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        ((), "give a --machine"),
-        (("--machine", "1RB1LB_1LA1"), "state B: the row '1LA1' has 4 characters"),
-        (("--machine", "nobody"), "'nobody' is no file and no machine of the library, which has bb2, bb3"),
-        (("--machine", "bb99"), "'bb99' is no file and no machine of the library"),
-        (("--machine", "machines/none.txt"), "is no file and no machine"),
-        (("--machine", "---_---"), "a machine has 2 to 10 symbols"),
-        (("--machine", f"{BB2} 1RB---_1LA1RB"), f"there are 2 machines in the text, {BB2}, 1RB---_1LA1RB; give one"),
-        (("--machine", "increment", "--tape", "1011"), "increment wants a number, highest digit first"),
-        (("--machine", "counter", "--tape", "11"), "counter wants 3, then a number"),
-        (("--machine", "increment", "--tape", "4"), "'4' at place 1 of the tape is not one of the symbols 0 … 2"),
-        (("--machine", BB2, "--tape", "012"), "'2' at place 3 of the tape is not one of the symbols 0 … 1"),
-        (("--machine", BB2, "--tape", "-1"), "'-' at place 1 of the tape"),
-        (("--machine", BB2, "--steps", "-1"), "'-1' is not in 0 … 100000000"),
-        (("--machine", BB2, "--steps", "9" * 30), "is not in 0 … 100000000"),
-        (("--machine", BB2, "--steps"), "expected one argument"),
-        (("--machine", BB2, "--steps", "x"), "'x' is not a whole number"),
-        (
-            ("--machine", BB2, "--precision", "9"),
-            "p = 9 is too small for 1000 steps; the least p it is wired for is 79",
-        ),
-        (("--machine", BB2, "--precision", "8"), "odd number of bits"),
-        (("--machine", BB2, "--printed", "nothing"), "unknown finding 'nothing'; known: own-record, cell-zero"),
-        (("--machine", BB2, "--printed", ","), "names no finding"),
-        (("--machine", BB2, "--printed", "cell-zero", "--variant", "printed"), "picks findings for"),
-        (("--machine", BB2, "--json", "--trace"), "leave out --trace"),
-        (("--machine", BB2, "--json", "--steps", "1000001"), "lists every word of a run: at most 1,000,000 --steps"),
-        (("--machine", BB2, "--dump-weights", "--trace"), "--dump-weights and --export run nothing"),
-        (("--machine", BB2, "--steps", "2", "--export", "torch", "a.pt2", "--html", "a.html"), "--html shows a run"),
-        (("--machine", BB2, "--dump-weights", "x.txt"), "must end in"),
-        (("--machine", BB2, "--cells", "4", "--model", "rag"), "for the models cot and hybrid"),
-        (("--machine", BB2, "--cells", "4", "--tape", "01101"), "4 cells do not hold the 5 symbols"),
-        (("--machine", BB2, "--steps", "2000001"), "2000001 steps may reach 4,000,003; --cells names fewer"),
-        (("--machine", "/"), "'/' is no file and no machine of the library"),
-        (("--machine", ""), "there is no machine"),
-    ],
-)
-def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], says: str) -> None:
-    code, out, err = run(capsys, *argv)
-    assert (code, out) == (2, "")
-    assert says in err
-    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

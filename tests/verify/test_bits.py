@@ -1,12 +1,17 @@
-"""Least precisions against bounds, for every n of one bit length."""
+"""What models cost: least precisions against bounds, for every n of one bit length, and sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from constructions.istree import transformer
+from constructions.istree import lean, transformer
+from constructions.measures import HYBRID_RNN, TRANSFORMER
 from precision.format import Discipline
-from verify.runs.costs import FEW_BITS, first_above, span_of
+from verify.runs.costs import FEW_BITS, Cost, exactly, first_above, span_of
 from verify.runs.istree_walks import first_above_bounds
 
 
@@ -25,3 +30,22 @@ def test_the_first_n_above_a_bound(bits: int) -> None:
 def test_a_bound_that_is_too_low_is_named() -> None:
     assert first_above_bounds(transformer.TRANSFORMER.least_precision, {Discipline.FUSED: (8, 29)}, 10) is None
     assert first_above_bounds(transformer.TRANSFORMER.least_precision, {Discipline.FUSED: (6, 20)}, 10) is not None
+
+
+COST = Cost(TRANSFORMER, lambda heads: len(heads) == 9 and max(heads) == 2, exactly(0))
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        {},
+        {"of_class": HYBRID_RNN},
+        {"fits": lambda heads: max(heads) == 1},
+        {"state_numbers": exactly(1)},
+        {"parameters": 100},
+    ],
+)
+def test_a_model_that_costs_more_is_named(less: Mapping[str, Any]) -> None:
+    large, small = (transformer.TRANSFORMER.build(n) for n in (9, 4))
+    assert (replace(COST, **less).excess(large, small) is None) == (not less)
+    assert COST.excess(large, lean.LEAN.build(4)) is not None  # whose matrices are smaller

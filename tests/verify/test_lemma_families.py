@@ -10,7 +10,7 @@ import pytest
 from constructions.parts.heads.copy import position_square_precision
 from constructions.wiring.part import Columns, Part
 from precision.format import Discipline
-from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of
+from verify.claims.lemmas_general import LemmaCase, all_inputs_at_once, judged, one_key, part_of
 from verify.inputs.trial import Trial
 from verify.oracles.lemma_families import ALONE, FAMILIES
 from verify.oracles.tape_text import last_record, moments
@@ -83,7 +83,7 @@ def are_right(lemma: str, parameter: tuple[int, ...], columns: Columns, written:
     part = part_of(lemma, parameter)
     trial = trial_of(part, 5, columns)
     assert part.oracle(trial.setting, trial.columns) == written
-    assert judged(Case(lemma, parameter, trial), "reference", Discipline.FUSED) is None
+    assert judged(LemmaCase(lemma, parameter, trial), "reference", Discipline.FUSED) is None
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,13 @@ def test_a_copy_from_far_before_the_start_does_not_saturate() -> None:
     """With room for the registers alone, both positions tie at the least element."""
     part, columns = part_of("C.13", (24,)), {"x": column(0, 1)}
     assert (
-        judged(Case("C.13", (24,), Trial(1, 2, part.least_precision(1, 2), columns)), "reference", Discipline.FUSED)
+        judged(
+            LemmaCase("C.13", (24,), Trial(1, 2, part.least_precision(1, 2), columns)), "reference", Discipline.FUSED
+        )
         is None
     )
     narrow = Trial(1, 2, position_square_precision(1, 24), columns)
-    assert judged(Case("C.13", (24,), narrow), "reference", Discipline.FUSED) is not None
+    assert judged(LemmaCase("C.13", (24,), narrow), "reference", Discipline.FUSED) is not None
 
 
 def test_every_count_down_to_the_square_is_asked_for() -> None:

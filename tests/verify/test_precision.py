@@ -18,19 +18,29 @@ from constructions.istree import transformer
 from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
 from verify.bits.floats import fine_ladder, formats, native, reach
-from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
-from verify.bits.subjects import LONGEST, Case, Subject, find_subject
+from verify.bits.search import (
+    Point,
+    PrecisionRow,
+    State,
+    Witness,
+    emulated,
+    first_failure,
+    ladder,
+    numbers_differ,
+    search,
+)
+from verify.bits.subjects import LONGEST, HardCase, Subject, find_subject
 from verify.precision import main
 
 INDEX = find_subject("index")
 
 
 @cache
-def row(subject: Subject, n: int) -> Row:
+def row(subject: Subject, n: int) -> PrecisionRow:
     return search(subject, n)
 
 
-def said_by_reference(subject: Subject, n: int, precision_bits: int, case: Case) -> list[str]:
+def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardCase) -> list[str]:
     """What greedy decoding says, token by token, where the answer is fed as far as it is right."""
     wired = subject.build(n, precision_bits)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -112,7 +122,7 @@ def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
 def test_failure_need_not_be_monotone() -> None:
     witness = Witness("x", 0, "1", "2")
     points = [Point(p, p in (9, 13, 15), 3, witness if p in (5, 11) else None, p > 5) for p in range(5, 16, 2)]
-    actual = Row(INDEX, 4, 15, tuple(points))
+    actual = PrecisionRow(INDEX, 4, 15, tuple(points))
     assert actual.fails_at is points[3]
     assert actual.passes_below == (7, 9)
     assert actual.certified == 13
@@ -217,43 +227,6 @@ def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
     for label in ("repaired, certified", "repaired, fails at", "repaired, floor", "printed, wired for", "index, fused"):
         assert f">{label}<" in texts[0]
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("", "name a construction ("),
-        ("nothing", "there is no construction 'nothing'; there are counting, "),
-        ("istree --model cot", "istree has no model 'cot'; it has transformer, rag, hybrid"),
-        ("index --variant lean", "index has no variant lean; it has printed, repaired"),
-        ("istree --n 5", "n = 5: the hard inputs of istree begin at n = 6"),
-        ("index --n 0", "'0' is not in 1 … 10000"),
-        ("index --n 4 --n-max 8", "not allowed with argument"),
-        ("index --tokens eos", "--tokens is for istree"),
-        ("index --formats --svg a.svg", "--formats has neither a figure nor a discipline"),
-        ("index --svg a.png", "the name of a figure must end in .svg"),
-        ("index --svg no/a.svg", "there is no folder"),
-        ("index --svg there.svg", "there.svg exists; --force overwrites it"),
-    ],
-)
-def test_what_makes_no_sense_is_one_line(
-    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there.svg").write_text("mine")
-    assert main(argv.split()) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("python -m verify.precision: error: ")
-    assert message in line
-    assert (tmp_path / "there.svg").read_text() == "mine"
-
-
-@pytest.mark.parametrize("argv", ["istree --model rag", "turing", "simulate"])
-def test_what_is_not_covered_cannot_be_told(argv: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(argv.split()) == 3
-    said = capsys.readouterr().out
-    assert ": cannot tell\n" in said
-    assert "not covered; istree, index, recall, ngram, counting as Transformers are" in said
 
 
 def test_without_matplotlib_a_figure_is_refused_in_one_line(

@@ -87,25 +87,25 @@ def test_the_witnesses_of_an_installed_package_are_not_written(paper: Paper, mon
     assert line.endswith(f"{WITNESSES} is the installed package's; name another with --witnesses PATH")
 
 
-def test_a_repaired_claim_holds_at_the_old_witness(stored: Paper) -> None:
-    stored.write(PAPER.replace('below_100, range="numbers", max', 'lambda number: None, range="numbers", max'))
+@pytest.mark.parametrize(
+    ("before", "after", "status", "line"),
+    [
+        (
+            'below_100, range="numbers", max',
+            'lambda number: None, range="numbers", max',
+            0,
+            "The claim holds at this case.",
+        ),
+        ('"numbers"', '"integers"', 3, "Unknown: the test has no part 'numbers'"),
+        ('below_100, range="numbers", max', 'len, range="numbers", max', 3, "Unknown: TypeError: *"),
+    ],
+    ids=["a repaired claim holds at the old witness", "a part is gone", "a crash"],
+)
+def test_a_claim_that_has_changed(stored: Paper, before: str, after: str, status: int, line: str) -> None:
+    stored.write(PAPER.replace(before, after))
     result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["The claim holds at this case."])
-
-
-def test_a_part_that_is_gone_leaves_the_question_open(stored: Paper) -> None:
-    stored.write(PAPER.replace('"numbers"', '"integers"'))
-    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
-    assert result.ret == 3
-    result.stdout.fnmatch_lines(["Unknown: the test has no part 'numbers'"])
-
-
-def test_a_crash_leaves_the_question_open(stored: Paper) -> None:
-    stored.write(PAPER.replace('below_100, range="numbers", max', 'len, range="numbers", max'))
-    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
-    assert result.ret == 3
-    result.stdout.fnmatch_lines(["Unknown: TypeError: *"])
+    assert result.ret == status
+    result.stdout.fnmatch_lines([line])
 
 
 def test_stored_proofs_are_checked_again_by_the_kernel(stored: Paper) -> None:

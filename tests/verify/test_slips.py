@@ -14,7 +14,7 @@ from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
 from verify.claims import architecture, istree_hybrid, istree_models, next_fraction, printed_searches, retrieval_size
 from verify.claims.models import ISTREE
-from verify.claims.printed_searches import SEARCH, Run, by_search, records
+from verify.claims.printed_searches import SEARCH, TapeRun, by_search, records
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
@@ -107,7 +107,7 @@ def test_a_lead_that_stops_growing_is_not_certified(monkeypatch: pytest.MonkeyPa
 
 def test_a_blank_behind_the_cell_loses_a_record_at_the_end_of_the_text() -> None:
     """Why 5.4/blank leaves out words of one symbol: a blank is right for `11 a 11`, and wrong there."""
-    told_apart, last = (Run("1RB1LB_1LA1RZ", "0" * zeros + "1", 1, False) for zeros in (10, 0))
+    told_apart, last = (TapeRun("1RB1LB_1LA1RZ", "0" * zeros + "1", 1, False) for zeros in (10, 0))
     with_blank, as_in_the_text, with_boundary = (
         records(by_search(search)) for search in (r"^.*P (.) P .*?$", r"^.*P (.) P.*?$", SEARCH)
     )

@@ -36,7 +36,8 @@ LINES = {
         "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3, rest on 13 axioms, whose "
         "instances are true along exact runs; z3 finds no contradiction in the axioms alone",
         "  run: follows; for every n, steps, each after those before, end with YES if and only if the graph is a tree; "
-        "141 lemmas, by z3, rest on 39 axioms, whose instances are true along exact runs; z3 finds no contradiction in the axioms alone",
+        "141 lemmas, by z3, rest on 39 axioms, whose instances are true along exact runs; z3 finds no contradiction in the "
+        "axioms alone",
     ],
     "recall --n 1000000000000": [
         "recall, n = 1000000000000",
@@ -325,22 +326,6 @@ def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, caps
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["recall", "--n", "3-9"], "many n are from 4 on"),
-        (["recall", "--n", "5-9", "--printed", "C.3"], "many n are for what is repaired or lean"),
-        (["recall", "--n", "5-9", "--all-n"], "--all-n has no last n"),
-        (["recall", "--n", "9-5"], "9 is above 5"),
-        (["recall", "--all-n", "--precision", "61"], "--precision is one p, and every n needs more and more bits"),
-        (["turing", "--model", "cot", "--all-cells", "--precision", "61"], "--precision is one p"),
-    ],
-)
-def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    assert why in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     ("p", "code", "says"),
     [
         (61, 0, "rounding: certified; in R_p, p = 61"),
@@ -362,20 +347,6 @@ def test_a_precision_of_ones_own(
 def test_links_are_not_of_many_n_as_printed() -> None:
     with pytest.raises(ValueError, match="of what is repaired or lean"):
         next(theorem.links(find_subject("recall", 5, printed=("C.3",), last=9)))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "name a construction ("),
-        (["nothing"], "there is no construction 'nothing'; there are counting, "),
-        (["index", "--model", "cot"], "index has no model 'cot'; it has transformer, rag, hybrid"),
-        (["x.safetensors"], "there is no construction 'x.safetensors' (a construction is named, not its file)"),
-    ],
-)
-def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    assert says in capsys.readouterr().err
 
 
 def test_what_is_not_covered_cannot_be_told(capsys: pytest.CaptureFixture[str]) -> None:

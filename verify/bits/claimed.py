@@ -9,6 +9,7 @@ from typing import Protocol
 from rich import box
 from rich.table import Table
 
+from constructions.show import markdown as page
 from verify.framework.claim import Claim, Row, Verdict
 
 VARIANTS = ("repaired", "lean")
@@ -72,9 +73,7 @@ def _ranges(rows: Sequence[Row], kind: str = "") -> str:
 
 def markdown(found: Sequence[Bits]) -> str:
     """As Markdown."""
-    lines = [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|"]
-    lines += [f"| {' | '.join(text.replace('|', chr(92) + '|') or '—' for text in astuple(item))} |" for item in found]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*page.table(HEADER, ([text or "—" for text in astuple(item)] for item in found)), ""])
 
 
 def table(found: Sequence[Bits], width: int) -> Table:

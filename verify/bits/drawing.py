@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from constructions.exports.files import replacing
-from verify.bits.search import Row, State
+from verify.bits.search import PrecisionRow, State
 
 COLOURS = {State.FAILS: "#d9594c", State.NO_FAILURE: "#f2c14e", State.CERTIFIED: "#4a9c6d"}
 VARIANT_COLOURS = {"printed": "#8a8a8a", "lean": "#b7410e"}  # all others are blue
@@ -15,7 +15,7 @@ BLUE = "#2b6cb0"
 STYLES = {"wired for": "-", "certified": "o-", "fails at": "x--", "floor": ":"}
 
 
-def draw(rows: Sequence[Row], path: Path) -> None:
+def draw(rows: Sequence[PrecisionRow], path: Path) -> None:
     """Writes an SVG, the same bytes for the same rows."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             figure.savefig(fresh, format="svg", metadata={"Date": None})
 
 
-def _curves(axes: Any, rows: Sequence[Row]) -> None:
+def _curves(axes: Any, rows: Sequence[PrecisionRow]) -> None:
     for variant in dict.fromkeys(row.subject.variant for row in rows):
         own = [row for row in rows if row.subject.variant == variant]
         curves: dict[str, dict[int, int | None]] = {
@@ -58,7 +58,7 @@ def _curves(axes: Any, rows: Sequence[Row]) -> None:
     axes.grid(visible=True, alpha=0.2)
 
 
-def _phases(axes: Any, rows: Sequence[Row]) -> None:
+def _phases(axes: Any, rows: Sequence[PrecisionRow]) -> None:
     for state, colour in COLOURS.items():
         points = [(row.n, point.precision_bits) for row in rows for point in row.points if point.state is state]
         if points:
@@ -68,7 +68,7 @@ def _phases(axes: Any, rows: Sequence[Row]) -> None:
     axes.legend(fontsize=6, loc="upper left")
 
 
-def _axes(axes: Any, rows: Sequence[Row]) -> None:
+def _axes(axes: Any, rows: Sequence[PrecisionRow]) -> None:
     sizes = sorted({row.n for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, labels=[str(n) for n in sizes])

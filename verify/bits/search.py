@@ -14,7 +14,7 @@ import numpy as np
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
-from verify.bits.subjects import Case, Subject
+from verify.bits.subjects import HardCase, Subject
 
 LEAST_P = 5
 TOGETHER = 20_000  # tokens of a batch, where an input has fewer
@@ -62,7 +62,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Row:
+class PrecisionRow:
     """A model at one n. wired_for: the p of its formula. points: every p from 5 on, up to that one."""
 
     subject: Subject
@@ -105,14 +105,14 @@ class Row:
         return wrong or (last.witness is not None and self.subject.variant != "printed")
 
 
-def search(subject: Subject, n: int) -> Row:
+def search(subject: Subject, n: int) -> PrecisionRow:
     """Every p."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     points = tuple(_point(subject, n, p, cases) for p in range(LEAST_P, wired_for + 1, 2))
-    return Row(subject, n, wired_for, points)
+    return PrecisionRow(subject, n, wired_for, points)
 
 
-def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[Case]) -> Point:
+def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[HardCase]) -> Point:
     wired = subject.build(n, precision_bits)
     return Point(
         precision_bits,
@@ -133,7 +133,7 @@ def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
     return run
 
 
-def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witness | None:
+def first_failure(wired: Wired, cases: Sequence[HardCase], argmax: Argmax) -> Witness | None:
     """The first input on which the model fails; None if it is right about all. The shortest run first: most models fail there."""
     size = max(1, TOGETHER // max(len(case.tokens) for case in cases))
     for some in (cases[:1], *(cases[at : at + size] for at in range(1, len(cases), size))):

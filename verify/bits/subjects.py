@@ -19,7 +19,7 @@ PER_VERTEX = 4  # where that is more: a prompt of n − 1 edges has 3 tokens a v
 
 
 @dataclass(frozen=True)
-class Case:
+class HardCase:
     """A hard input. tokens: it and what has to follow, but for the last. answer: what has to follow, or how that begins."""
 
     name: str
@@ -77,7 +77,7 @@ class Subject:
         subject = self.at(n, precision_bits)
         return subject.dossier.wired(subject, forced=precision_bits is not None)
 
-    def cases(self, n: int, longest: int | None = None) -> list[Case]:
+    def cases(self, n: int, longest: int | None = None) -> list[HardCase]:
         """The hard inputs of this size, the shortest first, as tokens of the model for n.
 
         longest: tokens of each (default: LONGEST, or 4 a vertex); an answer is cut there, and a prompt as long as that is left out.
@@ -88,7 +88,7 @@ class Subject:
         for one in subject.dossier.extreme_inputs(subject, wired):
             answer = one.answer[: max(0, longest - len(one.prompt))]
             if answer:
-                cases.append(Case(one.text, one.prompt, answer))
+                cases.append(HardCase(one.text, one.prompt, answer))
         return sorted(cases, key=lambda case: len(case.tokens))
 
     def certified(self, n: int, precision_bits: int) -> bool:

@@ -30,7 +30,7 @@ from verify.dossiers.dossier import ENDLESS, LEAST, Json, Subject
 
 
 @dataclass(frozen=True)
-class Interval(Sizes):
+class JudgedInterval(Sizes):
     """What was said of a part. digest: of its weights.
 
     inputs_run: of the smallest n, whose inputs are all run. compared: as of a part.
@@ -64,7 +64,7 @@ def _end(subject: Subject) -> int:
     return max(subject.n, subject.dossier.first_above) if subject.last == ENDLESS else subject.last
 
 
-def intervals(subject: Subject) -> Iterator[Interval]:
+def intervals(subject: Subject) -> Iterator[JudgedInterval]:
     """As `parts`; the inputs of the smallest n are run. Weights that are not those that users get are refused, in the last one."""
     low, subject = subject.n, replace(subject, length=None)
     while low < LEAST and low <= _end(subject) and subject.counts_n:
@@ -76,20 +76,22 @@ def intervals(subject: Subject) -> Iterator[Interval]:
             low = part.high + 1
     except OtherMatrices as refused:
         one = at_size(subject, low)
-        yield Interval(low, low, subject.dossier.unit, precision_of(one), model_of(one).digest, Judged.at(refused))
+        yield JudgedInterval(
+            low, low, subject.dossier.unit, precision_of(one), model_of(one).digest, Judged.at(refused)
+        )
 
 
-def _judged(part: Part, subject: Subject) -> Interval:
+def _judged(part: Part, subject: Subject) -> JudgedInterval:
     model, judged, high = part.model, judge(part.model, part.inputs), part.high
     if judged.verdict == UNKNOWN and part.low in part.compared:
         judged = tried_on_inputs(judged, at_size(subject, part.low))
         high = part.low if judged.verdict == REFUSED else high  # an input is of one n
     p = model.arithmetic.format.significand_bits + 1
-    return Interval(part.low, high, part.of, p, model.digest, judged, compared=part.compared)
+    return JudgedInterval(part.low, high, part.of, p, model.digest, judged, compared=part.compared)
 
 
 def certificates(
-    subject: Subject, tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+    subject: Subject, tell: Callable[[JudgedInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> Json:
     """The certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
@@ -124,17 +126,17 @@ def certificates(
 
 
 def differences(
-    document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+    document: Mapping[str, Any], tell: Callable[[JudgedInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> list[str]:
     """The fields in which a stored document is not what the check says now. Raises ValueError for one that is none."""
     return changed(document, certificates(subject_of(document), tell, say))
 
 
-def _exhausted(subject: Subject) -> Interval:
+def _exhausted(subject: Subject) -> JudgedInterval:
     n, document = subject.n, certificate(subject)
     judged, sizes = (
         Judged(document["verdict"], document["where"], document["what"]),
         (n,) if document.get("matrices_sha256") else (),
     )
     inputs, digest = document.get("inputs_run", 0), document.get("weights_sha256") or model_of(subject).digest
-    return Interval(n, n, "n", precision_of(subject), digest, judged, inputs, sizes)
+    return JudgedInterval(n, n, "n", precision_of(subject), digest, judged, inputs, sizes)

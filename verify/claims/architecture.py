@@ -15,7 +15,7 @@ from precision.format import Format, fixed_point, floating_point
 from precision.rounding import round_fraction, round_ratio
 from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED_HEAD_ID, UNIT_WORDS, tied_outputs
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
-from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, Case, cases, every_case, model
+from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, QuestionCase, cases, every_case, model
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import questions
@@ -235,7 +235,7 @@ def test_the_root_of_d(check: Check) -> None:
     )
 
 
-def few_questions(sized: Sized) -> Iterator[Case]:
+def few_questions(sized: Sized) -> Iterator[QuestionCase]:
     """Three questions about the longest of the short sequences."""
     retriever, short = RETRIEVERS[sized.stem], min(sized.n, 3)
     yield from list(every_case(retriever.task.name, sized.n, short, short, retriever.query_length))[-3:]
@@ -259,7 +259,7 @@ def two_blocks(n: int, p_bits: int | None) -> Wired:
     statement=f"{TWO_BLOCKS.statement} It counts at the query's token, then copies the count; a number i embeds as (i, i², 1).",
 )
 def test_counting_by_two_blocks(check: Check, engine: str) -> None:
-    def right(case: Case) -> Counterexample | None:
+    def right(case: QuestionCase) -> Counterexample | None:
         wired = two_blocks(case.n, check.p_bits)
         shape = [len(block.heads) for block in wired.model.blocks]
         answered = TWO_BLOCKS.request(wired, case.question).run(find_engine(engine or check.engine)).produced[-1]

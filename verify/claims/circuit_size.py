@@ -16,7 +16,7 @@ N = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class StepCost:
     """What one model's step costs.
 
     most: times p, or p² for a hybrid, the most gates at any n. gates, over: their number at n = 4 from the p `first` on, as
@@ -80,24 +80,24 @@ def polynomial(coefficients: tuple[int, ...], over: int) -> str:
 
 
 ROWS = (
-    Row("index", "5.2", "index", 54, (42, 51), 15, 0.96),
-    Row("recall", "5.2", "recall", 49, (17, 47), 15, 0.98),
-    Row("ngram", "5.2", "ngram", 56, (34, 53), 15, 0.97),
-    Row("counting", "5.2", "counting", 53, (20, 51), 15, 0.98),
-    Row("index-hybrid", "5.6", "index", 4, (6, 17, 3), 19, 1.81),
-    Row("recall-hybrid", "5.6", "recall", 5, (-28, 49, 3), 25, 1.67),
-    Row("ngram-hybrid", "5.6", "ngram", 6, (-28, 55, 3), 29, 1.67),
-    Row("counting-hybrid", "5.6", "counting", 4, (-49, 81), 23, 1.02),
-    Row("istree", "5.3", "istree", 370, (1195, 603), 17, 0.92, 16, over=2),
-    Row("istree-hybrid", "5.7", "istree", 11, (611, 377, 6), 47, 1.44, 16, over=2),
-    Row("turing", "5.4", "turing", 270, (2001, 160), 29, 0.73),
-    Row("turing-hybrid", "5.8", "turing", 22, (2521, 465, 47), 35, 1.77, 16, over=3),
-    Row("turing-cot", "4.1", "turing", 190, (), 27, 1.05, 5),
+    StepCost("index", "5.2", "index", 54, (42, 51), 15, 0.96),
+    StepCost("recall", "5.2", "recall", 49, (17, 47), 15, 0.98),
+    StepCost("ngram", "5.2", "ngram", 56, (34, 53), 15, 0.97),
+    StepCost("counting", "5.2", "counting", 53, (20, 51), 15, 0.98),
+    StepCost("index-hybrid", "5.6", "index", 4, (6, 17, 3), 19, 1.81),
+    StepCost("recall-hybrid", "5.6", "recall", 5, (-28, 49, 3), 25, 1.67),
+    StepCost("ngram-hybrid", "5.6", "ngram", 6, (-28, 55, 3), 29, 1.67),
+    StepCost("counting-hybrid", "5.6", "counting", 4, (-49, 81), 23, 1.02),
+    StepCost("istree", "5.3", "istree", 370, (1195, 603), 17, 0.92, 16, over=2),
+    StepCost("istree-hybrid", "5.7", "istree", 11, (611, 377, 6), 47, 1.44, 16, over=2),
+    StepCost("turing", "5.4", "turing", 270, (2001, 160), 29, 0.73),
+    StepCost("turing-hybrid", "5.8", "turing", 22, (2521, 465, 47), 35, 1.77, 16, over=3),
+    StepCost("turing-cot", "4.1", "turing", 190, (), 27, 1.05, 5),
 )
 
 
 @dataclass(frozen=True)
-class Point:
+class StepPoint:
     """A step at n over R_p."""
 
     rnn: str
@@ -106,7 +106,7 @@ class Point:
 
 
 @cache
-def counted(point: Point) -> tuple[int, int]:
+def counted(point: StepPoint) -> tuple[int, int]:
     """The gates of the step, as compiled, and the bound that its weights alone give."""
     rnn = find_models()[point.rnn].load(point.p, point.n)
     if rnn.wired is None:
@@ -115,8 +115,8 @@ def counted(point: Point) -> tuple[int, int]:
 
 
 @claims("row", ROWS, lambda row: row.claim)
-def test_circuit(check: Check, row: Row) -> None:
-    def as_stated(point: Point) -> Counterexample | None:
+def test_circuit(check: Check, row: StepCost) -> None:
+    def as_stated(point: StepPoint) -> Counterexample | None:
         gates, bound = counted(point)
         exact = not row.gates or point.n != N or gates == row.formula(point.p)
         if exact and row.within(point.p, gates) and gates <= bound:
@@ -124,12 +124,12 @@ def test_circuit(check: Check, row: Row) -> None:
         return Counterexample(gates=gates, bound_by_weights=bound)
 
     def fits(rnn: str) -> Counterexample | None:
-        gates = [counted(Point(rnn, N, p))[0] for p in row.precisions]
+        gates = [counted(StepPoint(rnn, N, p))[0] for p in row.precisions]
         found = float(np.polyfit(np.log(row.precisions), np.log(gates), 1)[0])
         return None if abs(found - row.exponent) <= 0.0051 else Counterexample(exponent=found)
 
-    larger = Point(row.rnn, row.larger, row.least)
-    points = [*(Point(row.rnn, N, p) for p in row.precisions), larger]
+    larger = StepPoint(row.rnn, row.larger, row.least)
+    points = [*(StepPoint(row.rnn, N, p) for p in row.precisions), larger]
     where = ", ".join(map(str, row.precisions))
     check.within(f"n = {N}", f"p = {where}", f"n = {larger.n}, p = {larger.p}")
     check.chosen(

@@ -28,7 +28,7 @@ from verify.runs.istree_walks import every_graph
     "for p = 5, 7 and every x of eighths of a step.",
 )
 def test_rounding_is_to_the_nearest(check: Check) -> None:
-    def nearest(point: Point) -> Counterexample | None:
+    def nearest(point: EighthsPoint) -> Counterexample | None:
         q = (point.p - 1) // 2
         elements = [Fraction(sign * bits, 2**q) for bits in range(2 ** (point.p - 1)) for sign in (1, -1)]
         value = Fraction(point.eighths, 8 * 2**q)
@@ -39,7 +39,9 @@ def test_rounding_is_to_the_nearest(check: Check) -> None:
     precisions, beyond = (5, 7), 3
     check.within("p = 5, 7")
     points = [
-        Point(p, e) for p in precisions for e in range(-8 * (2 ** (p - 1) + beyond), 8 * (2 ** (p - 1) + beyond) + 1)
+        EighthsPoint(p, e)
+        for p in precisions
+        for e in range(-8 * (2 ** (p - 1) + beyond), 8 * (2 ** (p - 1) + beyond) + 1)
     ]
     check.exhaustive(
         points,
@@ -50,7 +52,7 @@ def test_rounding_is_to_the_nearest(check: Check) -> None:
 
 
 @dataclass(frozen=True)
-class Point:
+class EighthsPoint:
     """A number of eighths of a step of R_p."""
 
     p: int

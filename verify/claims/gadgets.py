@@ -172,7 +172,7 @@ def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
 
 
 @dataclass(frozen=True)
-class Point:
+class GadgetPoint:
     """x at R_p."""
 
     x: int
@@ -210,14 +210,14 @@ def test_written_out_indicator(check: Check) -> None:
 def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fraction]) -> None:
     """The written-out form with these constants, each rounded to R_p."""
 
-    def right(point: Point) -> Counterexample | None:
+    def right(point: GadgetPoint) -> Counterexample | None:
         fmt = fixed_point(point.precision_bits)
         factor, high, low = (rounded(constant, fmt) for constant in constants)
         got = written_out_indicator(Fraction(point.x), factor, high, low)
         wanted = Fraction(int(point.x == 0))
         return None if got == wanted else Counterexample(expected=wanted, got=got)
 
-    points = (Point(x, bits) for bits in PRECISIONS for x in (0, 1, -1, 2, -2))
+    points = (GadgetPoint(x, bits) for bits in PRECISIONS for x in (0, 1, -1, 2, -2))
     text = "x − B in −2 … 2, p from 13 to 105"
     check.exhaustive(points, right, count=47 * 5, range=text, precision="p = 13 … 105")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from constructions.engines import indexed
 from constructions.istree import hybrid, lean, rag, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
-from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims import istree_hybrid, istree_rag
@@ -24,7 +24,7 @@ from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, grown, numbers_of, span_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, Cost, exactly, numbers_of, span_of
 from verify.runs.istree_walks import (
     ORDERS,
     Kind,
@@ -53,7 +53,7 @@ class Small:
 
 
 @dataclass(frozen=True)
-class Model:
+class LayoutModel:
     """A model in one layout of tokens, and which small graphs are tried. says: what its claims begin with.
 
     ahead: judges many graphs of one size at once, on a device.
@@ -61,7 +61,7 @@ class Model:
 
     told: Told
     says: str
-    ahead: Callable[[Model, str], Judged]
+    ahead: Callable[[LayoutModel, str], Judged]
     small: Sequence[Small]
     layout: TokenLayout = PAPER
 
@@ -77,7 +77,7 @@ class Model:
         return self.told.claim(f"{aspect}-{self.layout.name}", f"{said} {self.layout.name}.")
 
 
-def as_algorithm_1(model: Model, device: str) -> Judged:
+def as_algorithm_1(model: LayoutModel, device: str) -> Judged:
     """Where the dense engine says another token than Algorithm 1."""
 
     def other(graph: Graph, first: int | None) -> Counterexample | None:
@@ -89,7 +89,7 @@ def as_algorithm_1(model: Model, device: str) -> Judged:
     return first_others(model.told.model, model.layout, model.build, device, 4096, other)
 
 
-REPAIRED = Model(
+REPAIRED = LayoutModel(
     ISTREE,
     "",
     as_algorithm_1,
@@ -100,7 +100,7 @@ REPAIRED = Model(
         Small("every tree on 7 vertices, labelled (dense)", (7,), "trees"),
     ),
 )
-LEAN = Model(
+LEAN = LayoutModel(
     ISTREE_LEAN,
     "Five blocks decide by the same chain of thought whether a graph is a tree",
     as_algorithm_1,
@@ -111,7 +111,7 @@ LEAN = Model(
     ),
 )
 TRANSFORMERS = (REPAIRED, replace(REPAIRED, layout=EOS), LEAN, replace(LEAN, layout=EOS))
-RAG = Model(
+RAG = LayoutModel(
     ISTREE_RAG,
     rag.STATEMENT,
     lambda model, device: istree_rag.verdicts(device),
@@ -122,7 +122,7 @@ RAG = Model(
         Small("every labelled graph on up to 5 vertices (dense)", range(1, 6), "labelled"),
     ),
 )
-HYBRID = Model(
+HYBRID = LayoutModel(
     ISTREE_HYBRID,
     hybrid.STATEMENT,
     lambda model, device: istree_hybrid.verdicts(device),
@@ -135,7 +135,7 @@ HYBRID = Model(
 
 
 @claims("model", (*TRANSFORMERS, RAG, HYBRID), lambda model: model.claim("small", "On every small graph."))
-def test_every_small_graph(check: Check, model: Model) -> None:
+def test_every_small_graph(check: Check, model: LayoutModel) -> None:
     batches = model.ahead(model, check.device)
 
     def right(graph: Graph) -> Counterexample | None:
@@ -151,7 +151,7 @@ def test_every_small_graph(check: Check, model: Model) -> None:
 # Large graphs
 
 
-def scale_of(model: Model) -> Claim:
+def scale_of(model: LayoutModel) -> Claim:
     """What is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
     if model.told is ISTREE:
         return model.claim("scale", "At large sizes.")
@@ -159,7 +159,7 @@ def scale_of(model: Model) -> Claim:
 
 
 @claims("model", TRANSFORMERS[:3], scale_of)
-def test_at_scale(check: Check, model: Model) -> None:
+def test_at_scale(check: Check, model: LayoutModel) -> None:
     layout, is_lean = model.layout, model.told is ISTREE_LEAN
 
     def by_index(large: Large) -> Counterexample | None:
@@ -192,7 +192,7 @@ class Random:
     examples: how many graphs, fused and sequential.
     """
 
-    model: Model
+    model: LayoutModel
     judged: Callable[[Wired, Graph, str], Counterexample | None]
     least_precision: Callable[[int, Discipline], int]
     affordable: Mapping[str, int]
@@ -232,14 +232,12 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
 
 
 @dataclass(frozen=True)
-class Size:
-    """How large a model is. fits: whether it may have as many blocks as this, and each of them so many heads."""
+class ModelCost:
+    """How large a model is."""
 
     told: Told
     statement: str
-    of_class: str
-    fits: Callable[[Sequence[int]], bool]
-    state_numbers: int
+    cost: Cost
     layouts: Sequence[Layout] = (PAPER.name,)
     text: str = "matrices"
 
@@ -254,53 +252,40 @@ class Measured:
 
 OF_LAYOUTS: Sequence[Layout] = tuple(layout.name for layout in LAYOUTS.values())
 SIZES = (
-    Size(
+    ModelCost(
         ISTREE,
         "The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
-        TRANSFORMER,
-        lambda heads: len(heads) == 9 and max(heads) <= 2,
-        0,
+        Cost(TRANSFORMER, lambda heads: len(heads) == 9 and max(heads) <= 2, exactly(0)),
         OF_LAYOUTS,
         "matrices of both layouts",
     ),
-    Size(
+    ModelCost(
         ISTREE_LEAN,
         "The lean Transformer has 5 blocks, at most 5 heads each, and no matrix but the vocabulary grows with n.",
-        TRANSFORMER,
-        lambda heads: len(heads) == 5 and max(heads) <= 5,
-        0,
+        Cost(TRANSFORMER, lambda heads: len(heads) == 5 and max(heads) <= 5, exactly(0)),
     ),
-    Size(
+    ModelCost(
         ISTREE_RAG,
         "A Linear RNN of constant size: 2 blocks, a state of 90 numbers, no matrix but the vocabulary grows.",
-        LINEAR_RNN,
-        lambda heads: len(heads) == 2,
-        90,
+        Cost(LINEAR_RNN, lambda heads: len(heads) == 2, exactly(90)),
     ),
-    Size(
+    ModelCost(
         ISTREE_HYBRID,
         "The hybrid RNN has constant size: a Linear RNN block with 32 numbers of state, a Transformer block"
         " with 3 heads, and no matrix but the vocabulary grows with n.",
-        HYBRID_RNN,
-        lambda heads: list(heads) == [0, 3],
-        32,
+        Cost(HYBRID_RNN, lambda heads: list(heads) == [0, 3], exactly(32)),
     ),
 )
 
 
 @claims("size", SIZES, lambda size: size.told.claim("size", size.statement))
-def test_constant_size(check: Check, size: Size) -> None:
+def test_constant_size(check: Check, size: ModelCost) -> None:
     def as_small(case: Measured) -> Counterexample | None:
         large, small = (built(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
-        heads = [len(block.heads) for block in large.model.blocks]
-        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
-        told = (size.of_class in measures.classes, size.fits(heads), measures.state_numbers)
-        if told != (True, True, size.state_numbers):
-            return Counterexample(classes=measures.classes, heads=heads, state_numbers=measures.state_numbers)
         more = len(large.vocabulary) - len(small.vocabulary)
         if size.told is not ISTREE_HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
             return Counterexample(words=more)
-        return grown(large, small)
+        return size.cost.excess(large, small)
 
     check.chosen(
         [Measured(n, layout) for layout in size.layouts for n in LADDER],

@@ -28,7 +28,7 @@ IGNORED = (Fraction(0),) * 3  # overwritten by the contract's derive
 
 
 @dataclass(frozen=True)
-class Case:
+class LemmaCase:
     """A lemma at one value of its parameter, and columns for it."""
 
     lemma: str
@@ -42,7 +42,7 @@ def part_of(lemma: str, parameter: Parameter) -> Part:
     return (FAMILIES.get(lemma) or ALONE[lemma]).part(*parameter)
 
 
-def judged(case: Case, engine: str, discipline: Discipline) -> Counterexample | None:
+def judged(case: LemmaCase, engine: str, discipline: Discipline) -> Counterexample | None:
     """Against the oracle."""
     return compare(part_of(case.lemma, case.parameter), case.trial, engine, discipline=discipline)
 
@@ -102,15 +102,15 @@ def at_least(n: int, length: int) -> None:
     return
 
 
-def every_small(lemma: str, small: Small) -> Iterator[Case]:
+def every_small(lemma: str, small: Small) -> Iterator[LemmaCase]:
     """The domain that `Small` describes."""
     for parameter in small.parameters:
         part = part_of(lemma, parameter)
         if small.at_once:
-            yield Case(lemma, parameter, all_inputs_at_once(part, small.n))
+            yield LemmaCase(lemma, parameter, all_inputs_at_once(part, small.n))
         else:
             every = every_trial(part, small.n, small.longest, precision=at_least, pins=small.pins)
-            yield from (Case(lemma, parameter, trial) for trial in every)
+            yield from (LemmaCase(lemma, parameter, trial) for trial in every)
 
 
 def how_many(lemma: str, small: Small) -> int:
@@ -155,7 +155,7 @@ PARAMETERS: dict[str, SearchStrategy[Parameter]] = {
 @st.composite
 def cases(
     draw: DrawFn, lemma: str, sizes: Sequence[int], longest: int, precision: Callable[[Parameter, int, int], int | None]
-) -> Case:
+) -> LemmaCase:
     """A parameter, then columns for it. For C.18, n^A covers the positions."""
     parameter = draw(PARAMETERS.get(lemma, st.just(())))
     part = part_of(lemma, parameter)
@@ -167,7 +167,7 @@ def cases(
     trial = draw(
         trials(part, sizes, longest, precision=lambda n, k: precision(parameter, n, k), n_covers_length=power == 1)
     )
-    return Case(lemma, parameter, trial)
+    return LemmaCase(lemma, parameter, trial)
 
 
 def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
@@ -180,7 +180,7 @@ def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
         least = part_of(lemma, parameter).least_precision(n, length)
         return max(least + family.room.bits(parameter, n), digits(length))
 
-    def right(case: Case) -> Counterexample | None:
+    def right(case: LemmaCase) -> Counterexample | None:
         return judged(case, engine, discipline)
 
     longest = LONGEST if fused else LONGEST_SEQUENTIAL
@@ -204,7 +204,7 @@ def test_every_parameter(check: Check, engine: str, lemma: str) -> None:
     small = EVERY[lemma]
     own_precision(check)
 
-    def right(case: Case) -> Counterexample | None:
+    def right(case: LemmaCase) -> Counterexample | None:
         return judged(case, engine, Discipline.FUSED)
 
     if small.n <= check.n_max:
@@ -232,7 +232,7 @@ def test_every_parameter(check: Check, engine: str, lemma: str) -> None:
 LARGE_COUNTS = (2, 3, 5, 6)
 
 
-def one_key(n: int) -> Case:
+def one_key(n: int) -> LemmaCase:
     """Position 1, then the largest key n² − 1 times; each time the newest count is the next one."""
     part, length = part_of("C.18", (1, 2)), n * n
     trial = Trial(n, length, part.least_precision(n, length), {})
@@ -245,7 +245,7 @@ def one_key(n: int) -> Case:
         "query_count": (Fraction(1),) * length,
     }
     columns = completed(part, part.contract(trial.setting), given, n)
-    return Case("C.18", (1, 2), Trial(n, length, trial.precision_bits, columns))
+    return LemmaCase("C.18", (1, 2), Trial(n, length, trial.precision_bits, columns))
 
 
 EVERY_FAMILY = {**ALONE, **FAMILIES}

@@ -130,7 +130,7 @@ def test_algorithm_2(check: Check) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class TapeRun:
     """A machine from a word on the tape, for so many steps at most. numbers: whether states and directions are numbers."""
 
     machine: str
@@ -151,10 +151,10 @@ def by_search(pattern: str) -> Find:
     return find
 
 
-def records(find: Find) -> Callable[[Run], Counterexample | None]:
+def records(find: Find) -> Callable[[TapeRun], Counterexample | None]:
     """Whether before each step this finds what the head's cell holds."""
 
-    def right(run: Run) -> Counterexample | None:
+    def right(run: TapeRun) -> Counterexample | None:
         for step, (words, place, held) in enumerate(moments(run.machine, run.tape, run.steps, run.numbers), 1):
             found = find(words, place)
             if found != held:
@@ -242,7 +242,7 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
     right = records(tape.find)
     check.exhaustive(
         (
-            Run(machine, word, STEPS, numbers)
+            TapeRun(machine, word, STEPS, numbers)
             for word in TAPES
             for machine in every_run(STEPS)
             for numbers in tape.numbers
@@ -254,7 +254,7 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
     )
     check.sampled(
         st.builds(
-            Run,
+            TapeRun,
             machines(5, 4),
             tape.words,
             st.sampled_from((STEPS, 200)),
@@ -287,7 +287,7 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
 )
 def test_a_cell_is_a_whole_word(check: Check) -> None:
     check.chosen(
-        [Run("1RB1LB_1LA1RZ", f"{'0' * length}1", 1, False) for length in range(11)],
+        [TapeRun("1RB1LB_1LA1RZ", f"{'0' * length}1", 1, False) for length in range(11)],
         records(by_search(r"^.*P (.) P.*?$")),
         range="the first step, at cell 1 of a word of up to 11 symbols, of which the last one is another",
         size=lambda run: len(run.tape),

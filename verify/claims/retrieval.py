@@ -53,7 +53,7 @@ def about(stem: str, aspect: str, *said: str, source: str = "", **more: Any) -> 
 
 
 @dataclass(frozen=True)
-class Case:
+class QuestionCase:
     """A question to the model for n."""
 
     n: int
@@ -79,7 +79,7 @@ def model(
     return replace(RETRIEVERS[stem], query_length=query_length).build(n, p_bits, printed=printed, discipline=discipline)
 
 
-def judged(stem: str, case: Case, answered: str) -> Counterexample | None:
+def judged(stem: str, case: QuestionCase, answered: str) -> Counterexample | None:
     """Against the oracle."""
     expected = RETRIEVERS[stem].task.answer(case.question)
     return None if answered == expected else Counterexample(expected=expected, answered=answered)
@@ -88,10 +88,10 @@ def judged(stem: str, case: Case, answered: str) -> Counterexample | None:
 # Every small question
 
 
-def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Case]], Iterator[str]]:
+def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[QuestionCase]], Iterator[str]]:
     """For questions to one model, by the dense engine; every search is made again."""
 
-    def compute(cases: list[Case]) -> Iterator[str]:
+    def compute(cases: list[QuestionCase]) -> Iterator[str]:
         length = len(cases[0].query)
         wired = model(stem, cases[0].n, length, (), discipline)
         retriever = replace(RETRIEVERS[stem], query_length=length)
@@ -102,10 +102,10 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Ca
     return compute
 
 
-def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) -> Iterator[Case]:
+def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) -> Iterator[QuestionCase]:
     """Every question about a sequence of up to `longest` tokens from 1 … tokens, to the model for n."""
     for question in every_question(task, range(1, tokens + 1), longest, n, query_length):
-        yield Case(n, question.sequence, question.query)
+        yield QuestionCase(n, question.sequence, question.query)
 
 
 @claims("stem", RETRIEVERS, lambda stem: about(stem, "small", "On every small input."))
@@ -124,7 +124,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
             answers(stem, check.device, discipline), key=lambda case: (case.n, len(case.query)), chunk=CHUNK
         )
 
-        def right(case: Case) -> Counterexample | None:
+        def right(case: QuestionCase) -> Counterexample | None:
             return judged(stem, case, batches.found(case))
 
         within = [some for some in ranges if some[0] <= check.n_max]
@@ -157,7 +157,7 @@ COUNTERS = tuple(stem for stem in RETRIEVERS if stem.endswith("/counting"))
     lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."),
 )
 def test_at_least(check: Check, engine: str, stem: str) -> None:
-    def right(case: Case) -> Counterexample | None:
+    def right(case: QuestionCase) -> Counterexample | None:
         """The threshold of a case is k − 1."""
         token, threshold = case.query
         wired = model(stem, case.n, 2, (), Discipline.FUSED, check.p_bits)
@@ -179,7 +179,7 @@ def test_at_least(check: Check, engine: str, stem: str) -> None:
 # Random questions, up to --n-max
 
 
-def random_case(task: str, n: int, pick: Pick, *, full: bool = False) -> Case:
+def random_case(task: str, n: int, pick: Pick, *, full: bool = False) -> QuestionCase:
     """A question to the model for n: keys repeat or not, the query occurs, ends the sequence, or is absent.
 
     full: the sequence has n tokens.
@@ -188,7 +188,7 @@ def random_case(task: str, n: int, pick: Pick, *, full: bool = False) -> Case:
     alphabet = (n, min(3, n), min(10, n), max(1, n // 2))[pick(0, 3)]
     offset = pick(0, n - alphabet)
     sequence = tuple(offset + pick(1, alphabet) for _ in range(length))
-    return Case(n, sequence, random_query(task, n, sequence, pick))
+    return QuestionCase(n, sequence, random_query(task, n, sequence, pick))
 
 
 def random_query(task: str, n: int, sequence: Sequence[int], pick: Pick) -> tuple[int, ...]:
@@ -210,7 +210,7 @@ def random_query(task: str, n: int, sequence: Sequence[int], pick: Pick) -> tupl
 
 
 @st.composite
-def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> Case:
+def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
     """A question to a model for n from `sizes`."""
     n = draw(st.sampled_from(sizes))
     if n <= SHRINKABLE:
@@ -219,7 +219,7 @@ def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> Case:
 
 
 def ask(
-    check: Check, stem: str, case: Case, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
+    check: Check, stem: str, case: QuestionCase, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
 ) -> Counterexample | None:
     """Whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
     wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
@@ -259,7 +259,7 @@ def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
     longest = replace(retriever, query_length=LONGEST_C - 1) if name == "ngram" else retriever
     sizes = check.certified_sizes(sizes, lambda n: longest.least_precision(n, discipline))
 
-    def right(case: Case) -> Counterexample | None:
+    def right(case: QuestionCase) -> Counterexample | None:
         return ask(check, setup.stem, case, (), discipline)
 
     small, large = [n for n in sizes if n <= 16], [n for n in sizes if n > 16]
@@ -285,7 +285,7 @@ class LargeCase:
     n: int
     seed: int
 
-    def case(self, task: str) -> Case:
+    def case(self, task: str) -> QuestionCase:
         """The question itself."""
         return random_case(task, self.n, random.Random(self.seed).randint, full=True)
 
@@ -300,7 +300,7 @@ def test_at_scale(check: Check, stem: str) -> None:
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
         """The same of an extreme question."""
-        return ask(check, stem, Case(hard.n, *hard.asked(task)), (), Discipline.FUSED, "indexed")
+        return ask(check, stem, QuestionCase(hard.n, *hard.asked(task)), (), Discipline.FUSED, "indexed")
 
     for n in check.sizes(LEAST, ratio=50):
         hard = hard_questions(task, n)
@@ -362,10 +362,10 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids
 
-    def right(case: Case) -> Counterexample | None:
+    def right(case: QuestionCase) -> Counterexample | None:
         return ask(check, printed.stem, case, ids, Discipline.FUSED)
 
-    def beside_the_point(case: Case) -> tuple[bool, bool]:
+    def beside_the_point(case: QuestionCase) -> tuple[bool, bool]:
         """What comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the vocabulary."""
         answer = retriever.task.answer(case.question)
         return answer == FAILED, tied and answer in ("1", str(case.n))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER
 from verify.claims.retrieval import RETRIEVERS, model
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, first_above, grown, numbers_of
+from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, Cost, first_above, numbers_of
 
 
 @dataclass(frozen=True)
-class Size:
+class SizedModel:
     """One model to measure."""
 
     stem: str
@@ -21,14 +21,15 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Row:
-    """What one theorem claims of its four models. blocks, heads: of index, recall, ngram (c = 3) and counting."""
+class TheoremCost:
+    """What one theorem claims of its four models. blocks, heads: of index, recall, ngram (c = 3) and counting. state: at most."""
 
     theorem: str
     statement: str
     of_class: str
     blocks: tuple[int, ...]
     heads: tuple[int, ...]
+    state: int
     most_steps: int
     bits: tuple[tuple[int, int], ...]
     """(a, b) for least_precision(n) ≤ a·(1 + log2 n) + b."""
@@ -45,54 +46,51 @@ class Row:
 
 MATCHING = ((4, 15), (6, 19), (6, 19), (4, 15))
 ROWS = (
-    Row(
+    TheoremCost(
         "4.6",
         "The Transformers have 2 or 3 blocks with 1 to 3 heads in all (c heads for c-grams), and write one token.",
         TRANSFORMER,
         (2, 3, 3, 3),
         (1, 2, 3, 3),
+        0,
         1,
         MATCHING,
     ),
-    Row(
+    TheoremCost(
         "5.2",
         "The Linear RNNs have one block and a state of at most 14 numbers (c = 3), and write at most 9 tokens, O(1).",
         LINEAR_RNN,
         (1, 1, 1, 1),
         (0, 0, 0, 0),
+        14,
         9,
         ((4, 7),) * 4,
     ),
-    Row(
+    TheoremCost(
         "5.6",
         "The hybrid RNNs have two blocks, the second with the only head, at most 6 numbers of state (c = 3), and write one token.",
         HYBRID_RNN,
         (2, 2, 2, 2),
         (1, 1, 1, 1),
+        6,
         1,
         MATCHING,
     ),
 )
-MOST_STATE = {"4.6": 0, "5.2": 14, "5.6": 6}
 
 
 @claims("row", ROWS, lambda row: row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."))
-def test_constant_size(check: Check, row: Row) -> None:
-    def as_small(size: Size) -> Counterexample | None:
+def test_constant_size(check: Check, row: TheoremCost) -> None:
+    def as_small(size: SizedModel) -> Counterexample | None:
         retriever, place = RETRIEVERS[size.stem], row.stems.index(size.stem)
-        built, smallest = (model(size.stem, n, retriever.query_length) for n in (size.n, LADDER[0]))
-        counted = (len(built.model.blocks), sum(len(block.heads) for block in built.model.blocks))
-        if counted != (row.blocks[place], row.heads[place]):
-            return Counterexample(expected=(row.blocks[place], row.heads[place]), blocks_and_heads=counted)
-        measures = measure(built.model, built.arithmetic.format.significand_bits + 1)
-        if row.of_class not in measures.classes or measures.state_numbers > MOST_STATE[row.theorem]:
-            return Counterexample(classes=measures.classes, state_numbers=measures.state_numbers)
+        blocks_and_heads = row.blocks[place], row.heads[place]
+        cost = Cost(row.of_class, lambda heads: (len(heads), sum(heads)) == blocks_and_heads, range(row.state + 1))
         if (steps := retriever.steps(frozenset())) > row.most_steps:
             return Counterexample(expected=row.most_steps, steps=steps)
-        return grown(built, smallest)
+        return cost.excess(*(model(size.stem, n, retriever.query_length) for n in (size.n, LADDER[0])))
 
     check.chosen(
-        [Size(stem, n) for stem in row.stems for n in LADDER],
+        [SizedModel(stem, n) for stem in row.stems for n in LADDER],
         as_small,
         range="matrices of all four at n = 10, 100, 1000",
         size=lambda size: size.n,
@@ -108,7 +106,7 @@ class Octave:
     bits: int
 
 
-def bounds_of(row: Row) -> str:
+def bounds_of(row: TheoremCost) -> str:
     """Which p suffices for which of its models, in words."""
     tasks = [RETRIEVERS[stem].task.name for stem in row.stems]
     tasks = [
@@ -123,7 +121,7 @@ def bounds_of(row: Row) -> str:
 
 
 @claims("row", ROWS, lambda row: row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."))
-def test_logarithmic_precision(check: Check, row: Row) -> None:
+def test_logarithmic_precision(check: Check, row: TheoremCost) -> None:
     def within(octave: Octave) -> Counterexample | None:
         slope, rest = row.bits[row.stems.index(octave.stem)]
         return first_above(RETRIEVERS[octave.stem].least_precision, lambda log2: slope * (1 + log2) + rest, octave.bits)

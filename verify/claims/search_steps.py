@@ -9,7 +9,7 @@ from constructions.istree import rag as istree_rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.claims.models import ISTREE_RAG
-from verify.claims.retrieval import RETRIEVERS, Case, LargeCase, every_case
+from verify.claims.retrieval import RETRIEVERS, LargeCase, QuestionCase, every_case
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.turing_machines import every_run
@@ -48,7 +48,7 @@ def test_a_task(check: Check, task: str) -> None:
     retriever = RETRIEVERS[f"5.2/{task}"]
     asked = retriever.query_length
 
-    def right(case: Case) -> Counterexample | None:
+    def right(case: QuestionCase) -> Counterexample | None:
         return within([*case.question.words(), *retriever.thoughts(case.question, frozenset())])
 
     def right_at_scale(large: LargeCase) -> Counterexample | None:

@@ -16,7 +16,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_RAG, Told
 from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
-from verify.claims.retrieval import RETRIEVERS, Case, about, ask
+from verify.claims.retrieval import RETRIEVERS, QuestionCase, about, ask
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.oracles.recall_oracle import INTERLEAVED
@@ -73,7 +73,7 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
 
     def right(held: Held) -> Counterexample | None:
         question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
-        case = Case(reduction.size(len(held.x)), question.sequence, question.query)
+        case = QuestionCase(reduction.size(len(held.x)), question.sequence, question.query)
         return ask(check, stem, case, (), Discipline.FUSED)
 
     return right

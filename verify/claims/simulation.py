@@ -42,7 +42,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Task:
+class PromptTask:
     """An RNN, the words of its prompt, and how many it writes."""
 
     rnn: str
@@ -69,13 +69,13 @@ def transformer(name: str, n: int, prompt: int, words: int, printed: tuple[str, 
 
 
 @cache
-def expected(task: Task) -> Sequence[int]:
+def expected(task: PromptTask) -> Sequence[int]:
     """Every gate and every word, by the circuit itself."""
     rnn = load(task.rnn, task.n)
     return expected_tokens(run_rnn(rnn, task.prompt, task.words))
 
 
-def differs(task: Task, printed: tuple[str, ...] = ()) -> Counterexample | None:
+def differs(task: PromptTask, printed: tuple[str, ...] = ()) -> Counterexample | None:
     """The first token that is not the RNN's, by `indexed`."""
     wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words, printed), expected(task)
     place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, task.prompt, wanted)
@@ -86,29 +86,29 @@ def differs(task: Task, printed: tuple[str, ...] = ()) -> Counterexample | None:
     return Counterexample(step=step + 1, token=gate + 1, expected=right, written=wired.vocabulary[followed.written])
 
 
-def every_parity() -> Iterator[Task]:
+def every_parity() -> Iterator[PromptTask]:
     """All prompts of parity."""
     for length in range(1, LONGEST + 1):
-        yield from (Task("parity", 1, bits, 2) for bits in itertools.product((0, 1), repeat=length))
+        yield from (PromptTask("parity", 1, bits, 2) for bits in itertools.product((0, 1), repeat=length))
 
 
-def every_short() -> Iterator[Task]:
+def every_short() -> Iterator[PromptTask]:
     """All prompts of up to two words of the shift register and the sum at n = 1."""
     for name, length in itertools.product(("shift", "sum"), (1, 2)):
         words = range(len(load(name, 1).vocabulary))
-        yield from (Task(name, 1, prompt, 2) for prompt in itertools.product(words, repeat=length))
+        yield from (PromptTask(name, 1, prompt, 2) for prompt in itertools.product(words, repeat=length))
 
 
 PARITIES = sequences(LONGEST, 2) - 1  # without the empty one
 SHORT = 2 * (sequences(2, 3) - 1)
 LONG = (
-    Task("shift", 1, (0, 1, 2, 1, 1, 0, 0, 1, 0, 1, 1), 2),
-    Task("sum", 3, (1, 0, 2), 3),
-    Task("parity", 1, (1, 0, 1, 1, 1, 0, 1, 0) * 40, 3),
+    PromptTask("shift", 1, (0, 1, 2, 1, 1, 0, 0, 1, 0, 1, 1), 2),
+    PromptTask("sum", 3, (1, 0, 2), 3),
+    PromptTask("parity", 1, (1, 0, 1, 1, 1, 0, 1, 0) * 40, 3),
 )
 
 
-def words_of(task: Task) -> int:
+def words_of(task: PromptTask) -> int:
     """The length of its prompt."""
     return len(task.prompt)
 
@@ -119,10 +119,10 @@ def words_of(task: Task) -> int:
     statement="A Transformer of four blocks writes every gate of a shift register, a running sum and PARITY, and their words.",
 )
 def test_simulation(check: Check, engine: str) -> None:
-    def right(task: Task) -> Counterexample | None:
+    def right(task: PromptTask) -> Counterexample | None:
         return differs(task)
 
-    def begins_right(task: Task) -> Counterexample | None:
+    def begins_right(task: PromptTask) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
         asked = Asked(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
@@ -137,7 +137,7 @@ def test_simulation(check: Check, engine: str) -> None:
     check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
-    check.chosen((Task("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+    check.chosen((PromptTask("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
 
 
 SEARCHING = ("index", "recall", "ngram", "counting")
@@ -264,7 +264,7 @@ def test_searches(check: Check) -> None:
 def test_halts(check: Check) -> None:
     def right(rnn: str) -> Counterexample | None:
         model, known = simulated()[rnn], load(rnn, simulated()[rnn].n)
-        task = Task(rnn, model.n, tuple(map(known.vocabulary.index, model.prompt.split())), model.words)
+        task = PromptTask(rnn, model.n, tuple(map(known.vocabulary.index, model.prompt.split())), model.words)
         if result := differs(task):
             return result
         turn = turn_of(known)
@@ -298,7 +298,7 @@ def test_halts(check: Check) -> None:
     ),
 )
 def test_input_bits(check: Check) -> None:
-    def right(task: Task) -> Counterexample | None:
+    def right(task: PromptTask) -> Counterexample | None:
         return differs(task, (INPUT_BITS.id,))
 
     text = f"parity: every prompt of up to {LONGEST} bits, all else repaired, by indexed"
@@ -306,7 +306,7 @@ def test_input_bits(check: Check) -> None:
 
 
 @dataclass(frozen=True)
-class Size:
+class PromptSize:
     """An RNN at n, prompts of this many words."""
 
     rnn: str
@@ -315,7 +315,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Step:
+class PrecisionPoint:
     """A step over R_p."""
 
     rnn: str
@@ -323,8 +323,8 @@ class Step:
 
 
 SIZES = [
-    *(Size(name, n, prompt) for name in SMALL for n in (1, 3) for prompt in (1, 8, 64)),
-    *(Size(name, simulated()[name].n, 1) for name in simulated() if name not in SMALL),
+    *(PromptSize(name, n, prompt) for name in SMALL for n in (1, 3) for prompt in (1, 8, 64)),
+    *(PromptSize(name, simulated()[name].n, 1) for name in simulated() if name not in SMALL),
 ]
 
 
@@ -340,7 +340,7 @@ def test_size(check: Check) -> None:
     A word whose numbers are all outputs takes 5d + 29.
     """
 
-    def within(size: Size) -> Counterexample | None:
+    def within(size: PromptSize) -> Counterexample | None:
         plan = Plan(load(size.rnn, size.n), size.prompt, 2)
         model = Simulator(plan.rnn, plan.words).build(plan.prompt).model
         d, p, w = len(plan.numbers), plan.digits + 1, model.width
@@ -363,7 +363,7 @@ def test_size(check: Check) -> None:
     " and 2, which stand for the values 0 and 1.",
 )
 def test_words(check: Check) -> None:
-    def as_the_rnn(size: Size) -> Counterexample | None:
+    def as_the_rnn(size: PromptSize) -> Counterexample | None:
         rnn = load(size.rnn, size.n)
         wired = Simulator(rnn).build(size.prompt)
         if wired.vocabulary != rnn.vocabulary or wired.model.unembed is not wired.model.words:
@@ -375,7 +375,7 @@ def test_words(check: Check) -> None:
         wanted = {name: column for name, column in (read | added).items() if any(column)}
         return None if numbers == wanted else Counterexample(embedding=numbers)
 
-    sizes = [Size(name, simulated()[name].n, 1) for name in simulated()]
+    sizes = [PromptSize(name, simulated()[name].n, 1) for name in simulated()]
     check.exhaustive(
         sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p"
     )
@@ -387,13 +387,13 @@ def test_words(check: Check) -> None:
     statement="O(log n) bits: at most 4·log2(L) + 2·log2(log2(L)) + 30 for L tokens of shift, sum and parity at n = 1.",
 )
 def test_precision(check: Check) -> None:
-    def within(size: Size) -> Counterexample | None:
+    def within(size: PromptSize) -> Counterexample | None:
         plan = Plan(load(size.rnn, size.n), size.prompt, 1)
         least, length = least_precision(plan), math.log2(plan.length)
         bound = 4 * length + 2 * math.log2(length) + 30
         return None if least <= bound else Counterexample(least=least, bound=bound)
 
-    sizes = [Size(name, 1, 1 << e) for name in SMALL for e in range(17)]
+    sizes = [PromptSize(name, 1, 1 << e) for name in SMALL for e in range(17)]
     text = "shift, sum, parity at n = 1; prompts of 1, 2, 4 … 2^16 words"
     check.chosen(sizes, within, range=text, size=lambda size: size.prompt)
 
@@ -413,11 +413,11 @@ GATES = {  # of a step at n = 1 over R_p, twice
     statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall.",
 )
 def test_growth(check: Check) -> None:
-    def counted(step: Step) -> Counterexample | None:
+    def counted(step: PrecisionPoint) -> Counterexample | None:
         gates, formula = len(simulated()[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
-    steps = [Step(name, p) for name in GATES for p in range(11, 27, 2)]
+    steps = [PrecisionPoint(name, p) for name in GATES for p in range(11, 27, 2)]
     check.exhaustive(
         steps,
         counted,

@@ -130,14 +130,14 @@ def beyond(check: Check) -> Sequence[int]:
     return [] if check.n_max < 10**4 else [BEYOND]
 
 
-def at_sizes(check: Check, model: Model) -> Chosen:
+def at_sizes(check: Check, model: ModelClaims) -> Chosen:
     """A ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
     ladder = check.sizes(LEAST, ratio=10)
     sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *beyond(check))
     return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {listed(sizes)}"
 
 
-def in_both_layouts(check: Check, model: Model) -> Chosen:
+def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
     """A few n, and the last one in the layout eos too; beyond what can be built where no invariant is assumed."""
     is_lean = model.own.dossier.variant(()) == "lean"
     sizes = (*check.sizes(LEAST, ratio=10**4), *(beyond(check) if is_lean else ()))
@@ -146,7 +146,7 @@ def in_both_layouts(check: Check, model: Model) -> Chosen:
     return in_both([*subjects, subjects[-1].with_options(layout="eos")]), text
 
 
-def one_in_each(check: Check, model: Model) -> Chosen:
+def one_in_each(check: Check, model: ModelClaims) -> Chosen:
     """The least n, fused; one beyond, sequential."""
     least = check.sizes(LEAST)[0]
     largest = [least, *beyond(check)][-1]
@@ -154,7 +154,7 @@ def one_in_each(check: Check, model: Model) -> Chosen:
     return [model.own, sequential], f"{model.texts}; n = {least}, fused; n = {largest:,}, sequential"
 
 
-def of_two_machines(check: Check, model: Model) -> Chosen:
+def of_two_machines(check: Check, model: ModelClaims) -> Chosen:
     """Few steps of a machine that reads a word; as many as this precision allows of one that begins on a blank tape."""
     steps = check.certified_sizes(check.sizes(STEPS, ratio=10**3), lambda n: precision_of(replace(model.own, n=n)))
     few, many = replace(model.own, n=steps[0]), replace(model.own, n=steps[-1])
@@ -163,7 +163,7 @@ def of_two_machines(check: Check, model: Model) -> Chosen:
     return in_both([few, many]), text
 
 
-def in_one_space(check: Check, model: Model) -> Chosen:
+def in_one_space(check: Check, model: ModelClaims) -> Chosen:
     """One number of cells."""
     check.certified_sizes([SPACE], lambda cells: precision_of(model.own))
     return in_both([model.own]), model.texts
@@ -173,7 +173,7 @@ def in_one_space(check: Check, model: Model) -> Chosen:
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelClaims:
     """One model, and what is claimed of it: at a few n, at all of documents, at all above some n, and of its program above.
 
     texts: for which its rounding is sound. chosen: whose rounding a run certifies. compared: the texts of its program.
@@ -183,7 +183,7 @@ class Model:
     own: Subject
     rounding: Claim
     texts: str
-    chosen: Callable[[Check, Model], Chosen]
+    chosen: Callable[[Check, ModelClaims], Chosen]
     above: Claim | None = None
     program_above: Claim | None = None
     compared: str = ""
@@ -214,11 +214,11 @@ def name_of(task: str, model: str, *, always: bool = False) -> str:
     return named if model == TRANSFORMER and not always else f"{named}, {model}"
 
 
-def retrieval(task: str, model: str) -> Model:
+def retrieval(task: str, model: str) -> ModelClaims:
     """A model of a retrieval task."""
     told, is_rag = of_retrieval(task, model), model == "rag"
     name, says = name_of(task, model), f"{name_of(task, model, always=True)}: {all_above(told)}"
-    return Model(
+    return ModelClaims(
         told.subject(LEAST),
         told.claim(
             "rounding",
@@ -232,10 +232,10 @@ def retrieval(task: str, model: str) -> Model:
     )
 
 
-def searching(told: Told, sound: str, said: str, compared: str) -> Model:
+def searching(told: Told, sound: str, said: str, compared: str) -> ModelClaims:
     """A recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
     name = f"IsTree, {told.model}"
-    return Model(
+    return ModelClaims(
         told.subject(LEAST),
         told.claim("rounding", f"{name}: {SOUND} {sound}"),
         "every simple graph and text of that form",
@@ -246,11 +246,11 @@ def searching(told: Told, sound: str, said: str, compared: str) -> Model:
     )
 
 
-def machine(told: Told, said: str) -> Model:
+def machine(told: Told, said: str) -> ModelClaims:
     """A model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
     name, form = f"Turing machines, {told.model}", "For every text in the form of a run"
     sound = f"{SOUND} {form} of bb2 on a blank tape, or of {STEPS} steps of palindrome on 1221, whatever it says."
-    return Model(
+    return ModelClaims(
         told.subject(LEAST),
         told.claim("rounding", f"{name}: {sound}"),
         "every text of up to n steps of bb2 on a blank tape",
@@ -289,7 +289,7 @@ SEARCH_AND_STEP = (
 )
 MODELS = (
     *(retrieval(task, model) for task, model in RETRIEVERS if model in OF_RETRIEVAL),
-    Model(
+    ModelClaims(
         ISTREE.subject(LEAST),
         ISTREE.claim(
             "rounding",
@@ -308,7 +308,7 @@ MODELS = (
         "prompts of up to n(n − 1)/2 edges, after n − 1 any vertices from 1 on",
         ", paper's layout",
     ),
-    Model(
+    ModelClaims(
         ISTREE_LEAN.subject(LEAST),
         ISTREE_LEAN.claim(
             "rounding",
@@ -332,7 +332,7 @@ MODELS = (
     ),
     machine(TURING_RAG, SEARCH_AND_STEP),
     machine(TURING_HYBRID, STEP),
-    Model(
+    ModelClaims(
         TURING_COT.subject(MOST_STEPS, cells=SPACE),
         TURING_COT.claim(
             "rounding",
@@ -346,7 +346,7 @@ MODELS = (
 
 
 @claims("model", MODELS, lambda model: model.rounding)
-def test_rounding(check: Check, model: Model) -> None:
+def test_rounding(check: Check, model: ModelClaims) -> None:
     certify(check, *model.chosen(check, model))
     every_n(check, "rounding", model.own, model.texts)
 

@@ -10,7 +10,7 @@ from hypothesis.strategies import DrawFn
 
 from constructions.engines import Asked, find_engine, indexed
 from constructions.engines.indexed.column import Column
-from constructions.measures import LINEAR_RNN, measure
+from constructions.measures import LINEAR_RNN
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, parse_standard
@@ -23,7 +23,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 from verify.inputs.turing_machines import Size, every_run, every_space, every_table, machines
 from verify.oracles.counts import RUNS, small_spaces
-from verify.runs.costs import grown
+from verify.runs.costs import Cost, exactly
 from verify.runs.turing_runs import SpaceCase
 
 STEPS = 50
@@ -245,15 +245,12 @@ def test_random_machines(check: Check, engine: str) -> None:
 def test_size(check: Check) -> None:
     def as_small(size: Size) -> Counterexample | None:
         small, large = (build(size.machine, cells=cells) for cells in (1, size.steps))
-        p = large.arithmetic.format.significand_bits + 1
-        measures, k = measure(large.model, p), size.symbols
-        bound = 35_348 + 182 * (size.states * k + 5 * k * k + 4 * k)
-        found = (LINEAR_RNN in measures.classes, len(large.blocks), measures.state_numbers)
-        if found != (True, MODEL_BLOCKS, STATE_NUMBERS) or measures.parameters > bound:
-            return Counterexample(found=found, bound=bound, parameters=measures.parameters)
+        p, k = large.arithmetic.format.significand_bits + 1, size.symbols
+        parameters = 35_348 + 182 * (size.states * k + 5 * k * k + 4 * k)
+        cost = Cost(LINEAR_RNN, lambda heads: len(heads) == MODEL_BLOCKS, exactly(STATE_NUMBERS), parameters)
         if k == 2 and (p != 4 * size.steps + 11 or str(2 ** (size.steps + 2) + 1) in large.token):
             return Counterexample(p=p, words=len(large.vocabulary))
-        return grown(large, small)
+        return cost.excess(large, small)
 
     check.chosen(
         [Size(b, k, cells) for b in (1, 2, 5, 25) for k, spaces in ((2, (4, 10, 16)), (3, (3,))) for cells in spaces],

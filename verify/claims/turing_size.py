@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from constructions.measures import measure
 from constructions.turing import cot
 from constructions.turing.configurations import Code
 from constructions.turing.library import find
@@ -14,7 +13,7 @@ from verify.claims.models import TURING_COT
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import Size
-from verify.runs.costs import grown
+from verify.runs.costs import Cost, exactly
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
 
 
@@ -39,17 +38,12 @@ def test_size(check: Check, about: About) -> None:
         return large.build(steps), small.build(1)
 
     def as_small(size: Size) -> Counterexample | None:
-        large, small = built(size)
-        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
-        fixed, each = about.parameters
-        bound = fixed + each * size.states * size.symbols
-        if about.of_class not in measures.classes or len(large.blocks) != about.blocks:
-            return Counterexample(classes=measures.classes, blocks=len(large.blocks))
-        if measures.parameters > bound or measures.state_numbers != about.state_numbers:
-            return Counterexample(bound=bound, parameters=measures.parameters, state_numbers=measures.state_numbers)
+        (large, small), (fixed, each) = built(size), about.parameters
+        parameters = fixed + each * size.states * size.symbols
+        cost = Cost(about.of_class, lambda heads: len(heads) == about.blocks, exactly(about.state_numbers), parameters)
         if about.in_space and large.model.words.shape != small.model.words.shape:
             return Counterexample(words=large.model.words.shape)
-        return grown(large, small)
+        return cost.excess(large, small)
 
     lengths, unit = ((4, 20, 200), "on 4, 20, 200 cells") if about.in_space else ((10, 1000), "for 10 and 1000 steps")
     check.chosen(

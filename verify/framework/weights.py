@@ -19,10 +19,10 @@ from verify.stored.above import Above
 from verify.stored.intervals import (
     FOLDER,
     Built,
-    Interval,
     NotCertified,
     Renewal,
     Stale,
+    StoredInterval,
     name_of,
     path_of,
     read,
@@ -93,10 +93,10 @@ class Kept:
         """One interval. Raises Undecided."""
         return self._told(self._renewal.renew, subject)
 
-    def _as_subject(self, interval: Interval) -> Subject:
+    def _as_subject(self, interval: StoredInterval) -> Subject:
         return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
 
-    def _told(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
+    def _told(self, look: Callable[[StoredInterval], None], subject: Subject) -> Counterexample | None:
         interval = self._by_low.get(subject.n)
         if interval is None:
             raise Undecided(f"{self.name} has no interval from n = {subject.n} on")

@@ -23,7 +23,7 @@ CATEGORIES: dict[str, Callable[[str], bool]] = {
 
 
 @dataclass
-class Program:
+class PatternProgram:
     """A pattern as instructions. It ends with "match", and so does each part that is looked for apart."""
 
     code: list[Instruction] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Matcher:
 
     def search(self) -> str | None:
         """The text of group 1 of the first match, or None."""
-        program = Program()
+        program = PatternProgram()
         program.write(PARSER.parse(self.pattern))
         program.code.append(("match",))
         for start in range(len(self.text) + 1):

@@ -32,7 +32,7 @@ TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants", "va
 
 
 @dataclass(frozen=True)
-class Interval(Sizes):
+class ProgramInterval(Sizes):
     """Sizes that have this document, in which numbers may depend on n; digest: of their weights and precisions."""
 
     digest: str
@@ -40,7 +40,7 @@ class Interval(Sizes):
 
 
 def explanations(
-    subject: Subject, tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+    subject: Subject, tell: Callable[[ProgramInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> Json:
     """The document; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
@@ -69,13 +69,13 @@ def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Jso
 
 
 def differences(
-    document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+    document: Mapping[str, Any], tell: Callable[[ProgramInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> list[str]:
     """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
     return changed(document, explanations(subject_of(document), tell, say))
 
 
-def intervals(subject: Subject) -> Iterator[Interval]:
+def intervals(subject: Subject) -> Iterator[ProgramInterval]:
     """Covers all n of the subject, up to where cases begin, or the few cells that are looked at alone.
 
     What is not certified is the last one.
@@ -89,10 +89,10 @@ def intervals(subject: Subject) -> Iterator[Interval]:
                 return
     except OtherMatrices as refused:  # the matrices that users get
         document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
-        yield Interval(low, low, subject.dossier.unit, "", document)
+        yield ProgramInterval(low, low, subject.dossier.unit, "", document)
 
 
-def _of_sizes(subject: Subject) -> Iterator[Interval]:
+def _of_sizes(subject: Subject) -> Iterator[ProgramInterval]:
     """Parts that differ in p alone are one: p is nothing to exact arithmetic."""
     for _, same in groupby(parts(subject), key=lambda part: (vocabulary(part.model), part.model.layers)):
         group = [*same]
@@ -101,17 +101,17 @@ def _of_sizes(subject: Subject) -> Iterator[Interval]:
             yield replace(interval, digest=digest)
 
 
-def _of_cells(subject: Subject) -> Iterator[Interval]:
+def _of_cells(subject: Subject) -> Iterator[ProgramInterval]:
     for part in parts(subject):
         document = explained(at_size(subject, part.low), part.model, part.inputs)
-        yield Interval(part.low, part.high, part.of, _digest(part), document)
+        yield ProgramInterval(part.low, part.high, part.of, _digest(part), document)
 
 
 def _digest(*some: Part) -> str:
     return hashlib.sha256("".join(part.model.digest for part in some).encode()).hexdigest()
 
 
-def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Interval]:
+def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[ProgramInterval]:
     """As `intervals`, of a model that stands for each of these n."""
     while low <= high:
         one = replace(subject, n=low)
@@ -135,7 +135,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
                 if single["verdict"] != CERTIFIED:
                     low, last, document = size, size, single
                     break
-        yield Interval(low, last, "n", model.digest, document)
+        yield ProgramInterval(low, last, "n", model.digest, document)
         if document["verdict"] != CERTIFIED:
             return
         low = last + 1

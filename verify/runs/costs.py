@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from constructions.layers import block_arrays
+from constructions.measures import measure
 from constructions.wiring.wired import Wired
 from verify.algebra.interval import values
 from verify.framework.claim import Counterexample
@@ -48,9 +50,29 @@ def first_above(
     return None
 
 
-def grown(large: Wired, small: Wired) -> Counterexample | None:
-    """None if no matrix but the vocabulary is larger in the one model than in the other."""
-    got, expected = (
-        [[array.shape for array in block_arrays(block)] for block in wired.model.blocks] for wired in (large, small)
-    )
-    return None if got == expected else Counterexample(expected=expected, got=got)
+@dataclass(frozen=True)
+class Cost:
+    """What a theorem grants its model, whatever n is. fits: judges how many heads each block has; blocks without have 0."""
+
+    of_class: str
+    fits: Callable[[Sequence[int]], bool]
+    state_numbers: range
+    parameters: float = math.inf
+
+    def excess(self, large: Wired, small: Wired) -> Counterexample | None:
+        """Returns None if the large model keeps to it, and no matrix but the vocabulary is larger there than in the small one."""
+        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
+        heads = [len(block.heads) for block in large.model.blocks]
+        if self.of_class not in measures.classes or not self.fits(heads):
+            return Counterexample(classes=measures.classes, heads=heads)
+        if measures.state_numbers not in self.state_numbers or measures.parameters > self.parameters:
+            return Counterexample(state_numbers=measures.state_numbers, parameters=measures.parameters)
+        got, expected = (
+            [[array.shape for array in block_arrays(block)] for block in wired.model.blocks] for wired in (large, small)
+        )
+        return None if got == expected else Counterexample(expected=expected, got=got)
+
+
+def exactly(number: int) -> range:
+    """Returns the range of this number alone."""
+    return range(number, number + 1)

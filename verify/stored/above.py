@@ -38,7 +38,7 @@ ROOTS = (0, 1)
 
 
 @dataclass(frozen=True)
-class Case:
+class CaseOfBits:
     """root: whether the number of bits of n's bit length is odd. turns: at each split of the theorem, 1 for its first part.
 
     found: digests of what was said, its weights among it.
@@ -59,7 +59,7 @@ class Above:
     subject: Subject
     about: About
     weights: tuple[str, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[CaseOfBits, ...]
     theorem: str
 
     @property
@@ -93,7 +93,7 @@ def path_of(subject: Subject, what: About) -> Path:
 
 def make(subject: Subject, what: About) -> tuple[Above, Any]:
     """The document, and the theorem. Raises Undecided, Unanswered."""
-    survey, cases, roots = Survey(subject, (judge_of(what),)), list[Case](), list[Node]()
+    survey, cases, roots = Survey(subject, (judge_of(what),)), list[CaseOfBits](), list[Node]()
 
     def judged(walk: Walk) -> None:
         survey.look(walk)
@@ -105,8 +105,8 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
     return Above(subject, what, weights_of(subject, what), tuple(cases), fingerprint(theorem)), theorem
 
 
-def _case(root: int, walk: Walk, result: Any) -> Case:
-    return Case(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(result))
+def _case(root: int, walk: Walk, result: Any) -> CaseOfBits:
+    return CaseOfBits(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(result))
 
 
 def _asked_of(what: About) -> Judge:
@@ -168,13 +168,13 @@ def require(above: Above, theorem: Any) -> None:
         raise Stale(f"{above.name} is of other weights, texts or definitions")
 
 
-def chosen(above: Above, seed: int) -> Case:
+def chosen(above: Above, seed: int) -> CaseOfBits:
     """The case that is judged anew."""
     key = f"{above.sha256} {checker()} {seed}"
     return min(above.cases, key=lambda case: hashlib.sha256(f"{key} {case.root} {case.turns}".encode()).digest())
 
 
-def renew(above: Above, case: Case, theorem: Any) -> None:
+def renew(above: Above, case: CaseOfBits, theorem: Any) -> None:
     """Judges one case anew, with all that the theorem says of it. Raises Stale."""
     node = Node(growth.root(above.subject.dossier.bits_of_bits, case.root))
     walk = Walk(node.box, [turn == "1" for turn in case.turns], nodes=[node])
@@ -226,7 +226,7 @@ def read(subject: Subject, what: About) -> Above | None:
             subject,
             what,
             tuple(document["weights"]),
-            tuple(Case(**one) for one in document["cases"]),
+            tuple(CaseOfBits(**one) for one in document["cases"]),
             document["theorem"],
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -71,7 +71,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Interval:
+class StoredInterval:
     """n from low to high have the same weights or forms of n. form: a digest of these and of the texts.
 
     pieces: of the interval, without a gap.
@@ -92,7 +92,7 @@ class Interval:
         return " ".join([self.form, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
 
     @classmethod
-    def read(cls, line: str, low: int) -> Interval:
+    def read(cls, line: str, low: int) -> StoredInterval:
         """Raises ValueError for what is none."""
         form, *rest = line.split(" ")
         pieces = tuple(Piece(int(high), piece_digest) for piece_digest, high in zip(rest[::2], rest[1::2], strict=True))
@@ -121,7 +121,7 @@ class Document:
     subject: Subject
     about: About
     questions: tuple[Question, ...]
-    intervals: tuple[Interval, ...]
+    intervals: tuple[StoredInterval, ...]
     accepted: bool = False
 
     @property
@@ -189,7 +189,7 @@ def questions(subject: Subject, about: About) -> tuple[Question, ...]:
     return tuple(cases)
 
 
-def asked(cases: Sequence[Question], interval: Interval) -> Sequence[Question]:
+def asked(cases: Sequence[Question], interval: StoredInterval) -> Sequence[Question]:
     """Returns the questions at the n of an interval, each up to its last n there."""
     lows = [0, *(case.high + 1 for case in cases)]
     return [
@@ -200,8 +200,8 @@ def asked(cases: Sequence[Question], interval: Interval) -> Sequence[Question]:
 
 
 def intervals(
-    subject: Subject, what: About, known: Sequence[Interval] = (), *, accepted: bool = False
-) -> Iterator[Interval]:
+    subject: Subject, what: About, known: Sequence[StoredInterval] = (), *, accepted: bool = False
+) -> Iterator[StoredInterval]:
     """All of them, from the subject's n to its last. known: what need not be certified again where the weights are the same.
 
     accepted: as a document has it. Raises NotCertified.
@@ -217,7 +217,7 @@ def intervals(
         low = one.high + 1
 
 
-def is_unchanged(subject: Subject, interval: Interval) -> bool:
+def is_unchanged(subject: Subject, interval: StoredInterval) -> bool:
     """Whether the weights and texts are those of the interval, also at single n. Raises NotCertified where users get others."""
     part = built(subject, interval.low, interval.high)
     compare(subject, part)
@@ -240,10 +240,10 @@ def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
         raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
 
-def certified(subject: Subject, what: About, part: Part, *, accepted: bool = False) -> Interval:
+def certified(subject: Subject, what: About, part: Part, *, accepted: bool = False) -> StoredInterval:
     """The check itself. accepted: by the small checker too. Raises NotCertified."""
     certified_pieces = _rounding(part, accepted=accepted) if what == "rounding" else _program(subject, part)
-    return Interval(part.low, form_of(part), tuple(certified_pieces))
+    return StoredInterval(part.low, form_of(part), tuple(certified_pieces))
 
 
 def _rounding(part: Part, *, accepted: bool) -> list[Piece]:
@@ -340,12 +340,12 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
         return None
     text = path.read_text(encoding="utf-8")
     try:
-        said, low, stored_intervals = json.loads(text), subject.n, list[Interval]()
+        said, low, stored_intervals = json.loads(text), subject.n, list[StoredInterval]()
         if said["schema"] != SCHEMA:
             raise ValueError(f"{path.name} is of schema {said['schema']}, not {SCHEMA}")
         cases = tuple(Question(int(high), one) for one, high in map(str.split, said["questions"]))
         for line in said["intervals"]:
-            stored_intervals.append(Interval.read(line, low))
+            stored_intervals.append(StoredInterval.read(line, low))
             low = stored_intervals[-1].high + 1
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of intervals: {error}") from error
@@ -365,7 +365,7 @@ def checker() -> str:
     return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def chosen(document: Document, count: int, seed: int, why: str) -> Sequence[Interval]:
+def chosen(document: Document, count: int, seed: int, why: str) -> Sequence[StoredInterval]:
     """So many of the intervals: others for other weights, another checker or another seed."""
     key = f"{why} {document.weights} {checker()} {seed}"
     order = sorted(document.intervals, key=lambda one: hashlib.sha256(f"{key} {one.low}".encode()).digest())
@@ -394,7 +394,7 @@ class Renewal:
         return frozenset(interval.low for interval in some)
 
     @cached_property
-    def renewed(self) -> Sequence[Interval]:
+    def renewed(self) -> Sequence[StoredInterval]:
         """Those that are certified anew."""
         return chosen(self.document, RENEWED, self.seed, "certified")
 
@@ -403,7 +403,7 @@ class Renewal:
         """Returns what is asked now. Raises NotCertified."""
         return questions(self.document.subject, self.document.about)
 
-    def build(self, interval: Interval) -> None:
+    def build(self, interval: StoredInterval) -> None:
         """Whether the interval has these weights and this question still, at each n and for users.
 
         Raises Stale, or NotCertified if what is there now is not certified.
@@ -416,7 +416,7 @@ class Renewal:
             self._look(interval)
             raise Stale(f"{self.name} answers another question: {where}")
 
-    def _form(self, interval: Interval) -> tuple[str, int]:
+    def _form(self, interval: StoredInterval) -> tuple[str, int]:
         """Returns the digest of weights and texts at the interval's first n, and the last n that has these. Raises NotCertified."""
         subject = replace(self.document.subject, n=interval.low, last=interval.high)
         is_compared, many = interval.low in self.compared, len(self.document.intervals) > FEW_INTERVALS
@@ -431,7 +431,7 @@ class Renewal:
             self.known[key] = form_of(part), part.high
         return self.known[key]
 
-    def renew(self, interval: Interval) -> None:
+    def renew(self, interval: StoredInterval) -> None:
         """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""
         subject = self.document.subject
         part = built(subject, interval.low, interval.high)
@@ -440,7 +440,7 @@ class Renewal:
             what = f"the check says something else of n = {interval.low} … {interval.high}"
             raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy} --all")
 
-    def _look(self, interval: Interval) -> None:
+    def _look(self, interval: StoredInterval) -> None:
         """At what stands in a stale interval's place, for a while: it may be worse than stale."""
         subject, low = self.document.subject, interval.low
         for _ in range(RENEWED + 1):

@@ -14,20 +14,20 @@ from torch.nn import functional
 
 from verify.training import models
 from verify.training.cells import ASKED, BATCH, IGNORED, RATES, Cell
-from verify.training.texts import ASK, NO, NOTHING, WRITTEN, YES, Mode, Task, results
+from verify.training.texts import ASK, NO, NOTHING, WRITTEN, YES, Mode, TreeTask, results
 
 
 def accuracy(cell: Cell, seed: int) -> float:
     """Trains a cell by one seed; returns how often it is right on ASKED prompts that were drawn by another one."""
-    task = Task(cell.n, cell.mode)
+    task = TreeTask(cell.n, cell.mode)
     return judged(trained(cell, task, seed), task, random.Random(f"validation {seed}"))
 
 
-def trained(cell: Cell, task: Task, seed: int) -> models.Model:
+def trained(cell: Cell, task: TreeTask, seed: int) -> models.LanguageModel:
     """Returns a model after training: Adam with a cosine learning rate, on fresh texts at each step."""
     torch.manual_seed(seed)
     generator = random.Random(seed)
-    model = models.Model(cell.architecture, len(task.vocabulary))
+    model = models.LanguageModel(cell.architecture, len(task.vocabulary))
     optimizer = torch.optim.Adam(model.parameters(), RATES[cell.architecture])
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, cell.steps)
     for _ in range(cell.steps):
@@ -43,12 +43,12 @@ def trained(cell: Cell, task: Task, seed: int) -> models.Model:
 Text = tuple[list[str], list[str]]
 
 
-def _text(task: Task, generator: random.Random) -> Text:
+def _text(task: TreeTask, generator: random.Random) -> Text:
     graph = task.draw(generator)
     return task.prompt(graph), task.reply(graph)
 
 
-def batch(task: Task, texts: Sequence[Text]) -> tuple[Tensor, Tensor]:
+def batch(task: TreeTask, texts: Sequence[Text]) -> tuple[Tensor, Tensor]:
     """Returns the words of texts but the last, and at each the word that the model should write, or IGNORED.
 
     Shapes: both (texts, longest − 1).
@@ -68,7 +68,7 @@ def padded(rows: Sequence[Sequence[int]], filler: int = 0) -> Tensor:
 
 
 @torch.no_grad()
-def judged(model: models.Model, task: Task, generator: random.Random) -> float:
+def judged(model: models.LanguageModel, task: TreeTask, generator: random.Random) -> float:
     """Returns the share of prompts that the model answers right, by greedy decoding.
 
     The whole right text is read first. Up to its first mistake, the model would have written just that: decoding starts there.
@@ -87,7 +87,7 @@ def judged(model: models.Model, task: Task, generator: random.Random) -> float:
     return score / ASKED
 
 
-def decoded(model: models.Model, task: Task, prompt: Sequence[str], reply: Sequence[str] = ()) -> str:
+def decoded(model: models.LanguageModel, task: TreeTask, prompt: Sequence[str], reply: Sequence[str] = ()) -> str:
     """Returns the verdict, or the last word if there is none within the length of the longest right reply.
 
     reply: what the model has written so far.

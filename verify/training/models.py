@@ -59,7 +59,7 @@ class RecurrentLayer(nn.Module):
 KINDS: dict[str, type[nn.Module]] = {kind.__name__: kind for kind in (TransformerBlock, RecurrentLayer)}
 
 
-class Model(nn.Module):
+class LanguageModel(nn.Module):
     """A language model of one of the architectures."""
 
     words: Tensor

@@ -10,7 +10,7 @@ from typing import Any
 
 from constructions.exports.files import write_text
 from verify.training import cells, wired
-from verify.training.texts import Task
+from verify.training.texts import TreeTask
 
 STORED = Path(__file__).parents[1] / "training.json"  # a link to the one in docs/, so that it is installed as well
 PROG = "python -m verify.training"
@@ -53,7 +53,7 @@ def jobs() -> Iterator[Job]:
     """Yields all rows, seed by seed, so that a run which is cut off has whole seeds."""
     for seed in cells.SEEDS:
         for cell in cells.cells():
-            length = Task(cell.n, cell.mode).longest + 3 * cell.n
+            length = TreeTask(cell.n, cell.mode).longest + 3 * cell.n
             yield Job("trained", cell.name, {**cell.about, "seed": seed}, cell.steps * length)
         for name, p, descent in wired.runs():
             about = {"subject": name, "p": p, "descent": descent.name, "seed": seed}

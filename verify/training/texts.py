@@ -33,7 +33,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Task:
+class TreeTask:
     """IsTree on the graphs of the lower bound, with n ≥ 4 vertices."""
 
     n: int

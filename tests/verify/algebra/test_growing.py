@@ -139,26 +139,15 @@ def test_a_number_is_asked_in_its_own_case_alone() -> None:
             use()
 
 
-def test_a_program_that_asks_something_else_when_it_is_run_again() -> None:
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_program_that_asks_something_else_or_nothing_when_it_is_run_again(asks: bool) -> None:
+    """If nothing, the other part would be a case of which nothing was asked."""
     runs: list[Any] = []
 
     def program(walk: Walk) -> None:
         runs.append(walk)
-        n = n_of(walk)
-        assert (n > 3 * 2 ** (n.bit_length() - 2) + len(runs) // 2) in (True, False)
-
-    with pytest.raises(Unanswered, match="asked before"):
-        theorem_of(program, 7)
-
-
-def test_a_program_that_asks_nothing_when_it_is_run_again() -> None:
-    """The other part would be a case of which nothing was asked."""
-    runs: list[Any] = []
-
-    def program(walk: Walk) -> None:
-        runs.append(walk)
-        n = n_of(walk)
-        assert len(runs) > 1 or (n > 3 * 2 ** (n.bit_length() - 2)) in (True, False)
+        n, again = n_of(walk), len(runs) > 1
+        assert (again and not asks) or (n > 3 * 2 ** (n.bit_length() - 2) + again) in (True, False)
 
     with pytest.raises(Unanswered, match="asked before"):
         theorem_of(program, 7)

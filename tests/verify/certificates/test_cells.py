@@ -199,19 +199,3 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Any) 
     assert "cells = 1 … 7, one by one\n  more than 7 cells: certified, in 4 cases" in told
     path.write_text(json.dumps(document()))
     assert certify.main(["--replay", str(path)]) == 0
-
-
-@pytest.mark.parametrize(
-    ("argv", "why"),
-    [
-        (["turing", "--model", "hybrid", "--all-cells"], "for turing as cot"),
-        (["index", "--all-cells"], "for turing as cot"),
-        (["turing", "--model", "cot", "--all-cells", "--cells", "5"], "none of them named"),
-        (["turing", "--model", "cot", "--all-cells", "--n", "5"], "none of them named"),
-        (["turing", "--model", "cot", "--all-cells", "--mutants", "5"], "--mutants is for one n"),
-        (["x.safetensors", "--all-cells"], "of one n"),
-    ],
-)
-def test_options_that_do_not_go_together(argv: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert certify.main(argv) == 2
-    assert why in capsys.readouterr().err

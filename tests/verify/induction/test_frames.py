@@ -31,7 +31,7 @@ from tests.verify.induction.lemmas import (
 from verify.dossiers.istree.frames import HERE, OTHER, OWN, THERE, Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.dossiers.istree.lemmas.search import text_of
-from verify.dossiers.istree.runs.frames import Run
+from verify.dossiers.istree.runs.frames import FrameRun
 from verify.dossiers.istree.walks_in_frames import Edges
 from verify.induction.evaluation import Compiled, symbol
 from verify.programs.shorthand import K, at, back, let, word
@@ -54,7 +54,7 @@ def test_they_are_true_of_runs() -> None:
     trial = Trial(MADE, MADE.facts)
     names = trial.compiled.names
     for edges in PROMPTS:
-        run = Run(edges)
+        run = FrameRun(edges)
         for place, (_, following, true) in enumerate(trial.along(run)):
             tree = is_tree(run, true, place == 0, following is None)
             assert true["no"] == (true["over"] and not tree)
@@ -76,7 +76,7 @@ def test_they_are_true_of_runs() -> None:
 )
 def test_what_is_left_open_is_told(name: str, bit: str) -> None:
     left_open = type("Open", (Frames,), {name: property(lambda frames: Anything())})
-    run = Run(((2, 1), (3, 2)))
+    run = FrameRun(((2, 1), (3, 2)))
 
     def told(frames: type[Frames]) -> bool:
         compiled, result = Compiled(theory(frames(N)), {}), []

@@ -29,9 +29,8 @@ from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT,
 from tests.verify.induction.lemmas import Trial, doubts_of_another_solver, require_doubt, with_another_text
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.lemmas.machine import STEPS, theory
-from verify.dossiers.turing.runs.machine import Run
-from verify.dossiers.turing.steps import WORDS, SearchedStep, Step
-from verify.induction.__main__ import main
+from verify.dossiers.turing.runs.machine import MachineRun
+from verify.dossiers.turing.steps import WORDS, MachineStep, SearchedStep
 from verify.induction.translation import Translation
 from verify.programs.shorthand import let
 
@@ -64,7 +63,7 @@ RUNS = [
 @pytest.mark.parametrize(("model", "machine", "tape", "steps"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(model: str, machine: Machine, tape: str, steps: int) -> None:
     """Axioms and invariants after each step of a run, and lemmas where all that they suppose is true; which is so at some step."""
-    made, run = theory(machine, model), Run(model, machine, tape, steps)
+    made, run = theory(machine, model), MachineRun(model, machine, tape, steps)
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("s/step")}
     trial = Trial(made, tried)
     for state, _, true in trial.along(run):
@@ -87,7 +86,7 @@ def first(read: Term) -> Term:
 
 
 @dataclass(frozen=True)
-class Wrong(Step):
+class Wrong(MachineStep):
     """Another definition than it should be. what: where."""
 
     what: str
@@ -186,17 +185,17 @@ def test_of_wrong_searches_not_all_follow(what: str, lemma: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "at"),
     [
-        (Step, "begins", None),
-        (Step, "says", WORDS),
+        (MachineStep, "begins", None),
+        (MachineStep, "says", WORDS),
         (SearchedStep, "says", WORDS),
         (SearchedStep, "says", 0),
         (SearchedStep, "copies", COPY),
     ],
 )
-def test_a_step_begins_with_one_word_wherever_it_is_said(kind: type[Step], name: str, at: int | None) -> None:
+def test_a_step_begins_with_one_word_wherever_it_is_said(kind: type[MachineStep], name: str, at: int | None) -> None:
     """The lemmas are on what is said once: the head's cell, or a search."""
 
-    def other(step: Step, written: int) -> Answer | None:
+    def other(step: MachineStep, written: int) -> Answer | None:
         said = getattr(kind, name)(step, written)
         return (
             said if written != at else replace(said, otherwise=Say(TO_LEFT)) if isinstance(said, If) else Say(TO_LEFT)
@@ -237,16 +236,3 @@ def test_a_coefficient_that_is_1_at_the_least_n_alone() -> None:
     n = symbol(2, 9)
     assert Translation().value(as_term(POSITION) * (n - 1), "k") == "(* (+ n (- 1)) k)"
     assert n.oracle.high == 9
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["turing", "--machine", "1RZ0LA"]) == 0
-    assert "lemmas, all follow" in capsys.readouterr().out
-    assert main(["turing", "--model", "rag", "--machine", "1RZ0LA"]) == 0
-    assert "follows: finds-symbol, from" in capsys.readouterr().out
-    assert main(["turing", "--model", "transformer"]) == 2
-    assert main(["turing", "--machine", ""]) == 2
-    assert "there is no machine in the text" in capsys.readouterr().err
-    assert main(["turing", "--machine", "zz"]) == 2
-    assert main(["turing", "--tokens", "eos"]) == 2
-    assert main(["--machine", "bb2"]) == 2

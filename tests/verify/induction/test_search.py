@@ -20,7 +20,7 @@ from tests.verify.induction.lemmas import (
 )
 from verify.dossiers.istree.lemmas import search
 from verify.dossiers.istree.lemmas.search import MODELS, N, theory
-from verify.dossiers.istree.runs.search import Run
+from verify.dossiers.istree.runs.search import SearchRun
 from verify.dossiers.istree.steps import ByCounts
 from verify.induction.__main__ import main
 from verify.induction.theory import Fact, Theory
@@ -86,7 +86,7 @@ def test_they_are_true_of_runs(model: str, tokens: str) -> None:
     graphs = [*GRAPHS, *(ANY_NUMBER_OF_EDGES if tokens == "eos" else ())]
     trial = Trial(made, tried)
     for graph in graphs if made is shared else [graph for graph in graphs if graph.n <= 3]:
-        run = Run(graph, model, LAYOUTS[tokens])
+        run = SearchRun(graph, model, LAYOUTS[tokens])
         for state, _, true in trial.along(run):
             if made is shared:
                 last = state["k"] == run.last
@@ -179,11 +179,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert main(["--scripts", str(tmp_path / "smt2")]) == 2
     assert f"{scripts[0]} exists; --force overwrites it" in capsys.readouterr().err
     assert scripts[3].read_text() == "mine"
-    assert main(["recall"]) == 3
-    assert "recall as transformer: not covered; istree and turing are" in capsys.readouterr().out
-    for folder, why in (
-        ("/dev/null/here", "/dev/null/here: Not a directory"),
-        ("", "argument --scripts: name a folder"),
-    ):
-        assert main([f"--scripts={folder}"]) == 2
-        assert capsys.readouterr().err == f"python -m verify.induction: error: {why}\n"

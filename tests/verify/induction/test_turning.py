@@ -17,7 +17,6 @@ from tests.verify.programs.wrong import with_one_wrong_word
 from verify.dossiers.turing.lemmas.turning import KINDS, theory
 from verify.dossiers.turing.runs.turning import Turning
 from verify.dossiers.turing.turning import Later
-from verify.induction.__main__ import main
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 NUMBERED = {**KINDS, START: 7, RUN: 8}
@@ -132,10 +131,3 @@ CHANGES = [  # of the text: what stands there, what shall, and a lemma that foll
 @pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
 def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
     require_doubt(theory(BB2), with_another_text(theory(BB2), TEXT, old, new), lemma)
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["turing", "--model", "cot", "--machine", "1RZ0LA"]) == 0
-    assert "lemmas, all follow" in capsys.readouterr().out
-    assert main(["--model", "cot"]) == 2
-    assert main(["turing", "--model", "cot", "--tokens", "eos"]) == 2

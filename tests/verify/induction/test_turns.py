@@ -26,7 +26,7 @@ from verify.dossiers.istree import texts, turns
 from verify.dossiers.istree.lemmas.search import N, text_of
 from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
 from verify.dossiers.istree.results import Found
-from verify.dossiers.istree.runs.turns import Run
+from verify.dossiers.istree.runs.turns import TurnRun
 from verify.dossiers.istree.steps import NUMBER
 from verify.induction import __main__ as command
 from verify.induction.along import Shown
@@ -49,7 +49,7 @@ def test_they_are_true_of_runs() -> None:
     """At the end of each head; each lemma is due at some head."""
     trial = Trial(MADE, MADE.facts)
     for graph in GRAPHS:
-        run = Run(graph)
+        run = TurnRun(graph)
         for place, (state, following, true) in enumerate(trial.along(run)):
             last = following is None
             tree = is_tree(run, true, place == 0, last)
@@ -218,5 +218,3 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         "for every n, turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     )
     assert capsys.readouterr().out.splitlines()[-2] == f"{len(MADE.lemmas)} lemmas, all follow: {follows}"
-    assert command.main(["--model", "rag", "--tokens", "eos"]) == 2
-    assert "--variant and --tokens are the Transformer's" in capsys.readouterr().err

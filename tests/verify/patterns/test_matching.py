@@ -114,18 +114,15 @@ def test_a_number_of_repetitions(written: str, text: str, repeated: int) -> None
     told(written, text, repeated)
 
 
-@pytest.mark.parametrize("step", ["a", ".", r"\b.|.", "(?>a|b)"])
-def test_repetitions_that_are_told(step: str) -> None:
+@pytest.mark.parametrize(
+    ("step", "end", "most"),
+    [*((step, "a", 8) for step in ("a", ".", r"\b.|.", "(?>a|b)")), ("ab|.", "b", 4)],  # the last: ways of one place
+)
+def test_repetitions(step: str, end: str, most: int) -> None:
     """As far as the text is counted step by step."""
-    for n, repeated in itertools.product(range(8), range(9)):
+    for n, repeated in itertools.product(range(most), range(most + (most == 8))):
         for text in map("".join, itertools.product("ab", repeat=n)):
-            assert told(f"^(?:{step}){{{COUNT}}}(a)", text, repeated)
-
-
-def test_ways_of_one_place_with_other_repetitions_left() -> None:
-    for n, repeated in itertools.product(range(4), range(4)):
-        for text in map("".join, itertools.product("ab", repeat=n)):
-            assert told(f"^(?:ab|.){{{COUNT}}}(b)", text, repeated)
+            assert told(f"^(?:{step}){{{COUNT}}}({end})", text, repeated)
 
 
 def test_numbers_of_repetitions_are_parsed_alike() -> None:

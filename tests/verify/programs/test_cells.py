@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from constructions.turing import cot
 from tests.verify.certificates.test_above import walk_of
 from tests.verify.certificates.test_cells import CELLS, SMALL, every, in_walk, number_of
-from verify import explain
 from verify.algebra.domains import Integer
 from verify.algebra.symbolic import told_apart
 from verify.algebra.walks import Walk, n_of
@@ -23,7 +22,7 @@ from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing import turning
 from verify.programs import reachability
-from verify.programs.intervals import Interval, as_defined, intervals
+from verify.programs.intervals import ProgramInterval, as_defined, intervals
 from verify.trusted.growth import root
 
 
@@ -114,11 +113,5 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(module, "explained", told)
     actual = list(intervals(every()))
-    assert all(isinstance(one, Interval) and one.of == "cells" for one in actual)
+    assert all(isinstance(one, ProgramInterval) and one.of == "cells" for one in actual)
     assert seen == [(m, 16**m) for m in range(1, ALONE + 1)]
-
-
-@pytest.mark.parametrize("argv", [["--all-n"], ["--n", "2-3"]])
-def test_many_n_are_not_for_it(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert explain.main(["turing", "--model", "cot", *argv]) == 2
-    assert "many n are not for cot" in capsys.readouterr().err

@@ -29,7 +29,6 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import MODELS
-from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
@@ -210,26 +209,3 @@ def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, l
             for k in range(1, len(words) + 1):
                 assert run.value(behind, k) == run.value(before, k)
                 assert at(ends[0], size) <= run.value(before, k) <= at(ends[1], size)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (["index", "--n", "4-1000"], 0, "index, n = 4 … 1000: the program is the task, for every input"),
-        (
-            ["index", "--all-n", "--n", "5"],
-            0,
-            "index, every n from 5 on: the program is the task, for every input\n  n ≤ 128: in",
-        ),
-        (["index", "--n", "3-9"], 3, "at least 4"),
-        (["index", "--n", "9-4"], 2, "9 is above 4"),
-        (["index", "--n", "4-9", "--all-n"], 2, "the first n alone"),
-        (["index.safetensors", "--all-n"], 2, "of one n"),
-        (["index", "--n", "4-"], 2, "is not a whole number"),
-        (["counting", "--all-n", "--printed", "count-margin"], 2, "many n are for what is repaired or lean"),
-    ],
-)
-def test_the_command(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == code
-    printed = capsys.readouterr()
-    assert says in (printed.err if code == 2 else printed.out)

@@ -56,6 +56,20 @@ def strays(wired: Wired, spoken: TokenAutomaton) -> bool:
     return False
 
 
+def require_stray(wired: Wired, spoken: TokenAutomaton, verdict: str, where: str = "") -> None:
+    """The model is wrong on a text, and the checker says so, or that it cannot tell, at the right place."""
+    assert strays(wired, spoken)
+    judgement = judged(wired, spoken)
+    assert (judgement.verdict, judgement.where if where else "") == (verdict, where)
+
+
+def require_sound(wired: Wired, spoken: TokenAutomaton) -> str:
+    """What is certified is so on every text; returns the finding."""
+    judgement = judged(wired, spoken)
+    assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
+    return judgement.finding
+
+
 # What must not be certified; all but the gate was once.
 
 
@@ -109,9 +123,7 @@ def test_numbers_that_no_text_has_are_words_too() -> None:
     words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
     wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
     spoken = automaton(State(Label("a"), 1, 1, (), "a"), answers="a")
-    assert strays(wired, spoken)
-    judgement = judged(wired, spoken)
-    assert (judgement.verdict, judgement.where) == (REFUSED, "the embedding of numbers")
+    require_stray(wired, spoken, REFUSED, "the embedding of numbers")
 
 
 def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None:
@@ -160,8 +172,7 @@ def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
         State(Label("?"), 3, 4, (1,), "?"),
         answers="?",
     )
-    assert strays(wired, spoken)
-    assert judged(wired, spoken).verdict == UNKNOWN
+    require_stray(wired, spoken, UNKNOWN)
 
 
 def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
@@ -176,9 +187,7 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
     ]
     wired = of.model({"a": {"a": 1}, "y": {"square": 2}}, NONE, list(map(of.block, units)), Arithmetic(fixed_point(17)))
     spoken = automaton(State(Label("a"), 1, 1, (), "a"), answers="a")
-    assert strays(wired, spoken)
-    judgement = judged(wired, spoken)
-    assert (judgement.verdict, judgement.where) == (UNKNOWN, "block 4, feed-forward, unit 1, gate")
+    require_stray(wired, spoken, UNKNOWN, "block 4, feed-forward, unit 1, gate")
 
 
 def test_a_number_that_is_half_a_step_below_a_count() -> None:
@@ -202,9 +211,7 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
         State(Label("v"), 2, 4, (0, 1), numbers=(1, 3)),
     )
     spoken = automaton(*some, answers="v")
-    assert strays(wired, spoken)
-    judgement = judged(wired, spoken)
-    assert (judgement.verdict, judgement.where) == (UNKNOWN, "block 2, feed-forward, unit 1, gate")
+    require_stray(wired, spoken, UNKNOWN, "block 2, feed-forward, unit 1, gate")
 
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
@@ -215,8 +222,7 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(13)))
     begins = State(Label("number"), 1, 3, (0,), numbers=(1, 2))
     spoken = automaton(begins, State(Label("x"), 2, 4, (0,), "x"), State(Label("?"), 3, 5, (0, 1), "?"), answers="?")
-    assert strays(wired, spoken)
-    assert judged(wired, spoken).verdict == UNKNOWN
+    require_stray(wired, spoken, UNKNOWN)
     spoken = automaton(begins, State(Label("x"), 2, 4, (0,), "x"), State(Label("?"), 3, 5, (1,), "?"), answers="?")
     judgement = judged(wired, spoken)
     assert judgement.verdict == CERTIFIED
@@ -248,9 +254,7 @@ def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> No
     ]
     wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(19)))
     spoken = automaton(State(Label("number"), 1, 3, (0,), numbers=(1, 3)), answers="number")
-    assert strays(wired, spoken)
-    judgement = judged(wired, spoken)
-    assert (judgement.verdict, judgement.where) == (UNKNOWN, "the output head, y against number v")
+    require_stray(wired, spoken, UNKNOWN, "the output head, y against number v")
 
 
 @pytest.mark.parametrize(("on_grid", "operators"), [(True, 1), (False, 3)])
@@ -334,9 +338,7 @@ def test_a_margin_at_its_bound(p: int, discipline: Discipline) -> None:
     verdicts = {}
     for margin in (needed, needed - step, needed / 2):
         wired = reading([({"?": margin}, {"x": 1})], {"x": 1}, p, discipline)
-        judgement = judged(wired, SPOKEN)
-        verdicts[margin] = judgement.finding
-        assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
+        verdicts[margin] = require_sound(wired, SPOKEN)
     assert list(verdicts.values()) == [CERTIFIED, UNMET, UNMET]
     assert strays(wired, SPOKEN)
 
@@ -346,13 +348,9 @@ def test_a_margin_at_its_bound(p: int, discipline: Discipline) -> None:
 def test_scores_that_saturate_for_all_keys_but_the_first(slope: float, verdict: str, discipline: Discipline) -> None:
     """−slope·k' of at least −15.9375: 6 is needed, so the first one must not be below −9.9375."""
     wired = reading([({"?": -slope}, {"k": 1})], {"x": 1}, 9, discipline, position=1)
-    judgement = judged(wired, SPOKEN)
-    if discipline is Discipline.FUSED:
-        assert judgement.finding == verdict
-        assert strays(wired, SPOKEN) == (slope == 15)
-    else:  # partial sums must not saturate at all
-        assert judgement.finding == UNMET
-    assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
+    fused = discipline is Discipline.FUSED  # else partial sums must not saturate at all
+    assert require_sound(wired, SPOKEN) == (verdict if fused else UNMET)
+    assert not fused or strays(wired, SPOKEN) == (slope == 15)
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -361,8 +359,7 @@ def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
     verdicts = []
     for scores in ([({"?": 15.9375}, {"x": 1.0})], [({"?": 8.0}, {"x": 1.0})] * 2, [({"?": 12.0}, {"number": 1.0})]):
         wired = reading(scores, {"x": 1}, 9, discipline)
-        verdicts.append((judgement := judged(wired, SPOKEN)).finding)
-        assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
+        verdicts.append(require_sound(wired, SPOKEN))
     assert verdicts == [CERTIFIED, UNMET, UNMET]
 
 
@@ -386,10 +383,8 @@ def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: flo
         of.block(heads=[of.head([({"?": -cost}, {"k²": factor})], {"x": 1}, "read")]),
     ]
     wired = of.model(WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(13)))
-    judgement = judged(wired, SPOKEN)
-    assert judgement.finding == verdict
+    assert require_sound(wired, SPOKEN) == verdict
     assert strays(wired, SPOKEN) == (cost == 0.5)
-    assert judgement.verdict != CERTIFIED or deviations(wired, SPOKEN, judgement) == []
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -397,9 +392,7 @@ def test_shares_down_to_half_a_step(discipline: Discipline) -> None:
     """Of 8 keys each has 1/8, a tie of 0 and 1/4; under `sequential` 4 keys are more than the largest number, 3.75."""
     spoken = automaton(State(Label("x"), 1, 1, (), "x"), State(Label("?"), 2, 12, (0, 1), "?"), answers="?")
     wired = reading([({"?": 1}, {"k": 1})], {"x": 1}, 5, discipline)
-    judgement = judged(wired, spoken)
-    assert judgement.finding == (CERTIFIED if discipline is Discipline.FUSED else UNMET)
-    assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
+    assert require_sound(wired, spoken) == (CERTIFIED if discipline is Discipline.FUSED else UNMET)
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -409,9 +402,7 @@ def test_a_register_at_the_largest_number(high: float, verdict: str, discipline:
     block = OF.block(({"number": 4}, 0, NONE, 1, {"read": 1}), ({"number": 1}, -1, NONE, 1, {"read": high - 8}))
     wired = OF.model(WORDS, NONE, [block], Arithmetic(fixed_point(9), discipline))
     spoken = replace(SPOKEN, answers=frozenset([Label("number")]))
-    judgement = judged(wired, spoken)
-    assert judgement.finding == verdict
-    assert judgement.verdict != CERTIFIED or deviations(wired, spoken, judgement) == []
+    assert require_sound(wired, spoken) == verdict
 
 
 # Anything at all.

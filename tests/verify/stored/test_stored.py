@@ -34,7 +34,7 @@ from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
 from verify.stored import intervals as stored
-from verify.stored.intervals import Document, Interval, Renewal
+from verify.stored.intervals import Document, Renewal, StoredInterval
 from verify.stored.questions import canonical
 from verify.trusted import heads
 
@@ -49,7 +49,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "FOLDER", tmp_path)
 
 
-def made(subject: Subject, about: stored.About) -> list[Interval]:
+def made(subject: Subject, about: stored.About) -> list[StoredInterval]:
     return [*store.store(subject, about, None)]
 
 

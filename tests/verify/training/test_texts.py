@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from constructions.istree.graphs import Graph
-from verify.training.texts import ASK, NO, NOTHING, YES, Mode, Task, results
+from verify.training.texts import ASK, NO, NOTHING, YES, Mode, TreeTask, results
 
 
 def graphs(n: int) -> Iterator[tuple[Graph, bool]]:
@@ -43,7 +43,7 @@ def said_with_constant_memory(n: int, reply: list[str]) -> str:
 @pytest.mark.parametrize("n", [4, 5, 6, 7])
 @pytest.mark.parametrize("mode", Mode)
 def test_each_text_ends_in_the_right_verdict(n: int, mode: Mode) -> None:
-    task = Task(n, mode)
+    task = TreeTask(n, mode)
     for graph, is_tree in graphs(n):
         reply = task.reply(graph)
         assert reply[-1] == (YES if is_tree else NO)
@@ -56,18 +56,18 @@ def test_each_text_ends_in_the_right_verdict(n: int, mode: Mode) -> None:
 @pytest.mark.parametrize("n", [4, 5, 6, 7])
 def test_constant_memory_follows_a_text_with_searches(n: int) -> None:
     for graph, is_tree in graphs(n):
-        reply = Task(n, Mode.SEARCH).reply(graph)
+        reply = TreeTask(n, Mode.SEARCH).reply(graph)
         assert said_with_constant_memory(n, reply) == (YES if is_tree else NO)
 
 
 def test_models_write_queries_and_read_results() -> None:
-    task = Task(4, Mode.SEARCH)
+    task = TreeTask(4, Mode.SEARCH)
     graph = Graph(4, ((1, 3), (2, 4), (1, 2)))
     reply = task.reply(graph)
     assert " ".join(reply[:15]) == "? 1 - - 3 ? 3 1 1 - ? 1 3 - 2"
     assert task.is_written(reply) == [*[True, True, True, False, False] * 7, True]
     assert task.prompt(graph) == ["<s>", "1", "~", "3", "2", "~", "4", "1", "~", "2"]
-    assert all(Task(4, Mode.CHAIN).is_written(["1", "3"]))
+    assert all(TreeTask(4, Mode.CHAIN).is_written(["1", "3"]))
 
 
 def test_a_query_that_names_no_edge_has_no_results() -> None:
@@ -76,6 +76,6 @@ def test_a_query_that_names_no_edge_has_no_results() -> None:
 
 
 def test_half_of_the_drawn_graphs_are_trees() -> None:
-    generator, task = random.Random(1), Task(8, Mode.PLAIN)
+    generator, task = random.Random(1), TreeTask(8, Mode.PLAIN)
     trees = sum(task.draw(generator).search[1] for _ in range(2000))
     assert 900 < trees < 1100

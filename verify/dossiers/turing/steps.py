@@ -52,7 +52,7 @@ WORDS = 5  # of a step
 def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
     """What should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
-        step = Step(task)
+        step = MachineStep(task)
     else:
         step = SearchedStep(task)
         if label.part in (COPY, LAST_COPY):
@@ -73,7 +73,7 @@ def _back(a: Atom, steps: int) -> Term:
 
 
 @dataclass(frozen=True)
-class Step:
+class MachineStep:
     """What the machine says. A record of a cell stands at each direction, and at each symbol of the word."""
 
     task: TaskOfAnySize
@@ -148,7 +148,7 @@ class Step:
         return If(no_row, Say(HALT), self.begins)
 
 
-class SearchedStep(Step):
+class SearchedStep(MachineStep):
     """Of a machine that finds what it reads by a search: eight words in front of the five, the last of them what was found."""
 
     searched = 8

@@ -26,12 +26,12 @@ RECURSIVE = {"pow": (1, "(* 2 before)")}
 def places() -> Iterator[Place]:
     """The end of each frame of the runs after these edges."""
     for edges in PROMPTS:
-        searched = Run(edges)
+        searched = FrameRun(edges)
         for state in searched.states():
             yield Place(f"edges {edges}, position {state['k']}", state, searched.window, searched.table, RECURSIVE)
 
 
-class Run:
+class FrameRun:
     """What each declared symbol is at the end of each frame of a search, by the walk that its marks tell and plain meaning."""
 
     def __init__(self, edges: Edges) -> None:

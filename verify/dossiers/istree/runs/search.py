@@ -29,12 +29,12 @@ BEHIND = [("", 0)] * 8  # where no word is said any more
 def places(model: str, layout: TokenLayout) -> Iterator[Place]:
     """Each vertex of the runs on these graphs."""
     for graph in GRAPHS[layout.name]:
-        run = Run(graph, model, layout)
+        run = SearchRun(graph, model, layout)
         for state in run.states():
             yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window, run.table)
 
 
-class Run:
+class SearchRun:
     """What each declared symbol is at each vertex of a run, by a depth-first search over the graph and the terms' plain meaning."""
 
     def __init__(self, graph: Graph, model: str, layout: TokenLayout) -> None:

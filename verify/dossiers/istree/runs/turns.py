@@ -27,12 +27,12 @@ GRAPHS = [Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(
 def places() -> Iterator[Place]:
     """Each head of the runs on these graphs."""
     for graph in GRAPHS:
-        run = Run(graph)
+        run = TurnRun(graph)
         for state in run.states():
             yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window, run.table)
 
 
-class Run:
+class TurnRun:
     """What each declared symbol is at the end of each turn's head, by the words of Algorithm 2's text and their plain meaning."""
 
     def __init__(self, graph: Graph) -> None:

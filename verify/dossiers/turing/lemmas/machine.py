@@ -22,7 +22,7 @@ from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.algebra.interval import symbol
-from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
+from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, MachineStep, SearchedStep
 from verify.induction import theory as theories
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply, head
@@ -36,10 +36,10 @@ def text_of(name: str) -> str:
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
 TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8
 KINDS = {name: i for i, name in enumerate((*TOLD, START_SEARCH, ASKS.before, ASKS.between, ASKS.behind), start=1)}
-STEPS: dict[str, type[Step]] = {"hybrid": Step, "rag": SearchedStep}
+STEPS: dict[str, type[MachineStep]] = {"hybrid": MachineStep, "rag": SearchedStep}
 
 
-def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) -> Theory:
+def theory(machine: Machine, model: str = "hybrid", step: MachineStep | None = None) -> Theory:
     """All lemmas on this machine. step: another definition, of which they need not follow."""
     step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
     if not _begins_alike(step):
@@ -78,7 +78,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
     return lemmas
 
 
-def _begins_alike(step: Step) -> bool:
+def _begins_alike(step: MachineStep) -> bool:
     """Whether after a step that does not halt, and a copy, is said what begins a step; and the head's cell, or after a search."""
     ends = step.says(WORDS)
     begins = [ends.otherwise if isinstance(ends, If) else ends]
@@ -87,7 +87,7 @@ def _begins_alike(step: Step) -> bool:
     return [*begins, step.begins] == [step.to_head, step.to_head]
 
 
-def translation(step: Step) -> Translation:
+def translation(step: MachineStep) -> Translation:
     """The terms of the definition, with the names by which the text calls their functions."""
     words = Translation(functions={IsWord(word): _is(word) for word in TOLD if word not in NUMBERS})
     for arrow, name in ((RIGHTWARD, "rights"), (LEFTWARD, "lefts")):
@@ -105,7 +105,7 @@ def translation(step: Step) -> Translation:
     return words
 
 
-def _searches(words: Translation, step: Step) -> dict[str, str]:
+def _searches(words: Translation, step: MachineStep) -> dict[str, str]:
     """Macros: how many words there are before the first step, and in one; and what a search is, and a copy of one cell of the word,
     up to what is found and after it, as formulas of the position before.
     """

@@ -24,12 +24,12 @@ from verify.runs.turing_runs import tokens_of
 def places(model: str, machine: Machine) -> Iterator[Place]:
     """After each of the first steps on the empty tape, and on a word."""
     for tape in ("", "01"):
-        run = Run(model, machine, tape, 2)
+        run = MachineRun(model, machine, tape, 2)
         for state in run.states():
             yield Place(f"{machine} on {tape!r}, step {state['t']}", state, run.window, run.table)
 
 
-class Run:
+class MachineRun:
     """What each declared symbol is after each step of a run, by the simulator and the terms' plain meaning."""
 
     def __init__(self, model: str, machine: Machine, tape: str, steps: int) -> None:

@@ -13,7 +13,7 @@ _NOT = 'label="¬", shape=circle, style=filled, fillcolor="#ffffff"'
 
 
 def dot_text(circuit: Circuit, title: str) -> str:
-    """The text of a DOT file. A negation, XOR with 1, is drawn as one."""
+    """Returns the text of a DOT file. A negation, XOR with 1, is drawn as one."""
     lines = [
         f"digraph {_quoted(title)} {{",
         f"  rankdir=LR; label={_quoted(title)}; labelloc=t; ranksep=0.3; nodesep=0.12;",

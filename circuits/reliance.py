@@ -21,7 +21,7 @@ STAYS = "stays"
 
 
 def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
-    """The circuit. Its outputs: those of the step, its next state as `then …`, and `stays`.
+    """Returns the circuit. Its outputs: those of the step, its next state as `then …`, and `stays`.
 
     assured: `stays` is 1, without a look. A circuit that equals such a one proves its ranges by induction.
     Raises ValueError for reads without a number of the step.
@@ -69,7 +69,7 @@ def _starts(step: Step) -> Sequence[tuple[str, int]]:
 
 
 def _known(b: Builder, bits: Sequence[Bit], within: Range) -> list[Bit]:
-    """The bits of a number in a range: those that are the same in all of it are constants."""
+    """Returns the bits of a number in a range: those that are the same in all of it are constants."""
     top = max(-within.low, within.high).bit_length()
     weights = reversed(range(len(bits) - 1))
     free = [bit if within.step <= i < top else b.zero for i, bit in zip(weights, bits[:-1], strict=True)]
@@ -77,7 +77,7 @@ def _known(b: Builder, bits: Sequence[Bit], within: Range) -> list[Bit]:
 
 
 def _within(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:
-    """Whether the number of these bits, the sign last, is in a range and not −0."""
+    """Returns whether the number of these bits, the sign last, is in a range and not −0."""
     *magnitude, positive = reversed(bits[:-1]), bits[-1]
     digits = list(magnitude[0])
     result = b.one
@@ -91,7 +91,7 @@ def _within(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:
 
 
 def _at_most(b: Builder, digits: Sequence[Bit], most: int) -> Bit:
-    """Whether a number, its least significant bit first, is at most this one."""
+    """Returns whether a number, its least significant bit first, is at most this one."""
     result = b.one
     for i, bit in enumerate(digits):
         result = (~bit | result) if most >> i & 1 else (~bit & result)

@@ -18,7 +18,7 @@ class CircuitScene:
         self.bits = rnn.vocabulary[:2]
 
     def document(self) -> Mapping[str, object]:
-        """The circuit as scenes.js reads it: kind, operands and name of each gate; the words that stand for 0 and 1.
+        """Returns the circuit as scenes.js reads it: kind, operands and name of each gate; the words that stand for 0 and 1.
 
         ends: what a gate's value becomes, an output bit or the next value of a state bit, by name.
         """
@@ -31,7 +31,7 @@ class CircuitScene:
         return {"kind": "circuit", "gates": gates, "bits": self.bits, "ends": ends}
 
     def says(self, token: TokenTrace) -> str:
-        """The gate that comes next, with its operands."""
+        """Returns the gate that comes next, with its operands."""
         turn = len(self.circuit.gates) + 1
         step, number = divmod(token.position - self.prompt_length, turn)
         begin = step * turn
@@ -54,7 +54,7 @@ class CircuitScene:
         return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._said(begin + number)}."
 
     def _said(self, place: int) -> int | str:
-        """The value that a gate's token stands for."""
+        """Returns the value that a gate's token stands for."""
         token = self.tokens[place]
         return token if token in (0, 1) else "?"
 

@@ -65,7 +65,7 @@ def _model_of(
     words: int | None = None,
     length: int | None = None,
 ) -> tuple[Simulator, int | None]:
-    """n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
+    """Returns n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
     return _simulator(rnn, rnn_p, n, words, discipline), length
 
 
@@ -86,7 +86,7 @@ def _simulator(
 
 
 def _is_own(name: str) -> bool:
-    """True if this is a file, not the name of an RNN of ours."""
+    """Returns whether this is a file, not the name of an RNN of ours."""
     return ".py" in name or name.endswith((".aag", ".aig"))
 
 
@@ -230,7 +230,7 @@ def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Pa
 
 
 def _print_gates(rnn: Rnn, run: Run) -> None:
-    """Every token as it came: the step, the gate with its value, its operands with theirs; and the words."""
+    """Prints every token: the step, the gate with its value, its operands with theirs; and the words."""
     from constructions.show.terminal import console
 
     screen = console()
@@ -259,7 +259,7 @@ def _print_gates(rnn: Rnn, run: Run) -> None:
 
 
 def _valued(gate: int, token: int) -> str:
-    """A gate, numbered from 1, with what its token says."""
+    """Returns a gate, numbered from 1, with what its token says."""
     return f"{gate + 1}={token if token in (0, 1) else '?'}"
 
 

@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 5.0  # with a pipe that nobody has opened to write
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
+    """Yields a file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
     path = _end_of_links(path)
     if path.exists() and not path.is_file():
         yield path
@@ -31,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """A folder to write into instead, whose files then go to `path`; other files there stay."""
+    """Yields a folder to write into instead, whose files then go to `path`; other files there stay."""
     import shutil
 
     path = _end_of_links(path)
@@ -48,7 +48,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A file to read, or a pipe as soon as somebody writes to it. Raises OSError, for a pipe to which nobody does as well."""
+    """Returns a file to read, or a pipe as soon as somebody writes to it. Raises OSError, also if nobody does."""
     if not path.is_fifo():
         return path.open("rb")
     files = list[BinaryIO]()
@@ -65,7 +65,7 @@ def opened(path: Path) -> BinaryIO:
 
 @contextmanager
 def alone(path: Path, what: str) -> Iterator[None]:
-    """While this lasts, no other process writes this file. ValueError if one does, by the name `what`.
+    """Keeps other processes from writing this file. ValueError if one does already, by the name `what`.
 
     The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
     """
@@ -98,7 +98,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for a text, in UTF-8."""
+    """Writes a text in UTF-8, as `write` does."""
     write_bytes(path, text.encode("utf-8"))
 
 
@@ -121,7 +121,7 @@ def _cleaning_up() -> Iterator[None]:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
+    """Parses JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
 
     Of a name that stands twice, one reader takes the first value and another the last.
     """
@@ -145,7 +145,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _end_of_links(path: Path) -> Path:
-    """A link stays, and what it leads to is replaced. Raises OSError for links in a circle."""
+    """Follows links to what is replaced; a link itself stays. Raises OSError for links in a circle."""
     end = Path(os.path.realpath(path))
     if end.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
@@ -153,5 +153,5 @@ def _end_of_links(path: Path) -> Path:
 
 
 def _beside(path: Path) -> Path:
-    """A name in the same folder that no other process takes, with the same ending."""
+    """Returns a name in the same folder that no other process takes, with the same ending."""
     return path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")

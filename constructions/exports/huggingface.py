@@ -61,7 +61,7 @@ def write(export: Export, path: Path) -> None:
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """Which of the `attentions` of `output_attentions`, and which head of it."""
+    """Returns the place of a head in `output_attentions`: which tensor, and which head of it."""
     return {"attentions": block, "index": head}
 
 

@@ -53,7 +53,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         self.post_init()
 
     def _init_weights(self, module: Any) -> None:
-        """All weights are loaded."""
+        """Does nothing: all weights are loaded."""
 
     def get_input_embeddings(self) -> nn.Embedding:
         """Returns the rows of the words, without their positions; the weight is the model's own parameter."""
@@ -148,7 +148,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return output if (about.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
     def generate(self, inputs: Tensor | None = None, *more: Any, **options: Any) -> Any:
-        """As in the library. Raises ValueError for padding on the right; warns of a prompt that the model is not for."""
+        """Generates as `transformers` does. Raises ValueError for padding on the right; warns of other prompts."""
         ids = options.get("input_ids") if inputs is None else inputs
         if ids is None:
             raise ValueError("generate needs a prompt: input_ids")
@@ -160,13 +160,13 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return super().generate(inputs, *more, **options)
 
     def prepare_inputs_for_generation(self, *given: Any, **kwargs: Any) -> dict[str, Any]:
-        """What `forward` takes of what the library prepares; positions follow from the padding."""
+        """Returns what `forward` takes of what the library prepares; positions follow from the padding."""
         parameters = inspect.signature(self.forward).parameters
         inputs = super().prepare_inputs_for_generation(*given, **kwargs)
         return {name: value for name, value in inputs.items() if name in parameters}
 
     def _real(self, ids: Tensor, mask: Tensor | None) -> Tensor:
-        """Which of these are tokens, not padding. Raises ValueError for what is no batch of tokens of this model."""
+        """Returns a mask of the tokens that are no padding. Raises ValueError for what is no batch of tokens of this model."""
         words, dtype = len(self.config.vocabulary), str(self.network.words.dtype).removeprefix("torch.")
         if dtype != self.config.tried_in:
             raise ValueError(f"the weights are in {dtype} now; they were tried in {self.config.tried_in}")
@@ -184,7 +184,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return real
 
     def _kept(self, cache: Cache | None, batch: int) -> list[Kept]:
-        """What the mixers kept so far. Raises ValueError for a cache of another batch."""
+        """Returns what the mixers kept so far. Raises ValueError for a cache of another batch."""
         if cache is None or not cache.get_seq_length():
             return []
         kept = [(layer.keys, layer.values) for layer in cache.layers if layer.is_initialized]
@@ -193,8 +193,8 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return kept
 
     def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
-        """What comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in the
-        cache, are no padding.
+        """Returns what comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in
+        the cache, are no padding.
         """
         earlier, now = int(there.sum()), int(here.sum())
         if earlier + now > (longest := self.config.max_position_embeddings):
@@ -226,7 +226,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
 
 
 def _spread(tensor: Tensor, dim: int, mask: Tensor, rest: float = 0) -> Tensor:
-    """What stands along `dim`, moved to where the mask is true; elsewhere `rest`."""
+    """Returns what stands along `dim`, moved to where the mask is true; elsewhere `rest`."""
     size = list(tensor.shape)
     size[dim] = len(mask)
     empty = torch.full(size, rest, dtype=tensor.dtype, device=tensor.device)
@@ -234,7 +234,7 @@ def _spread(tensor: Tensor, dim: int, mask: Tensor, rest: float = 0) -> Tensor:
 
 
 def _together(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
-    """Part by part, the rows as one batch."""
+    """Stacks the rows as one batch, part by part."""
     return tuple(map(torch.cat, zip(*rows, strict=True))) if wanted else None
 
 

@@ -27,7 +27,7 @@ SCALE = 2
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """The hook that has a pattern (batch, head, query, key), and which head of it this is."""
+    """Returns the hook that has a pattern (batch, head, query, key), and which head of it this is."""
     return {"hook": f"blocks.{block}.attn.hook_pattern", "index": head}
 
 
@@ -47,7 +47,7 @@ def write(export: Export, path: Path) -> None:
 
 
 def _config(export: Export) -> dict[str, Any]:
-    """The fields of TransformerBridgeConfig."""
+    """Returns the fields of TransformerBridgeConfig."""
     shape = shape_of(export.wired, export.longest)
     return {
         "d_model": shape["d"] + 1,
@@ -68,7 +68,7 @@ def _config(export: Export) -> dict[str, Any]:
 
 
 def _state(export: Export) -> dict[str, Matrix]:
-    """The names and shapes of the bridge's `state_dict`: rows are outputs, heads stand below each other."""
+    """Returns the names and shapes of the bridge's `state_dict`: rows are outputs, heads stand below each other."""
     model, config = export.wired.model, _config(export)
     d, words = config["d_model"], config["d_vocab"]
     heads, width, units = config["n_heads"], config["d_head"], config["d_mlp"]

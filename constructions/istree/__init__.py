@@ -6,7 +6,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a graph need not wait for weights."""
+    """Makes `CONSTRUCTIONS` and `DOOR` when somebody asks for them: who wants a graph need not wait for weights."""
     if name == "DOOR":
         from constructions.istree.door import DOOR
 

@@ -145,7 +145,7 @@ def _word_never_met(key: Term, query: Term) -> str:
 
 
 def _is_bit(ends: Interval) -> bool:
-    """True if these bounds are 0 and 1, not numbers that depend on n."""
+    """Returns whether these bounds are 0 and 1, not numbers that depend on n."""
     return all(type(end) in (int, Fraction) for end in ends) and ends == (0, 1)
 
 

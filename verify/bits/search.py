@@ -99,14 +99,14 @@ class Row:
 
     @property
     def refuted(self) -> bool:
-        """Whether it fails where it is certified, or is wired for and not as printed."""
+        """Returns whether it fails where it is certified, or is wired for and not as printed."""
         last = self.points[-1]
         wrong = any(point.certified and point.witness for point in self.points)
         return wrong or (last.witness is not None and self.subject.variant != "printed")
 
 
 def search(subject: Subject, n: int) -> Row:
-    """Every p."""
+    """Searches every p for an input that fails."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     points = tuple(_point(subject, n, p, cases) for p in range(LEAST_P, wired_for + 1, 2))
     return Row(subject, n, wired_for, points)
@@ -134,7 +134,7 @@ def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
 
 
 def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witness | None:
-    """The first input on which the model fails; None if it is right about all. The shortest run first: most models fail there."""
+    """Returns the first input on which the model fails; None if there is none. Short runs first: most models fail there."""
     size = max(1, TOGETHER // max(len(case.tokens) for case in cases))
     for some in (cases[:1], *(cases[at : at + size] for at in range(1, len(cases), size))):
         for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):
@@ -145,7 +145,7 @@ def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witnes
 
 
 def numbers_differ(wired: Wired) -> bool:
-    """Whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
+    """Returns whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
 
     If two have the same, no weights after the embedding tell an input from the one with the two exchanged, and the output head,
     which is the embedding, gives both the same logit: whatever asks for the second is answered wrongly.
@@ -155,6 +155,6 @@ def numbers_differ(wired: Wired) -> bool:
 
 
 def ladder(least: int, most: int) -> Iterator[int]:
-    """The least n, powers of two between, and the largest."""
+    """Yields the least n, powers of two between, and the largest."""
     if least <= most:
         yield from sorted({least, most, *(1 << e for e in range(least.bit_length(), most.bit_length()))})

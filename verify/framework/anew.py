@@ -17,7 +17,7 @@ Parts = Mapping[str, Sequence[Json]]
 
 
 def named(theorem: Json) -> str:
-    """A theorem in one line, also one that is none."""
+    """Returns a theorem in one line, also one that is none."""
     try:
         return stated(theorem)
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -25,7 +25,7 @@ def named(theorem: Json) -> str:
 
 
 def differences(stored: Parts, made: Parts) -> Iterator[str]:
-    """One line for each stored theorem that the claim's test does not make, and for each that it makes and that is not stored."""
+    """Yields a line for each stored theorem that the claim's test does not make, and for each of its theorems not stored."""
     for part in dict.fromkeys([*stored, *made]):
         have = [item["theorem"] for item in stored.get(part, ())]
         new = made.get(part, ())
@@ -40,7 +40,7 @@ def differences(stored: Parts, made: Parts) -> Iterator[str]:
 
 
 def _of_parts(stored: Sequence[Json], made: Sequence[Json]) -> Iterator[str]:
-    """Of theorems about every n above a size: each inequality that the builder alone asks must be in the stored theorem."""
+    """Yields what is missing: stored theorems about every n above a size must have each inequality that the builder asks."""
     if len(stored) != len(made):
         yield f"{named((stored or made)[0])}: {len(stored)} theorems are stored, and the claim's test makes {len(made)}"
     for theorem, part in zip(stored, made, strict=False):
@@ -54,7 +54,7 @@ def _of_parts(stored: Sequence[Json], made: Sequence[Json]) -> Iterator[str]:
 
 
 def unlike(stored: Parts, row: Row | None) -> Iterator[str]:
-    """One line for each part whose digest is not that of the ledger's row. row: None where the ledger has none."""
+    """Yields one line for each part whose digest is not that of the ledger's row. row: None where the ledger has none."""
     proof_of = {item.range: item for item in row.evidence if isinstance(item, Proved) and item.sha256} if row else {}
     for part in dict.fromkeys([*stored, *proof_of]):
         objects = stored.get(part, ())

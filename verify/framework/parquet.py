@@ -27,13 +27,13 @@ WIDE = ("cases", "n_max")
 
 
 def require(what: str) -> None:
-    """ValueError if there is nothing to read or write it with. what: the file."""
+    """Raises ValueError if there is nothing to read or write it with. what: the file."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ValueError(f"{what}: Parquet needs pyarrow: pip install 'rnn-transformer-constructions[parquet]'")
 
 
 def schema() -> Any:
-    """The columns, from the fields of what a ledger holds."""
+    """Returns the columns, from the fields of what a ledger holds."""
     import pyarrow as pa
 
     types = {int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
@@ -69,7 +69,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def write(path: Path, document: Mapping[str, Json]) -> None:
-    """The JSON document of a ledger, as such a file."""
+    """Writes the JSON document of a ledger as Parquet."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -80,7 +80,7 @@ def write(path: Path, document: Mapping[str, Json]) -> None:
 
 
 def read(path: Path) -> dict[str, Json]:
-    """Inverse of `write`. ValueError if the file is something else."""
+    """Reads what `write` wrote. ValueError if the file is something else."""
     from pyarrow import parquet
 
     try:
@@ -97,12 +97,12 @@ def read(path: Path) -> dict[str, Json]:
 
 
 def _of_its_kind(evidence: Mapping[str, Json]) -> dict[str, Json]:
-    """Without the fields of other kinds."""
+    """Removes the fields of other kinds."""
     return {name: evidence[name] for name in ("kind", *(field.name for field in fields(EVIDENCE[evidence["kind"]])))}
 
 
 def _turned(part: Mapping[str, Json], turn: Callable[[Any], Json]) -> dict[str, Json]:
-    """Of a witness, what is JSON there, either way; of all, decimals as whole numbers."""
+    """Turns the JSON fields of a witness, either way, and decimals of all into whole numbers."""
     return {
         name: turn(value) if name in AS_JSON else int(value) if isinstance(value, Decimal) else value
         for name, value in part.items()

@@ -54,7 +54,7 @@ class Seen(Generic[T]):
         return merged(self.spans)
 
     def judge(self, case: T) -> Counterexample | None:
-        """What the predicate says of the next case."""
+        """Returns what the predicate says of the next case."""
         if not self.cases:
             store(case, self.predicate)
         if not self.refuted:  # what a shrinking search tries after its first witness covers nothing new
@@ -70,7 +70,7 @@ class Seen(Generic[T]):
         return counterexample
 
     def tried(self, case: T) -> Counterexample | None:
-        """The same until the time is over; a crash counts as a counterexample, so that its case is shrunk and kept."""
+        """Searches until the time is over. A crash counts as a counterexample, so that its case is shrunk and kept."""
         from verify.framework.sampling import TimeIsOver
 
         if not self.refuted and self.until is not None and time.time() >= self.until:
@@ -83,7 +83,7 @@ class Seen(Generic[T]):
 
 
 def has_hash(case: object) -> bool:
-    """Whether a set may hold it."""
+    """Returns whether a set may hold it."""
     try:
         hash(case)
     except TypeError:
@@ -92,7 +92,7 @@ def has_hash(case: object) -> bool:
 
 
 def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
-    """What the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
+    """Returns what the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
     try:
         result = predicate(case)
     except Counterexample as counterexample:
@@ -103,7 +103,7 @@ def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
 
 
 def readable(value: object) -> object:
-    """A value for the account of a witness: exact where it can be, readable where not."""
+    """Returns a value for the account of a witness: exact where it can be, readable where not."""
     try:
         return to_json(value)
     except TypeError:

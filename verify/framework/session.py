@@ -48,7 +48,7 @@ class Session:
         self.reported: dict[str, float] = {}  # the same of this run
 
     def tick(self, claim: str) -> Callable[[int], None]:
-        """What the search for a claim tells its number of cases to."""
+        """Returns what the search for a claim tells its number of cases to."""
         progress = self.progress
         return (lambda cases: None) if progress is None else (lambda cases: progress.tick(claim, cases))
 
@@ -114,7 +114,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letters into the bar: whatever fails is told at the end."""
+        """Writes no letters into the bar: whatever fails is told at the end."""
         if self.progress is None or self.progress.bar is None or report.when != "call":
             return None
         return "xfailed" if hasattr(report, "wasxfail") else report.outcome, "", ""

@@ -42,7 +42,7 @@ class Weights:
         self.hashes: dict[Subject, str] = {}
 
     def judge(self, subject: Subject) -> Counterexample | None:
-        """One model, all its inputs. Raises Undecided, also where the checker accepts what is wrong."""
+        """Certifies one model for all its inputs. Raises Undecided, also where the checker accepts what is wrong."""
         if not self.hashes and self.about == "rounding" and (wrong := next(certified(), "")):
             raise Undecided(f"the checker certifies a model that is wrong: {wrong}")
         document = self.check(subject)
@@ -55,7 +55,7 @@ class Weights:
         return None
 
     def digest(self) -> str:
-        """The digest of all weights that were certified, in the order of their subjects."""
+        """Returns the digest of all weights that were certified, in the order of their subjects."""
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
 
 
@@ -83,15 +83,15 @@ class Kept:
 
     @property
     def renewed(self) -> Sequence[Subject]:
-        """Those that are certified anew."""
+        """Returns the subjects that are certified anew."""
         return [*map(self._as_subject, self._renewal.renewed)]
 
     def build(self, subject: Subject) -> Counterexample | None:
-        """One interval. Raises Undecided."""
+        """Certifies one interval. Raises Undecided."""
         return self._told(self._renewal.build, subject)
 
     def renew(self, subject: Subject) -> Counterexample | None:
-        """One interval. Raises Undecided."""
+        """Certifies one interval anew. Raises Undecided."""
         return self._told(self._renewal.renew, subject)
 
     def _as_subject(self, interval: Interval) -> Subject:
@@ -113,7 +113,7 @@ class Kept:
 
 
 def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
-    """A stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
+    """Returns a stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)
     except ValueError:
@@ -134,7 +134,7 @@ def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] 
 
 
 def sizes_of(subject: Subject) -> Span:
-    """The first and the last n that a certificate of this subject is about."""
+    """Returns the first and the last n that a certificate of this subject is about."""
     if subject.last == ENDLESS:  # what is said of all n above is said from some n on
         return (subject.n if subject.all_cells else min(subject.n, FIRST_ABOVE)), None
     return subject.n, subject.last or subject.n

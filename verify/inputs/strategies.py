@@ -47,12 +47,12 @@ def crowded(domain: Domain) -> SearchStrategy[Fraction]:
 
 
 def columns_of(element: SearchStrategy[Fraction], count: int) -> SearchStrategy[list[Fraction]]:
-    """`count` elements."""
+    """Draws `count` elements."""
     return st.lists(element, min_size=count, max_size=count)
 
 
 def every_value(domain: Domain) -> list[Fraction]:
-    """All elements of a finite domain, the smallest magnitudes first."""
+    """Returns all elements of a finite domain, the smallest magnitudes first."""
     match domain:
         case Integer(low, high):
             return sorted(map(Fraction, range(low, high + 1)), key=lambda x: (abs(x), x))
@@ -83,7 +83,7 @@ def trials(
     precision: Callable[[int, int], int | None],
     n_covers_length: bool = False,
 ) -> Trial:
-    """A setting with n from `sizes`, and columns of it up to `longest` positions.
+    """Draws a setting with n from `sizes`, and columns of it up to `longest` positions.
 
     precision(n, length): bits to use, or None for the least ones and some more. n_covers_length: whether n bounds the length too.
     """
@@ -110,7 +110,7 @@ def trials(
 def every_trial(
     part: Part, n: int, longest: int, *, precision: Callable[[int, int], int | None], pins: Pins | None = None
 ) -> Iterator[Trial]:
-    """All columns of up to `longest` positions, the shortest first. A pinned register holds its given values.
+    """Yields all columns of up to `longest` positions, the shortest first. A pinned register holds its given values.
 
     Registers that the contract derives are to be pinned to anything: they are overwritten.
     """
@@ -137,39 +137,39 @@ Pick = Callable[[int, int], int]  # an integer from low to high, by hypothesis o
 
 
 def path(n: int) -> list[Edge]:
-    """1 − 2 − … − n."""
+    """Returns 1 − 2 − … − n."""
     return [(i, i + 1) for i in range(1, n)]
 
 
 def star(n: int) -> list[Edge]:
-    """Vertex 1 joined to all others."""
+    """Joins vertex 1 to all others."""
     return [(1, i) for i in range(2, n + 1)]
 
 
 def double_star(n: int, pick: Pick) -> list[Edge]:
-    """Two joined hubs, the other vertices divided between them."""
+    """Returns two joined hubs, the other vertices divided between them."""
     split = pick(2, max(n, 2))
     return [(1 if i <= split else 2, i) for i in range(3, n + 1)] + ([(1, 2)] if n > 1 else [])
 
 
 def caterpillar(n: int, pick: Pick) -> list[Edge]:
-    """A path with the other vertices hanging from it."""
+    """Returns a path with the other vertices hanging from it."""
     spine = pick(1, n)
     return path(spine) + [(pick(1, spine), leaf) for leaf in range(spine + 1, n + 1)]
 
 
 def recursive_tree(n: int, pick: Pick) -> list[Edge]:
-    """Each vertex joined to an earlier one."""
+    """Returns each vertex joined to an earlier one."""
     return [(pick(1, i - 1), i) for i in range(2, n + 1)]
 
 
 def unicyclic(n: int, pick: Pick) -> list[Edge]:
-    """A tree and one more edge: connected, m = n."""
+    """Returns a tree and one more edge: connected, m = n."""
     return with_more_edges(n, recursive_tree(n, pick), n, pick)
 
 
 def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
-    """m = n − 1 with a cycle, hence not connected: a tree on some vertices, and as many edges more as vertices are left out.
+    """Draws m = n − 1 edges with a cycle: a tree on some vertices, and as many more edges as vertices are left out.
 
     For n ≤ 3 there is no such graph, and a tree comes instead.
     """
@@ -179,22 +179,22 @@ def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
 
 
 def forest(n: int, pick: Pick) -> list[Edge]:
-    """A recursive tree without some of its edges."""
+    """Returns a recursive tree without some of its edges."""
     return [edge for edge in recursive_tree(n, pick) if pick(0, 3)]
 
 
 def any_edges(n: int, pick: Pick) -> list[Edge]:
-    """Up to 2n edges."""
+    """Draws up to 2n edges."""
     return with_more_edges(n, [], pick(0, 2 * n), pick)
 
 
 def isolated_root(n: int, pick: Pick) -> list[Edge]:
-    """Vertex 1 alone, up to 3n edges on the others."""
+    """Draws up to 3n edges that leave vertex 1 alone."""
     return [(u + 1, v + 1) for u, v in with_more_edges(n - 1, [], pick(0, 3 * n), pick)]
 
 
 def with_more_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
-    """The edges and random ones on top, `total` if there are as many."""
+    """Returns the edges and random ones on top, `total` if there are as many."""
     total = min(total, n * (n - 1) // 2)
     known = {frozenset(edge) for edge in edges}
     result = list(edges)
@@ -228,7 +228,7 @@ SHRINKABLE = 64  # vertices, beyond which hypothesis cannot draw every edge and 
 
 @st.composite
 def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(FAMILIES)) -> Graph:
-    """A graph of some family with random labels, edge order and orientations; n from `sizes`."""
+    """Draws a graph of some family with random labels, edge order and orientations; n from `sizes`."""
     n = draw(st.sampled_from(sizes))
     family = draw(st.sampled_from(families))
     if n <= SHRINKABLE:
@@ -237,7 +237,7 @@ def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(F
 
 
 def labelled(n: int, family: str, pick: Pick) -> Graph:
-    """A graph of the family; the root keeps its label where it is isolated. Picks of the smallest numbers leave all in order."""
+    """Returns a graph of the family; an isolated root keeps its label. Picks of the smallest numbers leave all in order."""
     edges = FAMILIES[family](n, pick)
     names = [1, *shuffled(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffled(range(1, n + 1), pick)
     named = [(names[u - 1], names[v - 1]) for u, v in edges]
@@ -245,7 +245,7 @@ def labelled(n: int, family: str, pick: Pick) -> Graph:
 
 
 def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
-    """All items in a random order."""
+    """Returns all items in a random order."""
     result = list(items)
     for i in range(len(result) - 1):
         j = pick(i, len(result) - 1)
@@ -254,12 +254,12 @@ def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
 
 
 def all_edges(n: int) -> list[Edge]:
-    """The edges of the complete graph."""
+    """Returns the edges of the complete graph."""
     return list(itertools.combinations(range(1, n + 1), 2))
 
 
 def every_input(n: int, counts: Sequence[int] | None = None) -> Iterator[Graph]:
-    """Every graph on n vertices with every order and orientation of its edges; `counts`: only these numbers of edges."""
+    """Yields every graph on n vertices with every order and orientation of its edges; `counts`: only these numbers of edges."""
     edges = all_edges(n)
     for m in range(len(edges) + 1) if counts is None else counts:
         for chosen in itertools.combinations(edges, m):
@@ -269,7 +269,7 @@ def every_input(n: int, counts: Sequence[int] | None = None) -> Iterator[Graph]:
 
 
 def every_labelled_graph(n: int) -> Iterator[Graph]:
-    """Every graph on n vertices, in one order and orientation of its edges."""
+    """Yields every graph on n vertices, in one order and orientation of its edges."""
     edges = all_edges(n)
     for m in range(len(edges) + 1):
         for chosen in itertools.combinations(edges, m):
@@ -277,7 +277,7 @@ def every_labelled_graph(n: int) -> Iterator[Graph]:
 
 
 def every_labelled_tree(n: int) -> Iterator[Graph]:
-    """The n^(n − 2) trees on n ≥ 2 vertices, from their Prüfer codes."""
+    """Yields the n^(n − 2) trees on n ≥ 2 vertices, from their Prüfer codes."""
     for code in itertools.product(range(1, n + 1), repeat=n - 2):
         degree = [0] + [1 + code.count(v) for v in range(1, n + 1)]
         edges = []

@@ -15,7 +15,7 @@ from circuits.runs import embedded
 
 
 def unrolled(rnn: Rnn, words: tuple[str, str], zeros: int, bits: int) -> Circuit:
-    """The circuit of x_1 … x_bits. words: those of the bits 0 and 1."""
+    """Returns the circuit of x_1 … x_bits. words: those of the bits 0 and 1."""
     zero, one = map(rnn.vocabulary.index, words)
     builder, p, output = Builder(), rnn.step.precision_bits, list[Bit]()
     states = [builder.constant(bit) for bit in rnn.step.circuit.initial]

@@ -101,7 +101,7 @@ class Matcher:
     steps: int = 0
 
     def search(self) -> str | None:
-        """The text of group 1 of the first match, or None."""
+        """Returns the text of group 1 of the first match, or None."""
         program = Program()
         program.write(PARSER.parse(self.pattern))
         program.code.append(("match",))
@@ -114,7 +114,7 @@ class Matcher:
     def _run(
         self, code: list[Instruction], start: int, place: int, groups: dict[int, tuple[int, int]]
     ) -> tuple[int, dict[int, tuple[int, int]]] | None:
-        """Where the match ends that begins here, and its groups; None if there is none."""
+        """Returns where the match ends that begins here, and its groups; None if there is none."""
         waiting = [(start, place, groups)]
         while waiting:
             at, place, groups = waiting.pop()
@@ -186,7 +186,7 @@ def _test(op: str, argument: Any) -> Callable[[str], bool]:
 
 
 def steps(pattern: str, text: str) -> tuple[int, str | None]:
-    """How many steps the search takes, and what it finds. Raises re.error, ValueError for what is not known here."""
+    """Returns how many steps the search takes, and what it finds. Raises re.error, ValueError for what is not known here."""
     re.compile(pattern)
     matcher = Matcher(pattern, text)
     found = matcher.search()

@@ -76,6 +76,6 @@ COUNT_BY_SCORE = replace(count.PART, plan=_by_score)
 
 
 def precision_above(factor: int, n: int) -> int:
-    """The least odd p > factor·log2 n."""
+    """Returns the least odd p > factor·log2 n."""
     above: int = n**factor
     return above.bit_length() | 1

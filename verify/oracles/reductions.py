@@ -76,27 +76,27 @@ class NoInstance(ValueError):
 
 
 def every_k(n: int) -> range:
-    """k = 1 … n."""
+    """Returns k = 1 … n."""
     return range(1, n + 1)
 
 
 def bit_k(x: Bits, k: int) -> int:
-    """x_k."""
+    """Returns x_k."""
     return x[k - 1]
 
 
 def all_inputs(n: int) -> int:
-    """2^n."""
+    """Returns 2^n."""
     return 1 << n
 
 
 def all_but_one(n: int) -> int:
-    """2^(n − 1)."""
+    """Returns 2^(n − 1)."""
     return 1 << (n - 1)
 
 
 def from_two(n: int) -> range:
-    """k = 2 … n."""
+    """Returns k = 2 … n."""
     return range(2, n + 1)
 
 
@@ -122,26 +122,26 @@ class Reduction:
     states: Callable[[int], int] = all_inputs
 
     def words(self, x: Bits, k: int) -> Words:
-        """The whole prompt."""
+        """Returns the whole prompt."""
         return self.alice(x) + self.bob(len(x), k)
 
     def right_answer(self, x: Bits, k: int) -> str:
-        """The bit that the task's oracle finds. Raises NoInstance."""
+        """Returns the bit that the task's oracle finds. Raises NoInstance."""
         return self.answer(self.size(len(x)), self.words(x, k))
 
     def states_needed(self, n: int) -> int:
-        """The most lists of right answers among all x whose words end at one position."""
+        """Returns the most lists of right answers among all x whose words end at one position."""
         lists = {(len(self.alice(x)), tuple(self.right_answer(x, k) for k in self.ks(n))) for x in inputs(n)}
         return max(Counter(position for position, _ in lists).values())
 
 
 def inputs(n: int) -> Iterator[Bits]:
-    """Every x of n bits."""
+    """Yields every x of n bits."""
     return itertools.product((0, 1), repeat=n)
 
 
 def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
-    """The prompt of a theorem of `verify.oracles.lower_bounds`."""
+    """Returns the prompt of a theorem of `verify.oracles.lower_bounds`."""
     values = {"n": len(x), "k": k, **sizes}
     alice, bob = (list(written(theorem[who], values, x)) for who in ("alice", "bob"))
     if theorem["task"] == "istree":
@@ -214,7 +214,7 @@ def ngrams(c: int, *, printed: bool = False) -> Reduction:
 
 
 def recalls(*, printed: bool = False) -> Reduction:
-    """c-grams with c = 2."""
+    """Reduces to c-grams with c = 2."""
     values = "x_i + n" if printed else "x_i + n + 1"
     return replace(
         ngrams(2, printed=printed),
@@ -256,7 +256,7 @@ COUNTING_PRINTED = replace(
 
 
 def in_blocks(reduction: Reduction, c: int) -> Reduction:
-    """The sequence is an array of blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
+    """Returns the sequence as blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
 
     def answer(size: int, words: Words) -> str:
         ask = words.index(ASK)
@@ -268,7 +268,7 @@ def in_blocks(reduction: Reduction, c: int) -> Reduction:
 
 
 def but_last(reduction: Reduction) -> Reduction:
-    """Bob asks for any key but the last."""
+    """Lets Bob ask for any key but the last."""
     text = f"{reduction.statement} Bob's k is any but the last."
     return replace(reduction, statement=text, ks=lambda n: range(1, n), states=all_but_one)
 
@@ -277,7 +277,7 @@ def but_last(reduction: Reduction) -> Reduction:
 
 
 def parities(x: Bits) -> Bits:
-    """x̃_1 … x̃_n: x̃_i is the parity of x_1 … x_i."""
+    """Returns x̃_1 … x̃_n: x̃_i is the parity of x_1 … x_i."""
     return tuple(itertools.accumulate(x, lambda parity, b: parity ^ b))
 
 
@@ -312,17 +312,17 @@ PARITY = replace(
 
 
 def two_stars(bits: Bits) -> Words:
-    """Vertex i is joined to vertex m + 1 if the i-th of m bits is 0, to m + 2 if it is 1."""
+    """Joins vertex i to vertex m + 1 if the i-th of m bits is 0, to m + 2 if it is 1."""
     return (START, *(word for i, b in enumerate(bits, 1) for word in edge_words((i, len(bits) + 1 + b))))
 
 
 def edge_words(edge: Edge) -> Words:
-    """u ~ v."""
+    """Returns u ~ v."""
     return (str(edge[0]), PAPER.joint, str(edge[1]))
 
 
 def graph_of(vertices: int, words: Words) -> Graph:
-    """The graph of a prompt. Raises NoInstance."""
+    """Returns the graph of a prompt. Raises NoInstance."""
     try:
         return Graph(vertices, tuple((int(words[i]), int(words[i + 2])) for i in range(1, len(words), 3)))
     except GraphError as error:

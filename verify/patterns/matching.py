@@ -56,7 +56,7 @@ class Open:
     barred: frozenset[int] = frozenset()
 
     def counted(self) -> Open:
-        """The same where one less is left to be counted."""
+        """Returns the guess with one less left to count."""
         return replace(
             self,
             ways=tuple(way if way.more is None else way._replace(more=Tally.counted(way.more)) for way in self.ways),
@@ -75,7 +75,7 @@ class Here:
     holds: Mapping[int, bool]  # what is asked to stand before or after it, by where its instructions begin
 
     def at(self, where: str) -> bool:
-        """Whether an assertion holds."""
+        """Returns whether an assertion holds."""
         if where in ("AT_BEGINNING", "AT_BEGINNING_STRING"):
             return not self.before
         if where in ("AT_END", "AT_END_STRING"):
@@ -86,14 +86,14 @@ class Here:
 
 
 def kind(char: str) -> str:
-    """What of a character matters to those after it."""
+    """Returns what of a character matters to those after it."""
     return "w" if char.isalnum() or char == "_" else char and " "
 
 
 def further(
     pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False, tally: Tally = NOTHING_COUNTED
 ) -> Iterator[Open]:
-    """After one more character, or at the end if it is empty, for each guess that is not yet wrong.
+    """Yields the guesses that are not yet wrong after one more character, or at the end if it is empty.
 
     starts, ends: whether the marked word does, before this character. No line ends in a text. Raises ValueError where the tally
     does not tell whether a repetition remains.
@@ -128,7 +128,7 @@ def further(
 
 
 def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
-    """What is due after the character, without what has ended; None if something can end no more."""
+    """Returns what is due after the character, without what has ended; None if something can end no more."""
     rest = set[frozenset[int]]()
     for each in before:
         reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
@@ -138,7 +138,7 @@ def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> froz
 
 
 def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
-    """Where ways come to before a character is read, in order: instructions that read one, and those that end something.
+    """Yields where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
     looks: gets what is asked to stand before or after.
     """
@@ -190,7 +190,7 @@ def _bare(instructions: Iterable[int]) -> list[Way]:
 
 
 def _in_order(ways: Iterable[Way]) -> tuple[Way, ...]:
-    """The same, with entries counted from 1 on in the order of ways."""
+    """Renumbers entries from 1 on, in the order of ways."""
     order = {0: 0}
     return tuple(way._replace(entry=order.setdefault(way.entry, len(order))) for way in ways)
 

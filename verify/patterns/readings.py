@@ -119,7 +119,7 @@ class Reading:
             raise ValueError("how many match is compared with another number")
 
     def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
-        """After one more word, for each number that may be compared."""
+        """Returns the readings after one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
             self.known[seen, word] = self._further(seen, word)
         return self.known[seen, word]
@@ -147,17 +147,17 @@ class Reading:
         )
 
     def may_find(self, seen: Seen, word: Word) -> bool:
-        """Whether the next word is one that it may be about."""
+        """Returns whether the next word is one that it may be about."""
         return word.number is not None if self.head else not seen.words
 
     def may_stand(self, state: State, word: Word, seen: Seen) -> bool:
-        """Whether a word that is the last one can stand at this state, where its number is compared with positions."""
+        """Returns whether a word that is the last one can stand at this state, where its number is compared with positions."""
         if state.behind is None or self.head is None or word.number != self.counts:
             return True
         return seen.tally.is_passed(state.behind - 1)
 
     def end(self, seen: Seen) -> set[int]:
-        """What may be read where this text ends, or after the search."""
+        """Returns what may be read where this text ends, or after the search."""
         ends = [(seen, seen)]
         for word in self.unread:
             marked = word._replace(marked=word.number is not None)
@@ -173,7 +173,7 @@ class Reading:
         return seen.read or NOTHING
 
     def _kept(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
-        """What is kept of a head of keys, this position included."""
+        """Returns what is kept of a head of keys, this position included."""
         if isinstance(inner, Inner):
             return self._picked(inner, value, here)
         matches = self._equal(self._at(inner.key, here), Value(inner.number), here.tally)
@@ -182,14 +182,14 @@ class Reading:
         return Value(min(value.constant + matches, MANY))
 
     def _picked(self, head: Inner, value: Value, here: Seen) -> Value:
-        """What a head of positions with the first numeral has picked last, this one included; without its mark."""
+        """Returns what a head of positions with the first numeral has picked last, this one included; without its mark."""
         if not self._is_first(head.key, here):
             return value
         picked = self._at(head.value, here)
         return picked if picked.word is None else picked._replace(word=Word("", picked.word.number))
 
     def _matches(self, here: Seen) -> bool:
-        """Whether the term's head may pick this position."""
+        """Returns whether the term's head may pick this position."""
         before, equal = iter(here.before), list[bool | None]()
         for key, target in self.asked:
             if isinstance(key, Inner) and not self._is_first(key.query, here):
@@ -203,7 +203,7 @@ class Reading:
         return True
 
     def _is_first(self, term: Term, here: Seen) -> bool:
-        """Whether it is the first numeral's number."""
+        """Returns whether it is the first numeral's number."""
         if (equal := self._equal(self._at(term, here), FIRST, here.tally)) is None:
             raise ValueError("a number may be the first or not")
         return equal
@@ -216,7 +216,7 @@ class Reading:
         return MARKED if value.word.marked else ANOTHER
 
     def _equal(self, a: Value, b: Value, tally: Tally) -> bool | None:
-        """Whether they are the same; None if that is open."""
+        """Returns whether they are the same; None if that is open."""
         if a.word is None and b.word is None:
             return a.constant == b.constant
         if a.word is None or b.word is None:
@@ -230,7 +230,7 @@ class Reading:
         return len(letters) == 1 if a.constant == b.constant and letters & {*NUMERALS} else None
 
     def _least(self, value: Value) -> int:
-        """Of its number, where all are positive."""
+        """Returns the least value of the number, where all are positive."""
         return self.least if self.counts and value.word and value.word.number == self.counts else 1
 
     def _at(self, term: Term, here: Seen) -> Value:
@@ -240,7 +240,7 @@ class Reading:
         return self.values[key]
 
     def _value(self, term: Term, words: Sequence[Word], back: int = 0) -> Value:
-        """Of a term without a head, at the last of these words, so many before the text's last one."""
+        """Returns the value of a term without a head at the last of these words, so many before the text's last one."""
         total, named = 0, list[Word]()
         for monomial, coefficient in term.items:
             factors = [self._atom(atom, words, back) for atom in monomial]

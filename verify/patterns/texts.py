@@ -95,7 +95,7 @@ class Comparison:
         self.read = dict[tuple[Open, bool, str, bool, bool, Tally], frozenset[Open]]()
 
     def difference(self) -> Difference | None:
-        """A text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
+        """Returns a text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
         before, untold = dict[ProductState, tuple[ProductState, str]](), None
         pending = deque(ProductState(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
         while pending:
@@ -119,7 +119,7 @@ class Comparison:
         return None
 
     def _shown(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
-        """The text, by the states before and after each of its words."""
+        """Returns the text, by the states before and after each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
             return Difference(words, marked, "", None)
@@ -129,7 +129,7 @@ class Comparison:
         return Difference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
 
     def _agree(self, state: ProductState) -> bool:
-        """Whether the search finds what it should if it begins here, for each guess that is right."""
+        """Returns whether the search finds what it should if it begins here, for each guess that is right."""
         ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
         matches = {end.match for end in ends}
         if state.marked:
@@ -137,7 +137,7 @@ class Comparison:
         return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
     def _further(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
-        """After one more word."""
+        """Yields the states after one more word, with the word."""
         for i in self.behind[state.at]:
             for word, text, any_length in self._spellings(self.texts.states[i]):
                 kept = self.follows(state.kept, (*state.seen.words, word))
@@ -150,7 +150,7 @@ class Comparison:
                                 yield ProductState(i, now, seen, state.marked or mark, mark, kept), text
 
     def _read(self, state: ProductState, text: str, mark: bool, any_length: bool, tally: Tally) -> frozenset[Open]:
-        """Behind the word, and the space before it."""
+        """Returns the states after the word, and the space before it."""
         key = state.open, state.last, text, mark, any_length, tally
         if key not in self.read:
             now = {state.open.counted() if tally.fresh else state.open}
@@ -171,7 +171,7 @@ class Comparison:
         return {after for of_one in of_each for after in of_one}
 
     def _spellings(self, state: State) -> Iterator[tuple[Word, str, bool]]:
-        """The words that may stand there; how they are spelled, with one digit; whether it stands for any number of digits."""
+        """Yields the words that may stand there, their spelling with one digit, and whether it stands for any number of digits."""
         if state.word:
             yield Word(state.word), state.word, False
             return
@@ -182,7 +182,7 @@ class Comparison:
                 yield Word(state.family, number), form.replace("#", letter), spelled.any_length
 
     def written(self, word: Word) -> str:
-        """A word of the search."""
+        """Returns a word of the search."""
         if word.number is None:
             return word.name
         forms = self.spelled[word.name].forms

@@ -46,7 +46,7 @@ def built(
     discipline: Discipline = Discipline.FUSED,
     p_bits: int | None = None,
 ) -> Wired:
-    """A wired model, by the names of its solver, built once for each size."""
+    """Returns a wired model, by the names of its solver, built once for each size."""
     return MODELS[name, layout].of(variant).build(n, p_bits, printed=printed, discipline=discipline)
 
 
@@ -70,7 +70,7 @@ def every_graph(
     precision: str = "",
     by: Batches[Graph, Any] | None = None,
 ) -> None:
-    """All with n from `sizes`, by default each in every order and orientation of its edges.
+    """Tries all graphs with n from `sizes`, by default each in every order and orientation of its edges.
 
     kind: labelled graphs or trees, each in one order and orientation. edges: at some n, only so many. by: what judges ahead.
     """
@@ -142,7 +142,7 @@ def first_others(
 def every_hard_graph(
     check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "indexed"
 ) -> None:
-    """The extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
+    """Tries the extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
     which = "the same extreme graphs"
     if first or len(families) < len(HARD_FAMILIES):
         which = f"extreme graphs: {', '.join(families)};"
@@ -170,20 +170,20 @@ def large_graphs(
 
 
 def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
-    """Which large graphs these are, for the ledger: only the first part of a claim lists the shapes."""
+    """Names the large graphs for the ledger: only the first part of a claim lists the shapes."""
     by = f" ({engine})" if engine else ""
     return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"
 
 
 def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
-    """slope·log2 n + 2·log2(1 + log2 n) + rest."""
+    """Returns slope·log2 n + 2·log2(1 + log2 n) + rest."""
     return slope * log2 + 2 * math.log2(1 + log2) + rest
 
 
 def first_above_bounds(
     least_precision: Callable[[int, Discipline], int], bounds: Mapping[Discipline, tuple[int, int]], bits: int
 ) -> Counterexample | None:
-    """The first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
+    """Returns the first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
     for discipline, (slope, rest) in bounds.items():
 
         def least(n: int, discipline: Discipline = discipline) -> int:

@@ -19,7 +19,7 @@ from verify.runs.probe import compare
 
 
 def shipped(part: Part) -> Claim:
-    """The claim about the part as we ship it."""
+    """Returns the claim about the part as we ship it."""
     return Claim(f"{part.id}/repaired" if part.findings else part.id, part.source, part.statement)
 
 
@@ -33,7 +33,7 @@ class Slip:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         return Claim(
             f"{self.part.id}/printed",
             self.part.source,
@@ -47,22 +47,22 @@ class Slip:
 
 
 def asked(check: Check) -> Callable[[int, int], int | None]:
-    """The precision of --p-bits, or None for the least one of each setting."""
+    """Returns the precision of --p-bits, or None for the least one of each setting."""
     return lambda n, length: check.p_bits
 
 
 def claimed_sizes(check: Check, part: Part, sizes: Sequence[int], length: int = 1) -> Sequence[int]:
-    """The sizes for which the part claims to hold at the precision of --p-bits."""
+    """Returns the sizes for which the part claims to hold at the precision of --p-bits."""
     return check.certified_sizes(sizes, lambda n: part.least_precision(n, length))
 
 
 def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[Trial]:
-    """Every single column of every size, the small ones first."""
+    """Yields every single column of every size, the small ones first."""
     return itertools.chain.from_iterable(every_trial(part, n, 1, precision=asked(check)) for n in sizes)
 
 
 def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
-    """Whether the part writes what its oracle says (`probe.compare`). A part as we ship it says nothing below its least p."""
+    """Returns whether the part writes what its oracle says (`probe.compare`). A shipped part says nothing below its least p."""
     least = cache(part.least_precision)
 
     def right(trial: Trial) -> Counterexample | None:
@@ -76,20 +76,20 @@ def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Tr
 
 
 def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
-    """All of these columns. text: which they are. count: how many there are."""
+    """Runs all of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
     check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
 
 
 def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: int) -> None:
-    """Every single column, n up to `top` or --n-max."""
+    """Runs every single column, n up to `top` or --n-max."""
     small = claimed_sizes(check, part, range(1, min(check.n_max, top) + 1))
     count = all_columns(part, [(n, 1) for n in small], check.p_bits)
     run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
 
 
 def run_one_position(check: Check, part: Part, engine: str, top: int) -> None:
-    """A feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
+    """Runs a feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
     right = by_oracle(part, engine)
     run_columns_of_one(check, part, right, top)
     run_random(check, part, right, "columns of the contract, run", longest=1)
@@ -105,7 +105,7 @@ def run_random(
     examples: int = 100,
     n_covers_length: bool = False,
 ) -> None:
-    """Random columns of up to `longest` positions, n up to --n-max. text: which they are."""
+    """Runs random columns of up to `longest` positions, n up to --n-max. text: which they are."""
     sizes = tuple(n for n in check.sizes() if n >= 2 or not n_covers_length)
     check.sampled(
         trials(
@@ -138,7 +138,7 @@ class Columns:
 
 
 def run_columns(check: Check, columns: Columns, engine: str) -> None:
-    """All small columns of a part, and random ones."""
+    """Runs all small columns of a part, and random ones."""
     part, pins = columns.part, columns.pins
     right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
@@ -167,7 +167,7 @@ class Shift:
 
 
 def shifted(part: Part, shift: Shift) -> Part:
-    """The part with one more block, which adds so many quanta to the register."""
+    """Returns the part with one more block, which adds so many quanta to the register."""
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         amount = shift.quanta * setting.format.quantum
@@ -177,7 +177,7 @@ def shifted(part: Part, shift: Shift) -> Part:
 
 
 def refuses_shifts(check: Check, part: Part, engine: str) -> None:
-    """`compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
+    """Tests that `compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
 
     def said(trial: Trial) -> list[str]:
         oracle = part.oracle(trial.setting, trial.columns)

@@ -57,12 +57,12 @@ def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: S
 
 
 def rounded(value: Fraction, fmt: Format) -> Fraction:
-    """The element of the format nearest to `value`."""
+    """Returns the element of the format nearest to `value`."""
     return round_fraction(value, fmt).quanta * fmt.quantum
 
 
 def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tuple[str, ...], list[int]]:
-    """The part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
+    """Returns the part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
 
     A value that float64 does not hold comes in two pieces, which a block in front of the part adds up, exactly.
     """
@@ -94,7 +94,7 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
 def _behind(
     part: Part, setting: Setting, printed: bool, names: tuple[str, ...], rest: tuple[str, ...]
 ) -> tuple[Transformer, tuple[str, ...]]:
-    """The part after a vocabulary of zeros, wired once for all columns of a setting; and the registers, those it reads first."""
+    """Returns the part after a vocabulary of zeros, wired once for all columns, and the registers, those that it reads first."""
     adding = [linear(f"{name}, both pieces", reg(REST.format(name)), name) for name in rest]
     plan = [*([BlockPlan((), tuple(adding))] if adding else []), *part.plan(setting, printed)]
     embedding = _embedding([dict.fromkeys(_reading(names, rest), 0)])
@@ -102,7 +102,7 @@ def _behind(
 
 
 def _reading(names: tuple[str, ...], rest: tuple[str, ...]) -> tuple[str, ...]:
-    """The registers of a word, in the order of their coordinates."""
+    """Returns the registers of a word, in the order of their coordinates."""
     return (*names, *map(REST.format, rest))
 
 
@@ -138,7 +138,7 @@ def compare(
     printed: bool = False,
     discipline: Discipline = Discipline.FUSED,
 ) -> Counterexample | None:
-    """The first place where the part does not write what its oracle says, or breaks its own promise.
+    """Returns the first place where the part does not write what its oracle says, or breaks its own promise.
 
     A part as we ship it also promises the domain of what it writes, and that nothing saturates but scores and no weight is
     rounded: its derivation lets the scores of losers saturate and nothing else, so a result that is right by another
@@ -166,7 +166,7 @@ def compare(
 
 
 def in_domain(value: Fraction, domain: Domain, fmt: Format) -> bool:
-    """Whether an element of the format lies in the domain."""
+    """Returns whether an element of the format lies in the domain."""
     match domain:
         case Integer(low, high):
             return value.denominator == 1 and low <= value <= high

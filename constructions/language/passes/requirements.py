@@ -100,7 +100,7 @@ class Requirements:
                     yield gate * up * abs(weight)
 
     def _may_saturate(self, form: Affine) -> bool:
-        """True if it is a position less a number. A gate: all that it is asked is whether the position is above that number.
+        """Returns whether it is a position less a number. A gate is only asked whether the position is above that number.
 
         Under `sequential` it is multiplied before others take it off.
         """

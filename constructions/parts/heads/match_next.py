@@ -63,8 +63,8 @@ from constructions.wiring.wire import BlockPlan, Component, Head
 
 
 def least_lead(largest: int) -> Fraction:
-    """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where
-    that is the last.
+    """Returns the least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where that
+    is the last.
 
     From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), (m² − 2m − 4)/(m(m + 1)(m + 2))², which falls with m and is the least
     of all from m = 6 on; before, m = 1 … 5 decide.
@@ -144,7 +144,7 @@ def match_next(
 
 
 def match_next_precision(n: int, length: int) -> int:
-    """Least p for this head, and those of C.15: room for T, for the scaled squares, and for the distances between counts."""
+    """Returns the least p for this head, and those of C.15: room for T, the scaled squares, and distances between counts."""
 
     def room(gap: int) -> int:
         scale = next_scale(gap, n)
@@ -155,7 +155,7 @@ def match_next_precision(n: int, length: int) -> int:
 
 
 def part(pairs: int, power: int) -> Part:
-    """The lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
+    """Returns the lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
     registers = compared(pairs)
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:

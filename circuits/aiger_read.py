@@ -12,7 +12,7 @@ from pathlib import Path
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
-from constructions.exports.files import opened
+from constructions.exports.files import open_input
 
 MOST_VARIABLES = 1 << 24
 MOST_BYTES = 1 << 28
@@ -80,7 +80,7 @@ class _File:
 
 def read(path: Path) -> Circuit:
     """Returns the circuit in a file. Raises AigerError, and OSError."""
-    with opened(path) as file:
+    with open_input(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise AigerError(f"{path}: more than {MOST_BYTES >> 20} MiB")

@@ -57,11 +57,11 @@ class Builder:
 
     def input(self, name: str) -> Bit:
         """Returns a new input bit. Raises ValueError for a name that is taken."""
-        return self._named(name, Kind.INPUT, self._inputs)
+        return self._add_named(name, Kind.INPUT, self._inputs)
 
     def state(self, name: str, initial: int = 0) -> Bit:
         """Returns a new state bit. Raises ValueError for a name that is taken."""
-        bit = self._named(name, Kind.STATE, self._states)
+        bit = self._add_named(name, Kind.STATE, self._states)
         self._initial.append(initial)
         return bit
 
@@ -103,7 +103,7 @@ class Builder:
         read elsewhere too is copied as x ∧ x.
         """
         roots = [self._own(bit) for bit in (*outputs.values(), *next_state)]
-        used, uses = self._reached(roots)
+        used, uses = self._reach(roots)
         # A computing gate that nobody else reads takes its own place at the end.
         free = {x for x in roots if in_order and not uses[x] and self.gates[x].computes and roots.count(x) == 1}
         gates: list[Gate] = []
@@ -139,7 +139,7 @@ class Builder:
             next_state=tuple(ends[len(outputs) :]),
         )
 
-    def _reached(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    def _reach(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
         """Returns what is read, directly or not, in order; and by how many gates each."""
         uses = dict.fromkeys(roots, 0)
         for x in range(max(roots, default=-1), -1, -1):
@@ -149,7 +149,7 @@ class Builder:
                     uses[operand] = uses.get(operand, 0) + 1
         return sorted(uses), uses
 
-    def _named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
+    def _add_named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
         if name in self._inputs or name in self._states:
             raise ValueError(f"two bits are called {name!r}")
         names[name] = len(self.gates)

@@ -41,7 +41,7 @@ def compile_reachable(model: Transformer, registers: Sequence[str], arithmetic: 
     _check(model, arithmetic)
     most = arithmetic.format.max_quanta
     inputs = {
-        f"x[{registers[r]}]": _embedded(model.words[:, r], model.position[r], arithmetic.format)
+        f"x[{registers[r]}]": _input_values(model.words[:, r], model.position[r], arithmetic.format)
         for r in filled_registers(model.words, model.position)
     }
     reads = Reads({}, inputs)
@@ -77,7 +77,7 @@ def _states(model: Transformer, registers: Sequence[str]) -> list[dict[int, str]
     ]
 
 
-def _embedded(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range:
+def _input_values(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range:
     """Returns what an input number is for each word, in quanta; where it is a position too, its range."""
     quanta = [round_fraction(Fraction(float(word)), fmt).quanta for word in words]
     if not slope:

@@ -66,7 +66,7 @@ class Cones:
         values = np.full(count, constant, np.int64)
         for bit, coefficient in terms.items():
             values += coefficient * unpack([lanes[bit.id]], count)
-        cases = np.flatnonzero(self._allowed(leaves))
+        cases = np.flatnonzero(self._allow(leaves))
         return Table(tuple(Bit(self.builder, leaf) for leaf in leaves), cases, values[cases])
 
     def _leaves(self, bits: Iterable[Bit]) -> list[int] | None:
@@ -114,7 +114,7 @@ class Cones:
                 path += [x for x in (left, right) if x not in lanes]
         return lanes
 
-    def _allowed(self, leaves: Sequence[int]) -> Bools:
+    def _allow(self, leaves: Sequence[int]) -> Bools:
         """Returns the cases that a word and ranges allow."""
         cases = np.arange(1 << len(leaves))
         place = {leaf: i for i, leaf in enumerate(leaves)}

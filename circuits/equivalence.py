@@ -98,10 +98,10 @@ def match_by_position(first: Circuit, second: Circuit) -> tuple[Circuit, list[st
 def named_values(circuit: Circuit, inputs: Mapping[str, int], states: Mapping[str, int]) -> dict[str, int]:
     """Returns each output's value, and that of each `next` state bit."""
     outputs, following = circuit.run([inputs[x] for x in circuit.inputs], [states[x] for x in circuit.states])
-    return _named(circuit, outputs, following)
+    return _name_outputs(circuit, outputs, following)
 
 
-def _named(circuit: Circuit, outputs: Sequence[T], following: Sequence[T]) -> dict[str, T]:
+def _name_outputs(circuit: Circuit, outputs: Sequence[T], following: Sequence[T]) -> dict[str, T]:
     result = dict(zip(circuit.output_names, outputs, strict=True))
     return result | {f"next {name}": x for name, x in zip(circuit.states, following, strict=True)}
 
@@ -131,7 +131,7 @@ def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
             else:
                 at.append(len(gates))
                 gates.append(Gate(kind, at[left], at[right]) if kind is not Kind.ONE else Gate(kind))
-        sides.append(_named(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
+        sides.append(_name_outputs(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
     outputs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
     states = tuple(range(len(first.states)))
     miter = Circuit(

@@ -72,21 +72,21 @@ class FormBuilder:
     def state(self, name: str) -> Form:
         """Returns a new number of the state, as the reads say."""
         within = self.reads.states.get(name, whole(self._most))
-        number = self._within(self.numbers.state(f"{name}."), within)
+        number = self._narrow(self.numbers.state(f"{name}."), within)
         if within.low >= 0:
             self._cones.read_state(number.magnitude, within)
-        return self._of(number, within.low, within.high)
+        return self._wrap(number, within.low, within.high)
 
     def input(self, name: str) -> Form:
         """Returns a new number of the input, as the reads say."""
         values = self.reads.inputs.get(name, whole(self._most))
         within = values if isinstance(values, Range) else range_of(values)
-        number = self._within(self.numbers.input(f"{name}."), within)
+        number = self._narrow(self.numbers.input(f"{name}."), within)
         if not isinstance(values, Range):
             self._cones.read_word(number.negative, [v < 0 for v in values])
             for i, bit in enumerate(number.magnitude):
                 self._cones.read_word(bit, [bool(abs(v) >> i & 1) for v in values])
-        return self._of(number, within.low, within.high)
+        return self._wrap(number, within.low, within.high)
 
     def number(self, form: Form) -> Number:
         """Returns the form, within R_p, as a number made of gates, never −0."""
@@ -107,13 +107,13 @@ class FormBuilder:
         step = _twos([*form.terms.values(), form.constant], self.numbers.digits)
         return Range(min(form.low, 0), max(form.high, 0), step)
 
-    def _within(self, number: Number, within: Range) -> Number:
+    def _narrow(self, number: Number, within: Range) -> Number:
         """Returns a number without the bits that are 0 within a range."""
         zero, top = self.numbers.builder.zero, max(-within.low, within.high).bit_length()
         bits = (bit if within.step <= i < top else zero for i, bit in enumerate(number.magnitude))
         return Number(tuple(bits), number.negative if within.low < 0 else zero)
 
-    def _of(self, number: Number, low: int, high: int) -> Form:
+    def _wrap(self, number: Number, low: int, high: int) -> Form:
         """Returns a number of gates as a form."""
         negative, zero = number.negative, self.numbers.builder.zero
         k = max((i for i, bit in enumerate(number.magnitude, start=1) if bit != zero), default=0)
@@ -185,7 +185,7 @@ class FormBuilder:
         def gates() -> Form:
             *bits, negative = self._bits(x)
             if max(x.high >> shift, -(x.low >> shift)) >= self._most:
-                return self._of(self.numbers.round_signed([*bits, negative], shift), low, high)
+                return self._wrap(self.numbers.round_signed([*bits, negative], shift), low, high)
             terms = [(1 << i, bit) for i, bit in enumerate(bits[shift:])]
             up = self.numbers.rounds_up([*bits, negative], shift)
             return self._form([*terms, (-1 << max(0, len(bits) - shift), negative), (1, up)], 0, low, high)

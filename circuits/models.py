@@ -228,7 +228,7 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 
 
 @cache
-def simulated() -> dict[str, Model]:
+def simulation_models() -> dict[str, Model]:
     """Returns the RNNs that Theorem 4.8's Transformer is shown with, by name."""
     searchers = [_searcher(retriever) for retriever in SEARCHERS]
     named = find("bb2")
@@ -246,8 +246,8 @@ def simulated() -> dict[str, Model]:
 
 
 def find_models() -> dict[str, Model]:
-    """Returns every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
-    models = dict(simulated())
+    """Returns every model by name: those of `simulation_models`, then the other recurrent ones among the constructions."""
+    models = dict(simulation_models())
     for item in find_constructions():
         about = item.construction
         name = about.name if about.model == "rag" else f"{about.name}-{about.model}"

@@ -23,18 +23,22 @@ def obvious(name: str, precision_bits: int) -> Circuit:
     p = precision_bits
 
     def negate(builder: Builder, a: Bits) -> Bits:
-        return _clip(builder, _minus(builder, _signed(builder, a, p + 1)), p)
+        return _clip(builder, _minus(builder, _twos_complement(builder, a, p + 1)), p)
 
     def relu(builder: Builder, a: Bits) -> Bits:
-        word = _signed(builder, a, p + 1)
+        word = _twos_complement(builder, a, p + 1)
         return _clip(builder, _choose(word[0], [builder.zero] * len(word), word), p)
 
     def compare(builder: Builder, a: Bits, b: Bits) -> Bits:
-        difference = _plus(builder, _signed(builder, a, p + 1), _minus(builder, _signed(builder, b, p + 1)))
+        difference = _plus(
+            builder, _twos_complement(builder, a, p + 1), _minus(builder, _twos_complement(builder, b, p + 1))
+        )
         return difference[:1]
 
     def add(builder: Builder, a: Bits, b: Bits) -> Bits:
-        return _clip(builder, _plus(builder, _signed(builder, a, p + 1), _signed(builder, b, p + 1)), p)
+        return _clip(
+            builder, _plus(builder, _twos_complement(builder, a, p + 1), _twos_complement(builder, b, p + 1)), p
+        )
 
     def multiply(builder: Builder, a: Bits, b: Bits) -> Bits:
         width, q = 2 * p + 1, (p - 1) // 2
@@ -62,7 +66,7 @@ def obvious(name: str, precision_bits: int) -> Circuit:
     return bitwise(OPERATIONS[name].operands, p, makers[name])
 
 
-def _signed(builder: Builder, number: Bits, width: int) -> Word:
+def _twos_complement(builder: Builder, number: Bits, width: int) -> Word:
     """Returns a number of R_p as two's complement."""
     word = [builder.zero] * (width - len(number) + 1) + list(number[:-1])
     return _choose(number[-1], word, _minus(builder, word))

@@ -96,7 +96,7 @@ def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
     conversation, bits, steps = Conversation(rnn, prompt), list(circuit.initial), list[RnnStep]()
     while True:
         word = conversation.read[len(steps)]
-        inputs = [bit for x in embedded(rnn, word, len(steps) + 1) for bit in number_bits(x, p)]
+        inputs = [bit for x in embed(rnn, word, len(steps) + 1) for bit in number_bits(x, p)]
         values = circuit.values(inputs, bits)
         output = [values[i] for i in circuit.outputs]
         written = next_word(rnn, [number_quanta(output[i : i + p]) for i in range(0, len(output), p)])
@@ -108,7 +108,7 @@ def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
         bits = [values[i] for i in circuit.next_state]
 
 
-def embedded(rnn: Rnn, word: int, place: int) -> list[int]:
+def embed(rnn: Rnn, word: int, place: int) -> list[int]:
     """Returns what the RNN reads for a word at a place, counted from 1, in quanta."""
     fmt = rnn.arithmetic.format
     numbers = zip(rnn.words[word], rnn.position, strict=True)

@@ -42,7 +42,7 @@ class CircuitScene:
         gate = self.circuit.gates[number]
 
         def value(of: int, at: int = begin) -> str:
-            return f"gate {of + 1} ({self._said(at + of)})"
+            return f"gate {of + 1} ({self._gate_value(at + of)})"
 
         if gate.computes:
             what = f"{gate.kind.name} of {value(gate.left)} and {value(gate.right)}"
@@ -51,9 +51,9 @@ class CircuitScene:
             what = f"state bit {self.circuit.states[gate.left]}, {source}"
         else:
             what = _name(self.circuit, gate)
-        return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._said(begin + number)}."
+        return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._gate_value(begin + number)}."
 
-    def _said(self, place: int) -> int | str:
+    def _gate_value(self, place: int) -> int | str:
         """Returns the value that a gate's token stands for."""
         token = self.tokens[place]
         return token if token in (0, 1) else "?"

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from circuits.models import Rnn, simulated
+from circuits.models import Rnn, simulation_models
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
@@ -187,7 +187,7 @@ class Simulator(Model[Sequence[int], list[str]]):
     @property
     def usual(self) -> str:
         """A prompt to show: the RNN's own, or the first words that it reads."""
-        known, rnn = simulated().get(self.rnn.name), self.rnn
+        known, rnn = simulation_models().get(self.rnn.name), self.rnn
         return known.prompt if known else " ".join(word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread)
 
     def read_each(self, run: Run) -> list[str]:

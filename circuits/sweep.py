@@ -124,7 +124,7 @@ class _Sweep:
         """Finds the literal of the next gate. number: of the first of its clauses."""
         x = len(self.literals) + 1
         a, b = (self._literal(operand + 1) if gate.computes else 0 for operand in gate[1:])
-        known = self._known(gate.kind, x, a, b)
+        known = self._simplify(gate.kind, x, a, b)
         other = known if abs(known) in (x, self.one) else self._literal(known)
         told = []
         for i, (clause, reduced) in enumerate(zip(clauses, meaning(gate.kind, x, a, b), strict=True), start=number):
@@ -147,7 +147,7 @@ class _Sweep:
         for i in (*told, *helpers):
             self.refutation.forget(i)
 
-    def _known(self, kind: Kind, x: int, a: int, b: int) -> int:
+    def _simplify(self, kind: Kind, x: int, a: int, b: int) -> int:
         """Returns the literal that a gate equals by what its operands are; itself if it is new."""
         if kind is Kind.ONE:
             return self.one

@@ -24,7 +24,7 @@ from verify.framework.ledger import (
     read,
     require_kind,
     require_writable,
-    shortened,
+    shorten,
     sort_key,
 )
 from verify.framework.order import LEDGER, WITNESSES
@@ -151,8 +151,8 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
         )
         cells = (
             f"{_named(row.claim)} ({row.claim.variant_text})",
-            f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`",
-            escaped(shortened(shows, LONGEST_WITNESS)),
+            f"`{shorten(compact(witness.case), LONGEST_WITNESS)}`",
+            escaped(shorten(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
         )
         lines.append(_line(cells))
@@ -163,7 +163,7 @@ def _small(rows: Sequence[Row]) -> str:
     lines = ["| claim | what holds | fails below at |", "|---|---|---|"]
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
-        example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
+        example = f"`{shorten(below.example, LONGEST_WITNESS)}`"
         lines.append(_line((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example)))
     return "\n".join(lines) + "\n"
 

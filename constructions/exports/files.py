@@ -20,7 +20,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    fresh = _beside(path)
+    fresh = _temporary_path(path)
     with _cleaning_up():
         try:
             yield fresh
@@ -35,7 +35,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     import shutil
 
     path = _end_of_links(path)
-    fresh = _beside(path)
+    fresh = _temporary_path(path)
     with _cleaning_up():
         fresh.mkdir()
         try:
@@ -47,7 +47,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
-def opened(path: Path) -> BinaryIO:
+def open_input(path: Path) -> BinaryIO:
     """Returns a file to read, or a pipe as soon as somebody writes to it. Raises OSError, also if nobody does."""
     if not path.is_fifo():
         return path.open("rb")
@@ -152,6 +152,6 @@ def _end_of_links(path: Path) -> Path:
     return end
 
 
-def _beside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     """Returns a name in the same folder that no other process takes, with the same ending."""
     return path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")

@@ -108,7 +108,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         real = self._real(input_ids, attention_mask)
         if past_key_values is None and not bool(real.any(1).all()):
             raise ValueError("a row of the batch has no token")
-        before = self._kept(past_key_values, len(input_ids))
+        before = self._read_cache(past_key_values, len(input_ids))
         gone = before[0][0][:, 0, :, 0].isnan() if before else real[:, :0]  # padding in the cache
         if position_ids is not None:
             places = (~gone).sum(1, keepdim=True) + real.cumsum(1) - 1
@@ -140,10 +140,10 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             loss=loss,
             logits=all_logits[:, kept_logits],
             past_key_values=past_key_values,
-            hidden_states=_together(
+            hidden_states=_stack(
                 stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states
             ),
-            attentions=_together(weights, about.output_attentions if output_attentions is None else output_attentions),
+            attentions=_stack(weights, about.output_attentions if output_attentions is None else output_attentions),
         )
         return output if (about.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
@@ -183,7 +183,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError(f"{odd[0]} is no token number: they go from 0 to {words - 1}")
         return real
 
-    def _kept(self, cache: Cache | None, batch: int) -> list[Kept]:
+    def _read_cache(self, cache: Cache | None, batch: int) -> list[Kept]:
         """Returns what the mixers kept so far. Raises ValueError for a cache of another batch."""
         if cache is None or not cache.get_seq_length():
             return []
@@ -233,7 +233,7 @@ def _spread(tensor: Tensor, dim: int, mask: Tensor, rest: float = 0) -> Tensor:
     return empty.index_copy(dim, mask.nonzero()[:, 0], tensor)
 
 
-def _together(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
+def _stack(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
     """Stacks the rows as one batch, part by part."""
     return tuple(map(torch.cat, zip(*rows, strict=True))) if wanted else None
 

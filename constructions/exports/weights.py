@@ -39,7 +39,7 @@ def tensors(model: Transformer) -> dict[str, Matrix]:
     width = head_width(model)
     result = {"embed.words": model.words, "embed.position": model.position}
     for i, block in enumerate(model.blocks):
-        padded = replace(block, heads=tuple(_padded(head, width) for head in block.heads))
+        padded = replace(block, heads=tuple(_pad(head, width) for head in block.heads))
         result |= {f"blocks.{i}.{name}": array for name, array in named_arrays(padded).items()}
     result["unembed"] = model.unembed
     return {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in result.items()}
@@ -82,7 +82,7 @@ def safetensors_bytes(arrays: Mapping[str, Any], metadata: Mapping[str, str]) ->
     return content[:8] + text.ljust(end - 8) + content[end:]
 
 
-def _padded(head: AttentionHead, width: int) -> AttentionHead:
+def _pad(head: AttentionHead, width: int) -> AttentionHead:
     """Pads a head with rows of zeros up to this width."""
 
     def rows(matrix: Matrix) -> Matrix:

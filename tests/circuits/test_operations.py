@@ -13,7 +13,7 @@ from circuits.lanes import pack, unpack
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
 from precision import fixed_point, round_shifted
-from verify.oracles.circuits import computed, exhaustive_difference, expected
+from verify.oracles.circuits import computed_codes, exhaustive_difference, expected_codes
 
 NAMES = tuple(OPERATIONS)
 EXHAUSTIVE = [(name, p) for name in NAMES for p in (5, 7, 9)]
@@ -37,8 +37,8 @@ def test_many_inputs(name: str, p: int) -> None:
     operands = [
         rng.integers(0, 1 << p, 1 << 16) >> rng.integers(0, p, 1 << 16) for _ in range(OPERATIONS[name].operands)
     ]
-    actual = computed(OPERATIONS[name].circuit(p), p, *operands)
-    assert np.array_equal(actual, expected(name, fixed_point(p), *operands))
+    actual = computed_codes(OPERATIONS[name].circuit(p), p, *operands)
+    assert np.array_equal(actual, expected_codes(name, fixed_point(p), *operands))
 
 
 def test_ties_saturation_and_negative_zero_occur() -> None:
@@ -47,15 +47,15 @@ def test_ties_saturation_and_negative_zero_occur() -> None:
 
     def product(a: int, b: int) -> int:
         """Of codes: 2·|x| in quanta of 1/4, plus 1 for a number that is not negative."""
-        return int(computed(multiply, p, np.array([a]), np.array([b]))[0])
+        return int(computed_codes(multiply, p, np.array([a]), np.array([b]))[0])
 
     half, quarter, three_quarters, negative_zero, zero = 2 * 2 + 1, 2 * 1 + 1, 2 * 3 + 1, 0, 1
     assert product(half, quarter) == zero  # 1/8 is half a step: down to even
     assert product(half, three_quarters) == 2 * 2 + 1  # 3/8: up to even
     assert product(half, quarter - 1) == zero  # −1/8
     assert product(negative_zero, three_quarters) == zero
-    assert int(computed(add, p, np.array([negative_zero]), np.array([negative_zero]))[0]) == zero
-    assert int(computed(add, p, np.array([30]), np.array([30]))[0]) == 30  # −15 − 15 quanta
+    assert int(computed_codes(add, p, np.array([negative_zero]), np.array([negative_zero]))[0]) == zero
+    assert int(computed_codes(add, p, np.array([30]), np.array([30]))[0]) == 30  # −15 − 15 quanta
 
 
 @pytest.mark.parametrize("p", [*range(5, 35, 2), 53])

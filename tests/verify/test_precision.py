@@ -18,7 +18,7 @@ from constructions.istree import transformer
 from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
 from verify.bits.floats import fine_ladder, formats, native, reach
-from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
+from verify.bits.search import Point, Row, State, Witness, emulate, first_failure, ladder, numbers_differ, search
 from verify.bits.subjects import LONGEST, Case, Subject, find_subject
 from verify.precision import main
 
@@ -86,7 +86,7 @@ def test_two_bits_less_than_lean_is_wired_for_are_too_few(n: int) -> None:
     bits = lean.wired_for(n) - 2
     wired, cases = lean.build(n, bits), lean.cases(n)
     assert not lean.certified(n, bits)
-    assert first_failure(wired, cases, emulated(wired.model, wired.arithmetic)) is not None
+    assert first_failure(wired, cases, emulate(wired.model, wired.arithmetic)) is not None
 
 
 def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None:

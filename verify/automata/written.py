@@ -11,7 +11,7 @@ from constructions.models.search import END_SEARCH
 from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
 
 
-def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
+def text_automaton(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
     """Returns prompts and answers for n. sizes: n stands for these; the texts of the largest are those of all.
 
     An answer is due where a prompt may end, and after all that is said; but after a search stands what it finds.

@@ -33,7 +33,7 @@ class Bits:
     fails: str
 
 
-def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
+def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
     """Returns the bits of every model with a claim about its p that holds."""
     result = []
     for name, basis in models:

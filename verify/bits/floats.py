@@ -13,7 +13,7 @@ from functools import partial
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
 from precision.format import BF16, FP8_E4M3, FP8_E5M2, FP16, FP32, FP64, Arithmetic, Format
-from verify.bits.search import Argmax, Witness, emulated, first_failure
+from verify.bits.search import Argmax, Witness, emulate, first_failure
 from verify.bits.subjects import LONGEST, Subject
 
 FORMATS = (FP64, FP32, BF16, FP16, FP8_E4M3, FP8_E5M2)
@@ -82,11 +82,11 @@ def formats(subject: Subject, sizes: Sequence[int]) -> Iterator[FormatRow]:
     for fmt in FORMATS:
         name, digits = NATIVE.get(fmt), fmt.significand_bits
         own = None if name is None else reach(subject, sizes, digits, partial(native, float_name=name))
-        yield FormatRow(subject, fmt, own, reach(subject, sizes, digits, partial(_in_format, fmt=fmt)))
+        yield FormatRow(subject, fmt, own, reach(subject, sizes, digits, partial(_convert, fmt=fmt)))
 
 
-def _in_format(wired: Wired, fmt: Format) -> Argmax:
-    return emulated(wired.model, Arithmetic(fmt))
+def _convert(wired: Wired, fmt: Format) -> Argmax:
+    return emulate(wired.model, Arithmetic(fmt))
 
 
 def fine_ladder(least: int, most: int) -> list[int]:

@@ -118,12 +118,12 @@ def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[Case])
         precision_bits,
         subject.certified(n, precision_bits),
         len(cases),
-        first_failure(wired, cases, emulated(wired.model, wired.arithmetic)),
+        first_failure(wired, cases, emulate(wired.model, wired.arithmetic)),
         numbers_differ(wired),
     )
 
 
-def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
+def emulate(model: Transformer, arithmetic: Arithmetic) -> Argmax:
     """Runs the questions by the dense engine, which has the bits of the others."""
     from constructions.engines import dense
 

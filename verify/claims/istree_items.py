@@ -20,7 +20,7 @@ from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.oracles.istree_registers import ITEMS, Walk
 from verify.runs.costs import PRECISION
-from verify.runs.probe import rounded
+from verify.runs.probe import round_value
 
 Objects = npt.NDArray[np.object_]  # (position, register), in quanta
 MOST = 4  # vertices
@@ -39,7 +39,7 @@ def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) 
     fmt = wired.arithmetic.format
     for wanted in ITEMS[number - 1](walk):
         quanta = tables[2 * wanted.block][wanted.position - 1, wired.registers.index(wanted.register)]
-        got, expected = Fraction(int(quanta)) * fmt.quantum, rounded(wanted.value, fmt)
+        got, expected = Fraction(int(quanta)) * fmt.quantum, round_value(wanted.value, fmt)
         if got != expected:
             where = {"register": wanted.register, "block": wanted.block, "position": wanted.position}
             return Counterexample(**where, expected=expected, got=got)

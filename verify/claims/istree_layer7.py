@@ -19,9 +19,9 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict
 from verify.framework.seen import Predicate
 from verify.inputs.strategies import graphs
-from verify.oracles.next_heads import Record, read, walked
+from verify.oracles.next_heads import Record, find_walked, read
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import built, first_others
+from verify.runs.istree_walks import build_model, first_others
 
 SOURCE = "appendix C.6.2, item 7"
 SENTENCE = (
@@ -163,14 +163,14 @@ def test_layer_7(check: Check) -> None:
 def apart(star: Graph, returns: int) -> tuple[Record, ...]:
     """What item 7's heads return, and i8 and i9, if each of the two has a head of item 5 for itself."""
     *_, before, here, _ = visits(star, returns)
-    counts = walked(star.edges, here, before)
+    counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[side]) for side in (0, 1)), counts)
 
 
 def with_side(star: Graph, returns: int) -> tuple[Record, ...]:
     """The same if both hold the count of the edge just walked, and one more register says which head found it."""
     *_, before, here, _ = visits(star, returns)
-    counts = walked(star.edges, here, before)
+    counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[0] + counts[1]) for side in (0, 1)), counts)
 
 
@@ -240,7 +240,7 @@ def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Count
     """Where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and one."""
 
     def printed(n: int) -> Wired:
-        return built("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
+        return build_model("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
 
     def other(graph: Graph, first: int | None) -> Counterexample | None:
         return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)

@@ -29,7 +29,7 @@ from verify.runs.istree_walks import (
     ORDERS,
     Kind,
     Large,
-    built,
+    build_model,
     every_graph,
     every_hard_graph,
     first_above_bounds,
@@ -67,7 +67,7 @@ class Model:
 
     def build(self, n: int) -> Wired:
         """The wired model, built once for each size."""
-        return built(self.told.model, self.layout.name, self.told.variant, n)
+        return build_model(self.told.model, self.layout.name, self.told.variant, n)
 
     def claim(self, aspect: str, statement: str) -> Claim:
         """A claim about its runs; the Transformers' name the layout."""
@@ -222,7 +222,7 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
     sizes = check.certified_sizes(sizes, lambda n: case.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        wired = built(model.told.model, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
+        wired = build_model(model.told.model, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
         return case.judged(wired, graph, engine)
 
     random_graphs(check, sizes, right, examples=case.examples[not fused])
@@ -291,7 +291,7 @@ SIZES = (
 @claims("size", SIZES, lambda size: size.told.claim("size", size.statement))
 def test_constant_size(check: Check, size: Size) -> None:
     def as_small(case: Measured) -> Counterexample | None:
-        large, small = (built(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
+        large, small = (build_model(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
         heads = [len(block.heads) for block in large.model.blocks]
         measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
         told = (size.of_class in measures.classes, size.fits(heads), measures.state_numbers)

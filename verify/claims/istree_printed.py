@@ -24,10 +24,10 @@ from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indic
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
+from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
 REPAIRED = "4.7/repaired"
-model = partial(built, "transformer", PAPER.name, "repaired")
+model = partial(build_model, "transformer", PAPER.name, "repaired")
 
 
 def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:

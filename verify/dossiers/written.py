@@ -36,7 +36,7 @@ from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.automata.written import of_texts
+from verify.automata.written import text_automaton
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Dossier, HardInput, Subject, Trial
 
@@ -118,7 +118,7 @@ class ProgramDossier(Dossier):
     # Texts and what is due in them
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return of_texts(self.written.texts, subject.n, (subject.n, subject.n))
+        return text_automaton(self.written.texts, subject.n, (subject.n, subject.n))
 
     def answer(self, subject: Subject) -> Answer | None:
         return self.written.output(subject.n)

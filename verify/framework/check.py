@@ -38,8 +38,8 @@ from verify.framework.claim import (
 )
 from verify.framework.options import Options
 from verify.framework.proofs import check as check_proof
-from verify.framework.proofs import digest, stated
-from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judged, readable
+from verify.framework.proofs import digest, theorem_text
+from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
 from verify.trusted import sat
 from verify.trusted.kernel import Rejected
 
@@ -184,11 +184,11 @@ class Check:
 
         A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
-        self._certified("rounding", subjects, range, precision)
+        self._certify("rounding", subjects, range, precision)
 
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """Compares the program of each model's weights with the task's definition, for all inputs; evidence as of `certified`."""
-        self._certified("program", subjects, range, "")
+        self._certify("program", subjects, range, "")
 
     def stored(self, subject: Subject, about: About, *, range: str, precision: str = "") -> None:
         """Compares a document of each n of the subject (verify/stored/intervals.py) with the weights of now.
@@ -227,11 +227,11 @@ class Check:
 
         Returns its theorem, to be shown again. None if no document is of these weights: then all is to be judged anew.
         """
-        from verify.framework.weights import kept_above, sizes_of
+        from verify.framework.weights import load_above, sizes_of
 
         if self.replay is not None or self.until is not None or self.anew:
             return None
-        if (pair := kept_above(subject, about, self.seed)) is None:
+        if (pair := load_above(subject, about, self.seed)) is None:
             return None
         above, theorem = pair
         self.within(*subject.dossier.scope)
@@ -241,7 +241,7 @@ class Check:
         self._evidence.append(Stored(text, precision, *of, sizes=(sizes_of(subject),)))
         return theorem
 
-    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
+    def _certify(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of
 
         def limited() -> Iterator[Subject]:
@@ -435,12 +435,12 @@ class Check:
             try:
                 check_proof(theorem, proof)
             except Rejected as error:
-                raise Undecided(f"the proof does not go through: {by}: {stated(theorem)}: {error}") from error
+                raise Undecided(f"the proof does not go through: {by}: {theorem_text(theorem)}: {error}") from error
             objects.append({"theorem": theorem, "proof": proof})
         if not objects:
             raise Undecided(f"no theorem at all: {range}")
         self.proofs[range] = objects
-        first = stated(objects[0]["theorem"])
+        first = theorem_text(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
 
     def refuses(self, wrong: Iterable[T], predicate: Predicate[T], *, range: str) -> None:
@@ -452,7 +452,7 @@ class Check:
             return
         refused = 0
         for case in wrong:
-            if judged(predicate, case) is None:
+            if judge_case(predicate, case) is None:
                 raise Undecided(f"what is wrong is accepted: {range}: {readable(case)}")
             refused += 1
         if not refused:
@@ -582,7 +582,7 @@ class Check:
                 raise Undecided(
                     f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
                 )
-            counterexample = judged(predicate, case)
+            counterexample = judge_case(predicate, case)
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:
                 self._refute(evidence, case, counterexample, predicate)

@@ -466,7 +466,7 @@ def _evidence_json(evidence: Evidence) -> dict[str, Json]:
 
 def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
     """Returns how far the evidence of one kind goes."""
-    sizes = merged(size for part in parts for size in part.sizes)
+    sizes = merge(size for part in parts for size in part.sizes)
     if kind is Proved:
         limits = dict.fromkeys(part.limit for part in parts if isinstance(part, Proved))
         where = " and ".join(limit for limit in limits if limit)
@@ -512,7 +512,7 @@ def unsaid_of(statement: str, evidence: Sequence[Evidence]) -> list[str]:
     return [limit for limit in scope if not re.search(rf"(?<!\w){re.escape(limit)}(?!\w)", statement)]
 
 
-def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
+def merge(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
     """Returns the same n as intervals in order that do not touch."""
     intervals: list[tuple[int, int | None]] = []
     for low, high in sorted(sizes, key=lambda size: size[0]):

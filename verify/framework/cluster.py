@@ -223,9 +223,9 @@ class Cluster:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if self.config.option.collectonly or session.testsfailed or not session.items:
             return None  # nothing is run, or pytest says why not
-        tests = {item.nodeid: (_shipped(item.path), item.nodeid.partition("::")[2]) for item in session.items}
+        tests = {item.nodeid: (_worker_path(item.path), item.nodeid.partition("::")[2]) for item in session.items}
         named = self.config.inipath if self.config.option.inifilename else None
-        ini = "" if named is None else _shipped(named)
+        ini = "" if named is None else _worker_path(named)
         files = {*(file for file, _ in tests.values()), *([ini] if ini else [])}
         job = Job(versions(), {file: _sha256(HERE / file) for file in sorted(files)}, self._arguments(), ini)
         self.require_workers(job)
@@ -322,7 +322,7 @@ class Cluster:
             )
 
 
-def _shipped(path: Path) -> str:
+def _worker_path(path: Path) -> str:
     """Returns how a worker finds a file: below HERE, wherever that is there, or else by its full name."""
     return str(path.relative_to(HERE) if path.is_relative_to(HERE) else path)
 

@@ -76,7 +76,7 @@ class Worker:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         if not is_property(pyfuncitem):
             return (yield)
-        with _counted(pyfuncitem.obj, self.until) as cases:
+        with _count_cases(pyfuncitem.obj, self.until) as cases:
             try:
                 return (yield)
             except TimeIsOver:
@@ -86,7 +86,7 @@ class Worker:
 
 
 @contextmanager
-def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
+def _count_cases(test: Callable[..., object], until: float) -> Iterator[list[None]]:
     """Adds each case of a property to the list; when the time is over and nothing failed, the next one ends the test."""
     handle = test.hypothesis  # type: ignore[attr-defined]
     judge = handle.inner_test

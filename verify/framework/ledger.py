@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import opened, parse_json, replacing, write_text
+from constructions.exports.files import open_input, parse_json, replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -154,7 +154,7 @@ def part_of(path: Path) -> Path:
 
 def document_of(path: Path) -> dict[str, Json]:
     """Returns a ledger or a journal, as JSON, without a journal's last line if that is cut off. ValueError if it is neither."""
-    with opened(path) as stream:
+    with open_input(path) as stream:
         text = stream.read(MOST_BYTES + 1)
     if text.startswith(parquet.MAGIC):
         parquet.require(str(path))
@@ -220,11 +220,11 @@ def reading_text(reading: Reading) -> str:
     return f"reading: {reading.text}{stands}; {'holds' if reading.holds else 'fails'}{by}"
 
 
-def covered(evidence: Evidence) -> str:
+def range_text(evidence: Evidence) -> str:
     """Returns the range in words, with the numbers that the run measured."""
     parts = [evidence.range]
     if isinstance(evidence, Below):
-        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shortened(evidence.example)}")
+        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shorten(evidence.example)}")
     if isinstance(evidence, Searched):
         if evidence.stopped:
             parts.append(f"stopped by a witness at case {evidence.cases:,}")
@@ -243,7 +243,7 @@ def covered(evidence: Evidence) -> str:
         parts.append(f"by {evidence.by}")
         if evidence.theorems:
             several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
-            parts.append(f"accepted by its checker: {shortened(evidence.theorem)}{several}")
+            parts.append(f"accepted by its checker: {shorten(evidence.theorem)}{several}")
         if evidence.limit:
             parts.append(f"for {evidence.limit}")
     if evidence.precision:
@@ -251,7 +251,7 @@ def covered(evidence: Evidence) -> str:
     return ", ".join(parts)
 
 
-def shortened(text: str, limit: int = LONGEST_CASE) -> str:
+def shorten(text: str, limit: int = LONGEST_CASE) -> str:
     """Returns the text, cut to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -285,11 +285,11 @@ def table(rows: Sequence[Row]) -> Table:
         for reading in row.claim.readings:
             body.append(f"\n{reading_text(reading)}")
         for evidence in row.evidence:
-            body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
+            body.append(f"\n{evidence.kind}: {range_text(evidence)}", style="dim")
         if row.note:
             body.append(f"\n{row.note}", style="dim")
         if row.witness is not None:
-            body.append(f"\nwitness: {shortened(compact(row.witness.case))}", style="red")
+            body.append(f"\nwitness: {shorten(compact(row.witness.case))}", style="red")
         ledger.add_row(Text("\n".join(names)), verdict, Text("\n".join(kinds)), body)
     return ledger
 

@@ -81,9 +81,9 @@ def chosen_engines(name: str) -> tuple[str, ...]:
     engines = tuple(ENGINES) if name == "all" else (name,)
     if engines == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
         return engines
-    missing = [engine for engine in engines if not built(engine)]
+    missing = [engine for engine in engines if not is_built(engine)]
     if missing:
-        there = ", ".join(engine for engine in ENGINES if built(engine))
+        there = ", ".join(engine for engine in ENGINES if is_built(engine))
         raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
     return engines
 
@@ -122,6 +122,6 @@ def require_device(device: str) -> None:
             raise ValueError("--device cuda: torch finds no CUDA device here")
 
 
-def built(engine: str) -> bool:
+def is_built(engine: str) -> bool:
     """Returns whether the engine's module is there, without an import."""
     return importlib.util.find_spec(ENGINES[engine]) is not None

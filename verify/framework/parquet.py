@@ -73,7 +73,7 @@ def write(path: Path, document: Mapping[str, Json]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    rows = [{**row, "witness": row["witness"] and _turned(row["witness"], compact)} for row in document["rows"]]
+    rows = [{**row, "witness": row["witness"] and _turn_json(row["witness"], compact)} for row in document["rows"]]
     rest = {name: value for name, value in document.items() if name != "rows"}
     table = pa.Table.from_pylist(rows, schema=schema().with_metadata({METADATA: compact(rest)}))
     parquet.write_table(table, path)
@@ -91,17 +91,17 @@ def read(path: Path) -> dict[str, Json]:
     rows = table.to_pylist()
     for row in rows:
         row["verdict"] = Verdict(row["verdict"])
-        row["witness"] = row["witness"] and _turned(row["witness"], json.loads)
-        row["evidence"] = [_turned(_of_its_kind(part), json.loads) for part in row["evidence"]]
+        row["witness"] = row["witness"] and _turn_json(row["witness"], json.loads)
+        row["evidence"] = [_turn_json(_drop_other_kinds(part), json.loads) for part in row["evidence"]]
     return {**rest, "rows": rows}
 
 
-def _of_its_kind(evidence: Mapping[str, Json]) -> dict[str, Json]:
+def _drop_other_kinds(evidence: Mapping[str, Json]) -> dict[str, Json]:
     """Removes the fields of other kinds."""
     return {name: evidence[name] for name in ("kind", *(field.name for field in fields(EVIDENCE[evidence["kind"]])))}
 
 
-def _turned(part: Mapping[str, Json], turn: Callable[[Any], Json]) -> dict[str, Json]:
+def _turn_json(part: Mapping[str, Json], turn: Callable[[Any], Json]) -> dict[str, Json]:
     """Turns the JSON fields of a witness, either way, and decimals of all into whole numbers."""
     return {
         name: turn(value) if name in AS_JSON else int(value) if isinstance(value, Decimal) else value

@@ -21,7 +21,7 @@ Proofs = Mapping[str, Mapping[str, Sequence[Json]]]
 """Claim → part → objects with a theorem and its proof."""
 
 
-def beside(witnesses: Path) -> Path:
+def proofs_path(witnesses: Path) -> Path:
     """Returns where proofs stand: in the folder of the witnesses."""
     return witnesses.with_name("proofs.json")
 
@@ -36,14 +36,14 @@ def check(theorem: Json, proof: Json) -> None:
     (of_numbers if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
 
 
-def stated(theorem: Json) -> str:
+def theorem_text(theorem: Json) -> str:
     """Returns a theorem in one line."""
     if "bits_of_bits" in theorem:
         least = (1 << (theorem["bits_of_bits"] - 1)) - 1
         return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
     if "states" in theorem:
         family = theorem["family"]
-        return f"{stated(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
+        return f"{theorem_text(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
         oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""
@@ -80,7 +80,7 @@ def load(path: Path) -> dict[str, dict[str, list[Json]]]:
     return by_claim
 
 
-def of_report(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
+def report_proofs(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
     """Returns the proofs that a test report carries, if any."""
     values = [str(value) for name, value in report.user_properties if name == "proofs"]
     return (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from verify.framework.cases import store, to_json
-from verify.framework.claim import Counterexample, Sizes, merged
+from verify.framework.claim import Counterexample, Sizes, merge
 
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
@@ -51,7 +51,7 @@ class Seen(Generic[T]):
     @property
     def sizes(self) -> Sizes:
         """All that were met."""
-        return merged(self.spans)
+        return merge(self.spans)
 
     def judge(self, case: T) -> Counterexample | None:
         """Returns what the predicate says of the next case."""
@@ -65,7 +65,7 @@ class Seen(Generic[T]):
             elif callable(self.size):
                 size = self.size(case)
                 self.spans.add((size, size))
-        counterexample = judged(self.predicate, case)
+        counterexample = judge_case(self.predicate, case)
         self.refuted = self.refuted or counterexample is not None
         return counterexample
 
@@ -91,7 +91,7 @@ def has_hash(case: object) -> bool:
     return True
 
 
-def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
+def judge_case(predicate: Predicate[T], case: T) -> Counterexample | None:
     """Returns what the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
     try:
         result = predicate(case)

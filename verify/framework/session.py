@@ -126,7 +126,7 @@ class Session:
         rows = ledger.rows_of(report)
         self._keep(rows)
         self.files |= {row.claim.id: self.config.rootpath / report.nodeid.partition("::")[0] for row in rows}
-        self.proofs |= proofs.of_report(report)
+        self.proofs |= proofs.report_proofs(report)
         self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
@@ -175,7 +175,9 @@ class Session:
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)
-                proofs.update(proofs.beside(option.witnesses), [*self.files], self.proofs)  # --resume brings rows alone
+                proofs.update(
+                    proofs.proofs_path(option.witnesses), [*self.files], self.proofs
+                )  # --resume brings rows alone
         except OSError as error:
             self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 

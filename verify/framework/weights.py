@@ -88,16 +88,16 @@ class Kept:
 
     def build(self, subject: Subject) -> Counterexample | None:
         """Certifies one interval. Raises Undecided."""
-        return self._told(self._renewal.build, subject)
+        return self._judge_interval(self._renewal.build, subject)
 
     def renew(self, subject: Subject) -> Counterexample | None:
         """Certifies one interval anew. Raises Undecided."""
-        return self._told(self._renewal.renew, subject)
+        return self._judge_interval(self._renewal.renew, subject)
 
     def _as_subject(self, interval: Interval) -> Subject:
         return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
 
-    def _told(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
+    def _judge_interval(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
         interval = self._by_low.get(subject.n)
         if interval is None:
             raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
@@ -112,7 +112,7 @@ class Kept:
         return None
 
 
-def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
+def load_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
     """Returns a stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)

@@ -39,7 +39,7 @@ def values(domain: Domain) -> SearchStrategy[Fraction]:
             return st.sampled_from(choices)
 
 
-def crowded(domain: Domain) -> SearchStrategy[Fraction]:
+def crowd(domain: Domain) -> SearchStrategy[Fraction]:
     """Elements of a domain out of a few, so that equal ones are common."""
     if isinstance(domain, Integer):
         return st.integers(domain.low, min(domain.low + 2, domain.high)).map(Fraction)
@@ -64,7 +64,7 @@ def every_value(domain: Domain) -> list[Fraction]:
             raise ValueError("a real domain has no list of its elements")
 
 
-def completed(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
+def complete(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
     """Columns with the dependent registers filled in. ValueError if that leaves the precondition."""
     if contract.derive is not None:
         columns = {name: tuple(column) for name, column in contract.derive(columns).items()}
@@ -99,12 +99,12 @@ def trials(
     contract = part.contract(trial.setting)
     columns: dict[str, tuple[Fraction, ...]] = {}
     for name, domain in contract.requires.items():
-        way = draw(st.sampled_from((crowded, values, None)))
+        way = draw(st.sampled_from((crowd, values, None)))
         drawn = [draw(values(domain))] * count if way is None else draw(columns_of(way(domain), count))
         if name in contract.first:
             drawn[0] = contract.first[name]
         columns[name] = tuple(drawn)
-    return Trial(n, length, bits, completed(part, contract, columns, n))
+    return Trial(n, length, bits, complete(part, contract, columns, n))
 
 
 def every_trial(
@@ -127,7 +127,7 @@ def every_trial(
         for flat in itertools.product(*choices):
             columns = {name: flat[i :: len(free)] for i, name in enumerate(free)}
             columns |= {name: tuple(pins[name][:length]) for name in pins}
-            yield Trial(n, length, trial.precision_bits, completed(part, contract, columns, n))
+            yield Trial(n, length, trial.precision_bits, complete(part, contract, columns, n))
 
 
 # Graphs
@@ -165,7 +165,7 @@ def recursive_tree(n: int, pick: Pick) -> list[Edge]:
 
 def unicyclic(n: int, pick: Pick) -> list[Edge]:
     """Returns a tree and one more edge: connected, m = n."""
-    return with_more_edges(n, recursive_tree(n, pick), n, pick)
+    return add_edges(n, recursive_tree(n, pick), n, pick)
 
 
 def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
@@ -175,7 +175,7 @@ def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
     """
     fewest = next(c for c in range(1, n + 1) if c * (c - 1) // 2 >= n - 1)
     covered = pick(fewest, max(n - 1, fewest))
-    return with_more_edges(covered, recursive_tree(covered, pick), n - 1, pick)
+    return add_edges(covered, recursive_tree(covered, pick), n - 1, pick)
 
 
 def forest(n: int, pick: Pick) -> list[Edge]:
@@ -185,15 +185,15 @@ def forest(n: int, pick: Pick) -> list[Edge]:
 
 def any_edges(n: int, pick: Pick) -> list[Edge]:
     """Draws up to 2n edges."""
-    return with_more_edges(n, [], pick(0, 2 * n), pick)
+    return add_edges(n, [], pick(0, 2 * n), pick)
 
 
 def isolated_root(n: int, pick: Pick) -> list[Edge]:
     """Draws up to 3n edges that leave vertex 1 alone."""
-    return [(u + 1, v + 1) for u, v in with_more_edges(n - 1, [], pick(0, 3 * n), pick)]
+    return [(u + 1, v + 1) for u, v in add_edges(n - 1, [], pick(0, 3 * n), pick)]
 
 
-def with_more_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
+def add_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
     """Returns the edges and random ones on top, `total` if there are as many."""
     total = min(total, n * (n - 1) // 2)
     known = {frozenset(edge) for edge in edges}
@@ -232,19 +232,19 @@ def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(F
     n = draw(st.sampled_from(sizes))
     family = draw(st.sampled_from(families))
     if n <= SHRINKABLE:
-        return labelled(n, family, lambda low, high: draw(st.integers(low, high)))
-    return labelled(n, family, random.Random(draw(st.integers(0, 2**32))).randint)
+        return label(n, family, lambda low, high: draw(st.integers(low, high)))
+    return label(n, family, random.Random(draw(st.integers(0, 2**32))).randint)
 
 
-def labelled(n: int, family: str, pick: Pick) -> Graph:
+def label(n: int, family: str, pick: Pick) -> Graph:
     """Returns a graph of the family; an isolated root keeps its label. Picks of the smallest numbers leave all in order."""
     edges = FAMILIES[family](n, pick)
-    names = [1, *shuffled(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffled(range(1, n + 1), pick)
+    names = [1, *shuffle(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffle(range(1, n + 1), pick)
     named = [(names[u - 1], names[v - 1]) for u, v in edges]
-    return Graph(n, tuple(shuffled([(v, u) if pick(0, 1) else (u, v) for u, v in named], pick)))
+    return Graph(n, tuple(shuffle([(v, u) if pick(0, 1) else (u, v) for u, v in named], pick)))
 
 
-def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
+def shuffle(items: Sequence[Item], pick: Pick) -> list[Item]:
     """Returns all items in a random order."""
     result = list(items)
     for i in range(len(result) - 1):

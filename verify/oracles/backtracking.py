@@ -40,7 +40,7 @@ class Program:
             self.code.append(("at", str(argument)))
         elif op == "SUBPATTERN":
             group, _, _, body = argument
-            self._around(body, ("open", group), ("close", group))
+            self._write_between(body, ("open", group), ("close", group))
         elif op == "BRANCH":
             self._branch(argument[1])
         elif op in ("MAX_REPEAT", "MIN_REPEAT"):
@@ -51,7 +51,7 @@ class Program:
         else:
             raise ValueError(f"no steps are known of {op}")
 
-    def _around(self, body: Any, before: Instruction, behind: Instruction) -> None:
+    def _write_between(self, body: Any, before: Instruction, behind: Instruction) -> None:
         self.code.append(before)
         self.write(body)
         self.code.append(behind)

@@ -38,13 +38,13 @@ EXPECTED: dict[str, Callable[..., NDArray[np.float64]]] = {
 }
 
 
-def expected(name: str, fmt: Format, *operands: Codes) -> Codes:
+def expected_codes(name: str, fmt: Format, *operands: Codes) -> Codes:
     """Returns what an operation should give, as codes; one bit for `compare`. Products must fit float64: p ≤ 27."""
     exact = EXPECTED[name](*(values(x, fmt) for x in operands))
     return exact.astype(np.int64) if name == "compare" else codes(round_values(exact, fmt), fmt)
 
 
-def computed(circuit: Circuit, precision_bits: int, *operands: Codes) -> Codes:
+def computed_codes(circuit: Circuit, precision_bits: int, *operands: Codes) -> Codes:
     """Returns what a circuit gives on these codes, as codes."""
     lanes = [lane for x in operands for lane in pack(x, precision_bits)]
     outputs, _ = circuit.run(lanes, (), len(operands[0]))
@@ -73,7 +73,7 @@ def run_on_every_input(name: str, circuit: Circuit, precision_bits: int) -> tupl
     fmt, operands = fixed_point(precision_bits), 1 if name in ("negate", "relu") else 2
     ran = 0
     for batch in all_codes(precision_bits, operands):
-        wrong = computed(circuit, precision_bits, *batch) != expected(name, fmt, *batch)
+        wrong = computed_codes(circuit, precision_bits, *batch) != expected_codes(name, fmt, *batch)
         if wrong.any():
             return tuple(int(x[np.argmax(wrong)]) for x in batch), ran
         ran += len(wrong)

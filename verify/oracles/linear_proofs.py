@@ -31,7 +31,7 @@ def by_combination(stated: Json) -> Json:
 def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
     """Proves from facts alone; else by the values of a bit, by the sides of an `or`, or an equality by ≤ and ≥."""
     split = bool(bits) or either < len(state.either)
-    if result := _shown(state, products=not split):
+    if result := _find_sum(state, products=not split):
         return result
     if bits:
         bit, *rest = bits
@@ -45,11 +45,11 @@ def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
         return {"either": either, "of": sides}
     [(difference, relation)] = compared(state.show)
     if relation == "==":
-        return _compare(state, ast.unparse(difference), lambda: _shown(state))
+        return _compare(state, ast.unparse(difference), lambda: _find_sum(state))
     raise ValueError("no proof was found")
 
 
-def _shown(state: Checker, *, products: bool = False) -> Json:
+def _find_sum(state: Checker, *, products: bool = False) -> Json:
     """Returns a contradiction, or what is to be shown as a sum; {} if neither is found."""
     known = Known(state)
     if absurd := known.sum(number(-1), products):
@@ -70,7 +70,7 @@ def _compare(state: Checker, text: str, equal: Callable[[], Json], above: Callab
     e = state.polynomial(text)
 
     def contradiction() -> Json:
-        return _shown(state)
+        return _find_sum(state)
 
     return {
         "compare": text,

@@ -46,7 +46,7 @@ def read(edges: Sequence[Edge], vertex: int, side: int, count: Fraction) -> Reco
     return tuple(sum(values) / len(nearest) for values in zip(*nearest, strict=True))
 
 
-def walked(edges: Sequence[Edge], vertex: int, before: int) -> tuple[Fraction, Fraction]:
+def find_walked(edges: Sequence[Edge], vertex: int, before: int) -> tuple[Fraction, Fraction]:
     """Returns what item 5's two heads find of the edge: its count where `vertex` is its first endpoint, and its second."""
     by_ends, here, there = {record[:2]: record for record in records(edges)}, Fraction(vertex), Fraction(before)
     return by_ends.get((here, there), NOTHING)[2], by_ends.get((there, here), NOTHING)[3]

@@ -39,7 +39,7 @@ def between(x: Affine, low: Number, high: Number, into: Mapping[str, Number], ti
     return Gadget(f"1[{low} ≤ {x} ≤ {high}]", above_low.units + above_high.units, {}, "Lemma C.6, the matrices")
 
 
-def _planned(part: Part, gadget: Gadget) -> Part:
+def _replace_gadget(part: Part, gadget: Gadget) -> Part:
     """Returns the part with this gadget instead, at one bit after the point more, for ε/2."""
     return replace(
         part,
@@ -48,8 +48,8 @@ def _planned(part: Part, gadget: Gadget) -> Part:
     )
 
 
-THRESHOLD = _planned(threshold.PART, by_matrices(reg("x"), threshold.TEST_THRESHOLD, {"out": 1}))
-INTERVAL = _planned(interval.PART, between(reg("x"), *interval.TEST_INTERVAL, {"out": 1}))
+THRESHOLD = _replace_gadget(threshold.PART, by_matrices(reg("x"), threshold.TEST_THRESHOLD, {"out": 1}))
+INTERVAL = _replace_gadget(interval.PART, between(reg("x"), *interval.TEST_INTERVAL, {"out": 1}))
 
 
 def threshold_identities() -> list[Shown]:

@@ -15,7 +15,7 @@ from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
-from verify.inputs.strategies import completed
+from verify.inputs.strategies import complete
 from verify.inputs.trial import Trial
 
 # The closest runner-up
@@ -45,7 +45,7 @@ def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0)
     trial = Trial(n, length, precision_bits, {})
     contract = part.contract(trial.setting)
     columns = {name: tuple(column) for name, column in given.items() if name in contract.requires}
-    return replace(trial, columns=completed(part, contract, columns, n))
+    return replace(trial, columns=complete(part, contract, columns, n))
 
 
 # Lemma C.14's score

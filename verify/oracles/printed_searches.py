@@ -27,7 +27,7 @@ def group_that_took_part(pattern: str, text: str) -> str:
     return FAILED if match is None else next((group for group in match.groups() if group is not None), FAILED)
 
 
-def behind_query(query: Sequence[int]) -> str:
+def query_search(query: Sequence[int]) -> str:
     r"""Returns \\bk1 … k(c−1) \\b(\\S+)\\b: 5.2's search for what follows the query; blanks between words."""
     return rf"\b{' '.join(map(str, query))} \b(\S+)\b"
 

@@ -60,8 +60,8 @@ def _prove(state: Checker, either: int) -> Json:
     if absurd := _absurd(state):
         return {"absurd": absurd}
     if either < len(state.either):
-        return {"either": either, "of": [_with(state, known, either + 1) for known in state.either[either]]}
-    if pinned := _pinned(state):
+        return {"either": either, "of": [_extend(state, known, either + 1) for known in state.either[either]]}
+    if pinned := _pin(state):
         return _compare(state, pinned, str(_sympy(pinned)), either)
     signs = []
     for call in _gates(state.show):
@@ -85,10 +85,10 @@ def _prove(state: Checker, either: int) -> Json:
 def _compare(state: Checker, argument: Polynomial, text: str, either: int) -> Json:
     below, above = state.fact(times(number(-1), argument), ">"), state.fact(argument, ">")
     branches = {"below": below, "equal": (argument, "=="), "above": above}
-    return {"compare": text} | {name: _with(state, [known], either) for name, known in branches.items()}
+    return {"compare": text} | {name: _extend(state, [known], either) for name, known in branches.items()}
 
 
-def _pinned(state: Checker) -> Polynomial | None:
+def _pin(state: Checker) -> Polynomial | None:
     """Returns what two facts bound by 0 from both sides, and no equality names yet."""
     equal = [polynomial for polynomial, relation in state.facts if relation == "=="]
     for one, _ in state.facts:
@@ -98,7 +98,7 @@ def _pinned(state: Checker) -> Polynomial | None:
     return None
 
 
-def _with(state: Checker, known: Sequence[Fact], either: int) -> Json:
+def _extend(state: Checker, known: Sequence[Fact], either: int) -> Json:
     before = len(state.facts)
     state.facts += known
     proof = _prove(state, either)
@@ -175,7 +175,7 @@ def by_shift(stated: Json) -> Shown:
     state = Checker(stated)
     [(difference, _)] = compared(state.show)
     top, bottom = state.quotient(difference, {}, state.variables)
-    return stated, {"signs": [], "positive": _shifted(state, bottom), "sum": _shifted(state, top)}
+    return stated, {"signs": [], "positive": _shift(state, bottom), "sum": _shift(state, top)}
 
 
 def by_growth(stated: Json, rate: str) -> Shown:
@@ -187,10 +187,10 @@ def by_growth(stated: Json, rate: str) -> Shown:
     [name] = state.kinds
     after = sympy.expand(_sympy(polynomial).subs(sympy.Symbol(name), sympy.Symbol(name) + 1))
     margin = plus(times(number(Fraction(rate)), polynomial), state.polynomial(str(after)), -1)
-    return stated, {"rate": rate, "sum": _shifted(state, margin)}
+    return stated, {"rate": rate, "sum": _shift(state, margin)}
 
 
-def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
+def _shift(state: Checker, polynomial: Polynomial) -> Terms:
     """Returns the form as a polynomial in the only fact, n − start ≥ 0."""
     import sympy
 

@@ -39,7 +39,7 @@ from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Json
-from verify.oracles.lower_bounds import written
+from verify.oracles.lower_bounds import write_texts
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
@@ -143,7 +143,7 @@ def inputs(n: int) -> Iterator[Bits]:
 def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
     """Returns the prompt of a theorem of `verify.oracles.lower_bounds`."""
     values = {"n": len(x), "k": k, **sizes}
-    alice, bob = (list(written(theorem[who], values, x)) for who in ("alice", "bob"))
+    alice, bob = (list(write_texts(theorem[who], values, x)) for who in ("alice", "bob"))
     if theorem["task"] == "istree":
         return (START, *(word for u, v in (*alice, *bob) for word in edge_words((u, v))))
     if theorem["task"] == "turing":
@@ -163,7 +163,7 @@ def _query(*numbers: int) -> Words:
     return (ASK, *map(str, numbers))
 
 
-def _by(task: Task) -> Callable[[int, Words], str]:
+def _ask_task(task: Task) -> Callable[[int, Words], str]:
     def answer(size: int, words: Words) -> str:
         try:
             question = task.parse(" ".join(words[1:]))
@@ -183,7 +183,7 @@ INDEX = Reduction(
     size=lambda n: max(n, 2),
     alice=lambda x: _sequence([b + 1 for b in x]),
     bob=lambda n, k: _query(k),
-    answer=_by(index.TASK),
+    answer=_ask_task(index.TASK),
     tells=lambda n, answer: int(answer) - 1,
 )
 
@@ -208,7 +208,7 @@ def ngrams(c: int, *, printed: bool = False) -> Reduction:
         size=lambda n: max(c * n, n + 2),
         alice=sequence,
         bob=lambda n, k: _query(*[k] * (c - 1)),
-        answer=_by(ngram.TASK),
+        answer=_ask_task(ngram.TASK),
         tells=tells,
     )
 
@@ -220,7 +220,7 @@ def recalls(*, printed: bool = False) -> Reduction:
         ngrams(2, printed=printed),
         name="recall",
         statement=f"Each i stands before the value {values}, and k is the key.",
-        answer=_by(recall.TASK),
+        answer=_ask_task(recall.TASK),
     )
 
 
@@ -239,7 +239,7 @@ COUNTING = Reduction(
     size=lambda n: n + 1,
     alice=_fixed_length,
     bob=lambda n, k: _query(k, 0),
-    answer=_by(counting.TASK),
+    answer=_ask_task(counting.TASK),
     tells=lambda n, answer: int(answer == YES),
 )
 LIST = replace(
@@ -255,7 +255,7 @@ COUNTING_PRINTED = replace(
 )
 
 
-def in_blocks(reduction: Reduction, c: int) -> Reduction:
+def split_blocks(reduction: Reduction, c: int) -> Reduction:
     """Returns the sequence as blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
 
     def answer(size: int, words: Words) -> str:

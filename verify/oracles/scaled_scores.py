@@ -20,7 +20,7 @@ def halvings(width: int) -> int:
     return (width - 1).bit_length() + 1 >> 1
 
 
-def with_larger_keys(model: Transformer) -> Transformer:
+def enlarge_keys(model: Transformer) -> Transformer:
     """Returns the model with W_K multiplied by √d, d the least power of 4 from its width on. Drops coordinates that stay 0."""
     factor = float(2 ** halvings(model.width))
 

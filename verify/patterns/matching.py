@@ -90,7 +90,7 @@ def kind(char: str) -> str:
     return "w" if char.isalnum() or char == "_" else char and " "
 
 
-def further(
+def advance(
     pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False, tally: Tally = NOTHING_COUNTED
 ) -> Iterator[Open]:
     """Yields the guesses that are not yet wrong after one more character, or at the end if it is empty.
@@ -99,7 +99,7 @@ def further(
     does not tell whether a repetition remains.
     """
     place = Here(now.before, char, starts, ends, tally, {})
-    behind = [way.at for way in _reached(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
+    behind = [way.at for way in _follow(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
     holds_behind = {i: any(pattern.code[j].ends == i for j in behind) for i in pattern.behind}
     for guess in itertools.product((False, True), repeat=len(pattern.ahead)):
         guessed = dict(zip(pattern.ahead, guess, strict=True))
@@ -108,7 +108,7 @@ def further(
         if match is None:
             ways = (*ways, Way(0))
         open_ways = []
-        for way in _reached(pattern, ways, here, looks):
+        for way in _follow(pattern, ways, here, looks):
             if pattern.code[way.at].ends == 0:
                 match = way.group
                 break
@@ -116,28 +116,28 @@ def further(
         if not looks >= {i for i in guessed if guessed[i]}:
             continue  # the same as not to guess so
         new = looks.intersection(guessed)
-        due = _due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
+        due = _list_due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
         barred = [
-            way.at for way in _reached(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
+            way.at for way in _follow(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
         ]
         if due is not None and not any(pattern.code[i].ends >= 0 for i in barred):
             next_ways = (way._replace(at=way.at + 1) for way in open_ways if _reads(pattern, way.at, char))
             yield Open(
-                kind(char), _in_order(next_ways), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
+                kind(char), _renumber(next_ways), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
             )
 
 
-def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
+def _list_due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
     """Returns what is due after the character, without what has ended; None if something can end no more."""
     rest = set[frozenset[int]]()
     for each in before:
-        reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
+        reached = [way.at for way in _follow(pattern, _bare(each), here, set())]
         if not any(pattern.code[i].ends >= 0 for i in reached):
             rest.add(_read(pattern, reached, here.char))
     return None if frozenset() in rest else frozenset(rest)
 
 
-def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
+def _follow(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
     """Yields where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
     looks: gets what is asked to stand before or after.
@@ -189,7 +189,7 @@ def _bare(instructions: Iterable[int]) -> list[Way]:
     return [Way(i) for i in instructions]
 
 
-def _in_order(ways: Iterable[Way]) -> tuple[Way, ...]:
+def _renumber(ways: Iterable[Way]) -> tuple[Way, ...]:
     """Renumbers entries from 1 on, in the order of ways."""
     order = {0: 0}
     return tuple(way._replace(entry=order.setdefault(way.entry, len(order))) for way in ways)

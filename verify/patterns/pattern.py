@@ -177,11 +177,11 @@ def _single(op: str, argument: Any) -> Test | None:
         return "\n".__ne__
     if op != "IN":
         return None
-    tests, negated = [_of_set(str(kind), value) for kind, value in argument], str(argument[0][0]) == "NEGATE"
+    tests, negated = [_set_test(str(kind), value) for kind, value in argument], str(argument[0][0]) == "NEGATE"
     return lambda char: any(test(char) for test in tests) != negated
 
 
-def _of_set(kind: str, value: Any) -> Test:
+def _set_test(kind: str, value: Any) -> Test:
     if kind == "NEGATE":
         return lambda char: False
     if kind == "LITERAL":

@@ -121,17 +121,17 @@ class Reading:
     def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
         """Returns the readings after one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
-            self.known[seen, word] = self._further(seen, word)
+            self.known[seen, word] = self._advance(seen, word)
         return self.known[seen, word]
 
-    def _further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+    def _advance(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
         here = replace(seen, words=(*seen.words, word)[-self.width :])
         if seen.words:
-            before = [self._kept(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
+            before = [self._keep(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
             here = replace(here, before=tuple(before))
         else:  # position 1, where heads read that find nothing
             values = [self.head, *self.inner]
-            if any(self._at(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
+            if any(self._evaluate(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
                 raise ValueError("something is read at position 1")
             here = replace(here, before=(Value(),) * len(self.inner))
         if self.head is None:
@@ -140,7 +140,7 @@ class Reading:
             return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.behind(matches))
         each = [replace(here, tally=tally) for tally in seen.tally.behind(bool(self.counts))]
         return tuple(
-            replace(now, read=self._told(self._at(self.head.value, now)))
+            replace(now, read=self._result(self._evaluate(self.head.value, now)))
             if seen.words and (now.read is None or self.head.last) and self._matches(now)
             else now
             for now in each
@@ -165,27 +165,27 @@ class Reading:
             ends = [pair for of_a, of_b in both for pair in zip(of_a, of_b, strict=True)]
         if any(behind.read != other.read for behind, other in ends):
             raise ValueError("what is read is a number of the search")
-        return {self._in_all(behind) for behind, _ in ends}
+        return {self._count_in_all(behind) for behind, _ in ends}
 
-    def _in_all(self, seen: Seen) -> int:
+    def _count_in_all(self, seen: Seen) -> int:
         if self.head is None and not seen.tally.is_passed(self.above.constant):
             return NOTHING
         return seen.read or NOTHING
 
-    def _kept(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
+    def _keep(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
         """Returns what is kept of a head of keys, this position included."""
         if isinstance(inner, Inner):
-            return self._picked(inner, value, here)
-        matches = self._equal(self._at(inner.key, here), Value(inner.number), here.tally)
+            return self._pick(inner, value, here)
+        matches = self._equal(self._evaluate(inner.key, here), Value(inner.number), here.tally)
         if matches is None:
             raise ValueError("a number may be one that is counted or not")
         return Value(min(value.constant + matches, MANY))
 
-    def _picked(self, head: Inner, value: Value, here: Seen) -> Value:
+    def _pick(self, head: Inner, value: Value, here: Seen) -> Value:
         """Returns what a head of positions with the first numeral has picked last, this one included; without its mark."""
         if not self._is_first(head.key, here):
             return value
-        picked = self._at(head.value, here)
+        picked = self._evaluate(head.value, here)
         return picked if picked.word is None else picked._replace(word=Word("", picked.word.number))
 
     def _matches(self, here: Seen) -> bool:
@@ -194,7 +194,7 @@ class Reading:
         for key, target in self.asked:
             if isinstance(key, Inner) and not self._is_first(key.query, here):
                 raise ValueError("a head picks for another number than the first")
-            value = self._at(key, here) if isinstance(key, Term) else next(before)
+            value = self._evaluate(key, here) if isinstance(key, Term) else next(before)
             equal.append(self._equal(value, target, here.tally))
             if equal[-1] is False:
                 return False
@@ -204,11 +204,11 @@ class Reading:
 
     def _is_first(self, term: Term, here: Seen) -> bool:
         """Returns whether it is the first numeral's number."""
-        if (equal := self._equal(self._at(term, here), FIRST, here.tally)) is None:
+        if (equal := self._equal(self._evaluate(term, here), FIRST, here.tally)) is None:
             raise ValueError("a number may be the first or not")
         return equal
 
-    def _told(self, value: Value) -> int:
+    def _result(self, value: Value) -> int:
         if value == Value():
             return NOTHING
         if value.word is None or value.constant != self.more:
@@ -233,7 +233,7 @@ class Reading:
         """Returns the least value of the number, where all are positive."""
         return self.least if self.counts and value.word and value.word.number == self.counts else 1
 
-    def _at(self, term: Term, here: Seen) -> Value:
+    def _evaluate(self, term: Term, here: Seen) -> Value:
         key = term, here.words
         if key not in self.values:
             self.values[key] = self._value(*key)

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
 from verify.automata.token_automaton import State, TokenAutomaton
-from verify.patterns.matching import FOUND, NO_GROUP, Open, further
+from verify.patterns.matching import FOUND, NO_GROUP, Open, advance
 from verify.patterns.pattern import COUNT, OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
 from verify.patterns.tally import NEAR, Tally
@@ -106,9 +106,9 @@ class Comparison:
                     state, word = before[state]
                     words.append(word)
                     states.append(state)
-                return self._shown(words[::-1], states[::-1])
+                return self._show(words[::-1], states[::-1])
             try:
-                for further_state, text in self._further(state):
+                for further_state, text in self._advance(state):
                     if further_state not in before:
                         before[further_state] = state, text
                         pending.append(further_state)
@@ -118,7 +118,7 @@ class Comparison:
             raise untold
         return None
 
-    def _shown(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
+    def _show(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
         """Returns the text, by the states before and after each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
@@ -130,13 +130,13 @@ class Comparison:
 
     def _agree(self, state: ProductState) -> bool:
         """Returns whether the search finds what it should if it begins here, for each guess that is right."""
-        ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
+        ends = advance(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
         matches = {end.match for end in ends}
         if state.marked:
             return matches <= {FOUND} or MARKED not in self.reading.end(state.seen)
         return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
-    def _further(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
+    def _advance(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
         """Yields the states after one more word, with the word."""
         for i in self.behind[state.at]:
             for word, text, any_length in self._spellings(self.texts.states[i]):
@@ -167,7 +167,7 @@ class Comparison:
     def _step(
         self, states: Iterable[Open], char: str, tally: Tally, *, starts: bool = False, ends: bool = False
     ) -> set[Open]:
-        of_each = (further(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
+        of_each = (advance(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
         return {after for of_one in of_each for after in of_one}
 
     def _spellings(self, state: State) -> Iterator[tuple[Word, str, bool]]:

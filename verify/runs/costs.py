@@ -18,7 +18,7 @@ FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
 
 
-def listed(sizes: Sequence[int]) -> str:
+def sizes_text(sizes: Sequence[int]) -> str:
     """Sizes in words."""
     return ", ".join(f"{n:,}" for n in sizes)
 

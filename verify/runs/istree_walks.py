@@ -37,7 +37,7 @@ Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 
 
 @cache
-def built(
+def build_model(
     name: str,
     layout: Layout,
     variant: Variant,

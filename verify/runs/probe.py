@@ -56,7 +56,7 @@ def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: S
     raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
 
 
-def rounded(value: Fraction, fmt: Format) -> Fraction:
+def round_value(value: Fraction, fmt: Format) -> Fraction:
     """Returns the element of the format nearest to `value`."""
     return round_fraction(value, fmt).quanta * fmt.quantum
 
@@ -75,13 +75,13 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
     for row in tokens:
         word: dict[str, Number] = {}
         for name, value in zip(names, row, strict=True):
-            element = rounded(value, setting.format)
+            element = round_value(value, setting.format)
             word[name] = first = Fraction(float(element))
             if first != element:
                 rest[name] = None
                 word[REST.format(name)] = element - first
         words.append(word)
-    model, registers = _behind(part, setting, printed, names, tuple(rest))
+    model, registers = _wire_part(part, setting, printed, names, tuple(rest))
     read = _reading(names, tuple(rest))
     embedding = _embedding([{name: word.get(name, 0) for name in read} for word in words])
     vocabulary, _ = wire(embedding, (), SILENT, setting.format, exact=not printed)
@@ -91,7 +91,7 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
 
 
 @lru_cache(maxsize=64)
-def _behind(
+def _wire_part(
     part: Part, setting: Setting, printed: bool, names: tuple[str, ...], rest: tuple[str, ...]
 ) -> tuple[Transformer, tuple[str, ...]]:
     """Returns the part after a vocabulary of zeros, wired once for all columns, and the registers, those that it reads first."""
@@ -155,7 +155,7 @@ def compare(
                 continue
             got = written.values[register][k]
             shows = {"register": register, "position": k + 1, "expected": wanted, "got": got}
-            if abs(got - rounded(wanted, fmt)) > tolerance:
+            if abs(got - round_value(wanted, fmt)) > tolerance:
                 return Counterexample(**shows)
             if not printed and not in_domain(got, ensures[register], fmt):
                 return Counterexample(**shows, outside=str(ensures[register]))
@@ -173,9 +173,9 @@ def in_domain(value: Fraction, domain: Domain, fmt: Format) -> bool:
         case Real(low, high):
             return low <= value <= high
         case OneOf(values):
-            return value in {rounded(v, fmt) for v in values}
+            return value in {round_value(v, fmt) for v in values}
         case UnitFraction(low, high):
             # All m with ROUND(1/m) = value lie between the reciprocals of its neighbours.
             first = low if value < 0 else int(1 / (value + fmt.quantum))
             last = high if value <= fmt.quantum else int(1 / (value - fmt.quantum)) + 1
-            return any(rounded(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))
+            return any(round_value(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))

@@ -144,7 +144,7 @@ def run(
     said, left = model.read_words([*wired.spelled(request.prompt), *words]), words[-1:] == [OUT]
     is_so = simulate(machine, case.tape, said.steps if left else case.steps)
     if said != is_so:
-        return Counterexample(expected=_told(is_so), written=_told(said))
+        return Counterexample(expected=_end_text(is_so), written=_end_text(said))
     if not printed and words != (expected := list(wired.spelled(request.guess))):
         return Counterexample(expected=" ".join(expected), written=" ".join(words))
     return leaves_the_space(case, machine, said, left) if isinstance(case, SpaceCase) else None
@@ -158,11 +158,11 @@ def leaves_the_space(case: SpaceCase, machine: Machine, said: Configuration, lef
     return None if leaves == left else Counterexample(expected=f"the head on cell {head}", left_the_space=left)
 
 
-def _told(end: Configuration) -> str:
+def _end_text(end: Configuration) -> str:
     return f"{outcome(end)}: {end.tape}"
 
 
-def certified(about: About, case: Case) -> Counterexample | None:
+def is_certified(about: About, case: Case) -> Counterexample | None:
     """Returns whether each argmax is the next word of the run, and every softmax column has a certificate."""
     model = about.solver_of(case)
     wired = model.build(case.steps)

@@ -28,10 +28,10 @@ from constructions.parts.heads.match import (
     match_contract,
     match_precision,
     match_scale,
+    pairs_bound,
     pairs_of,
     prepare,
     sides,
-    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
@@ -98,7 +98,7 @@ def part(pairs: int) -> Part:
         plan=plan,
         contract=contract,
         oracle=oracle,
-        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        least_precision=lambda n, length: match_precision(pairs_bound(n, pairs), length),
         findings=(FINDING,),
     )
 

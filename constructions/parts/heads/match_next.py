@@ -29,17 +29,17 @@ from constructions.parts.gadgets.product import product, square
 from constructions.parts.heads.match import (
     FINDING,
     Pair,
-    compared,
     default_component,
     equal_positions,
     equality_components,
     equality_needs,
     match_contract,
     match_room,
+    pair_registers,
+    pairs_bound,
     pairs_of,
     prepare,
     sides,
-    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
@@ -156,7 +156,7 @@ def match_next_precision(n: int, length: int) -> int:
 
 def part(pairs: int, power: int) -> Part:
     """Returns the lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
-    registers = compared(pairs)
+    registers = pair_registers(pairs)
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         count, own, target = reg("count"), reg("query_count"), reg("target")
@@ -218,7 +218,7 @@ def part(pairs: int, power: int) -> Part:
         plan=plan,
         contract=contract,
         oracle=oracle,
-        least_precision=lambda n, length: match_next_precision(max(widened(n, pairs), n**power), length),
+        least_precision=lambda n, length: match_next_precision(max(pairs_bound(n, pairs), n**power), length),
         findings=(FINDING,),
     )
 

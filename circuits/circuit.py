@@ -127,6 +127,6 @@ class Circuit:
         return result
 
     def run(self, inputs: Sequence[int], states: Sequence[int] = (), lanes: int = 1) -> tuple[list[int], list[int]]:
-        """Outputs and next state; see `values`."""
+        """Returns outputs and next state; see `values`."""
         values = self.values(inputs, states, lanes)
         return [values[place] for place in self.outputs], [values[place] for place in self.next_state]

@@ -48,7 +48,7 @@ def unpack(lanes: Sequence[int], count: int) -> Codes:
 
 
 def encode(quanta: Codes) -> Codes:
-    """Elements of R_p as codes: the bits of `number_bits` read as one number, 2·|x| + 1[x ≥ 0], whatever p is."""
+    """Encodes elements of R_p: the bits of `number_bits` read as one number, 2·|x| + 1[x ≥ 0], whatever p is."""
     return 2 * np.abs(quanta) + (quanta >= 0)
 
 

@@ -316,7 +316,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if claim is None:
         return (yield)
     from verify.framework.check import Check
-    from verify.framework.seen import Refuted, Undecided
+    from verify.framework.predicates import Refuted, Undecided
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from constructions.show import cli
 from constructions.show.cli import CommandError
-from verify.framework import anew, proofs
+from verify.framework import proofs, stored_theorems
 from verify.framework.check import LARGEST_REPLAYED
 from verify.framework.claim import Claim, Json, Row, Stored, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
@@ -203,7 +203,9 @@ class Checked:
         if self.how == "whole":
             print(f"The claim's test makes the same {count} anew.")
         else:
-            print(f"The claim's test takes minutes to make its {count} anew. Made anew: the inequalities that the")
+            print(
+                f"The claim's test takes minutes to make its {count} stored_theorems. Made anew: the inequalities that the"
+            )
             print("builder asks; all are stored. The rest is known by its digest alone. --anew makes everything.")
         same = "The ledger's row has the same digest."
         print(same if self.bound else "There is no ledger to compare their digest with.")
@@ -228,7 +230,9 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
             note = ""
         except Rejected as error:
             note = str(error)
-        result.append({"part": part, "theorem": anew.theorem_line(item["theorem"]), "accepted": not note, "note": note})
+        result.append(
+            {"part": part, "theorem": stored_theorems.theorem_line(item["theorem"]), "accepted": not note, "note": note}
+        )
     row = next((row for row in rows if row.claim.id == claim), None)
     long = row is not None and (row.seconds > MINUTES or any(isinstance(part, Stored) for part in row.evidence))
     how: Literal["quick", "whole"] = "quick" if long and not arguments.anew else "whole"
@@ -236,7 +240,7 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
     given = [f"--n-max={options.get('n_max', LARGEST_REPLAYED)}", f"--seed={options.get('seed', 0)}"]
     run(arguments.claims, replay, *given, *([f"--p-bits={options['p_bits']}"] if options.get("p_bits") else []))
     require(claim, replay.claims)
-    lines = [*anew.differences(parts, replay.made), *(anew.unlike(parts, row) if options else ())]
+    lines = [*stored_theorems.differences(parts, replay.made), *(stored_theorems.unlike(parts, row) if options else ())]
     how = "quick" if any("part" in item for objects in replay.made.values() for item in objects) else "whole"
     made = sum(map(len, replay.made.values()))
     return Checked(claim, result, [f"{claim}: {line}" for line in lines], made, how, bool(options))

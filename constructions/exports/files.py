@@ -104,7 +104,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def _cleaning_up() -> Iterator[None]:
-    """SIGTERM ends Python on the spot. While a file is written, it is an exit like any other, with the status that shells have."""
+    """Makes SIGTERM, which ends Python on the spot, an exit like any other while a file is written, with the shells' status."""
     import signal
 
     def end(number: int, frame: object) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from constructions.exports import network
+from constructions.exports.limits import ExportError
 from constructions.exports.shapes import shape_of, state_of
-from constructions.exports.tried import ExportError
 from constructions.exports.weights import safetensors_bytes
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired

@@ -12,7 +12,7 @@ from constructions.wiring.wired import Wired
 
 
 def shape_of(wired: Wired, longest: int) -> dict[str, Any]:
-    """See `Network`."""
+    """Returns the fields of `Network` that shape it."""
     model = wired.model
     return {
         "vocabulary": len(wired.vocabulary),

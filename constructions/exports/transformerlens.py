@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from constructions.exports.huggingface import save_tokenizer
+from constructions.exports.limits import ExportError
 from constructions.exports.shapes import shape_of
-from constructions.exports.tried import ExportError
 from constructions.exports.weights import safetensors_bytes, tensors
 from constructions.exports.writing import Export
 from constructions.layers import Matrix

@@ -12,7 +12,7 @@ from typing import Any
 
 from constructions.exports.files import replacing, replacing_folder
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
-from constructions.exports.tried import ExportError, longest_sequence
+from constructions.exports.limits import ExportError, longest_sequence
 from constructions.models.request import Request
 from constructions.models.search import END_SEARCH
 from constructions.places import name_part, name_place

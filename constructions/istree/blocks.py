@@ -293,7 +293,7 @@ def _block_8(plan: Plan) -> BlockPlan:
 
 
 def _choice(plan: Plan, second: str, another: Affine) -> tuple[Gadget, ...]:
-    """next := candidate1; the father if that is 0; `second` if that is the father and `another` is 1 or more, else at most 0."""
+    """Wires next := candidate1; the father if that is 0; `second` if that is the father and `another` ≥ 1, else ≤ 0."""
     gadgets = []
     for of in (register, squared):
         into, candidate, father, beyond = of("next"), of("candidate1"), of("father"), of(second)

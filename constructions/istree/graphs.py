@@ -155,7 +155,7 @@ class TokenLayout:
     no: str
 
     def vocabulary(self, n: int) -> tuple[str, ...]:
-        """Tokens in the order of their numbers: vertices first."""
+        """Lists tokens in the order of their numbers: vertices first."""
         return (*map(str, range(1, n + 1)), *self.specials)
 
     def token(self, word: str, n: int) -> int:

@@ -145,7 +145,7 @@ def _round(
 
 
 def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> tuple[BlockPlan, ...]:
-    """Layers 7 and 8, each with its extra blocks; leaves the two candidates."""
+    """Plans layers 7 and 8, each with its extra blocks; leaves the two candidates."""
     first = _round(setting, resolution, printed_scores, 1, "previous", "walked", "target")
     prepare = (
         next_fraction(reg("count1"), "target2"),

@@ -20,8 +20,8 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Refused, Undecided
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import TokenAutomaton
-from verify.automata.written import text_automaton
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer

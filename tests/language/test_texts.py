@@ -8,8 +8,8 @@ import pytest
 
 from constructions.language.texts import Piece, Texts, either, many, numbers, optional, some, words
 from tests.language.compiled import due, reads_as, tokens_of
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import Label
-from verify.automata.written import text_automaton
 
 A = words("a", "b")
 SHAPES = [

@@ -18,8 +18,8 @@ from constructions.language.values import Output
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused, Undecided
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import TokenAutomaton
-from verify.automata.written import text_automaton
 from verify.certificates.definition import definition_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.finder import certificate_of

@@ -13,7 +13,7 @@ from verify.framework import options
 from verify.framework.check import Check
 from verify.framework.claim import Claim
 from verify.framework.options import Options, chosen_engines, matching
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 
 
 @pytest.mark.parametrize(

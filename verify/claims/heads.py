@@ -17,7 +17,7 @@ from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.heads import HeadAlone
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.framework.seen import Predicate, Undecided
+from verify.framework.predicates import Predicate, Undecided
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns

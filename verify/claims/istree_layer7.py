@@ -17,7 +17,7 @@ from verify.claims.models import ISTREE
 from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict
-from verify.framework.seen import Predicate
+from verify.framework.predicates import Predicate
 from verify.inputs.strategies import graphs
 from verify.oracles.next_heads import Record, find_walked, read
 from verify.runs.costs import PRECISION

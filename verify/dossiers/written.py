@@ -35,8 +35,8 @@ from constructions.wiring.numbered import Family
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format, fixed_point
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.automata.written import text_automaton
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Dossier, HardInput, Subject, Trial
 

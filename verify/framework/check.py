@@ -37,9 +37,9 @@ from verify.framework.claim import (
     why_not_from,
 )
 from verify.framework.options import Options
+from verify.framework.predicates import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
 from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, theorem_text
-from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
 from verify.trusted import sat
 from verify.trusted.kernel import Rejected
 
@@ -416,11 +416,11 @@ class Check:
         limit: str = "",
         quickly: Callable[[], Iterable[Json]] | None = None,
     ) -> None:
-        """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
+        """Checks theorems with their proofs by `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
         by: which argument, for people. range: what the theorems say, all together. limit: which instances of the claim they are
         about, if not all. quickly: where a theorem takes minutes to make, what is made of each in seconds, for
-        `verify.framework.anew`; `proofs` is then an iterator.
+        `verify.framework.stored_theorems`; `proofs` is then an iterator.
         """
         begun = self._begin(range)
         if self.anew:

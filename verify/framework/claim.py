@@ -186,7 +186,7 @@ LONGEST_LIST = 6
 
 
 def size_text(size: int) -> str:
-    """Powers of two and of ten are told as such: 10,000, 10^12, 2^63, 2^63 − 1."""
+    """Writes 10,000, 10^12, 2^63, 2^63 − 1: powers of two and of ten as such."""
     for less, text in ((0, ""), (1, " − 1")):
         if (size + less).bit_length() > 30 and (size + less).bit_count() == 1:
             return f"2^{(size + less).bit_length() - 1}{text}"
@@ -354,7 +354,7 @@ class Witness:
 
     @classmethod
     def from_json(cls, data: Json) -> Witness:
-        """Inverse of `asdict`; ValueError names what is missing or unknown."""
+        """Reads what `asdict` wrote; ValueError names what is missing or unknown."""
         names = {item.name for item in fields(cls)}
         if not isinstance(data, dict) or set(data) != names:
             raise ValueError(f"a witness is an object with exactly the fields {', '.join(sorted(names))}")
@@ -437,7 +437,7 @@ class Row:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> Row:
-        """Inverse of `to_json`."""
+        """Reads what `to_json` wrote."""
         witness = data["witness"]
         if witness is not None:
             witness = Witness.from_json({name: value for name, value in witness.items() if name != "replay"})
@@ -459,7 +459,7 @@ class Row:
 
 
 def _evidence_json(evidence: Evidence) -> dict[str, Json]:
-    """Sizes are strings: many are above what readers of JSON keep."""
+    """Writes sizes as strings: many are above what readers of JSON keep."""
     sizes = [[str(low), None if high is None else str(high)] for low, high in evidence.sizes]
     return {"kind": evidence.kind, **asdict(evidence), "sizes": sizes, "scope": list(evidence.scope)}
 

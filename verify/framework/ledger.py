@@ -51,7 +51,7 @@ def natural(text: str) -> list[tuple[int, str]]:
 
 
 def sort_key(row: Row) -> tuple[list[tuple[int, str]], str]:
-    """Rows stand in the order of their claims, then of engines: the order of the run leaves no trace."""
+    """Sorts rows by claim, then by engine: the order of the run leaves no trace."""
     return natural(row.claim.id), row.engine
 
 
@@ -197,7 +197,7 @@ def read(path: Path) -> list[Row]:
 
 
 def contradictions(rows: Sequence[Row]) -> list[str]:
-    """Readings whose claim has another verdict in these rows than the reading says. A claim that was not judged says nothing."""
+    """Lists readings whose claim has another verdict in these rows than they say. A claim that was not judged says nothing."""
     verdicts: dict[str, set[Verdict]] = {}
     for row in rows:
         verdicts.setdefault(row.claim.id, set()).add(row.verdict)

@@ -12,8 +12,8 @@ from verify.certificates.ranges import certificates
 from verify.certificates.wrong import certified
 from verify.dossiers.dossier import ENDLESS, About, Subject
 from verify.framework.claim import Counterexample, Json
+from verify.framework.predicates import Span, Undecided
 from verify.framework.proofs import load
-from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 from verify.stored import above as stored_above
 from verify.stored.above import Above

@@ -26,7 +26,7 @@ Pins = Mapping[str, Sequence[Fraction]]  # register → the value that it is to 
 
 
 def values(domain: Domain) -> SearchStrategy[Fraction]:
-    """Elements of a domain, the ends more often than chance has it."""
+    """Draws elements of a domain, the ends more often than chance has it."""
     match domain:
         case Integer(low, high):
             ends = st.sampled_from(sorted({low, high}, key=abs))
@@ -40,7 +40,7 @@ def values(domain: Domain) -> SearchStrategy[Fraction]:
 
 
 def crowd(domain: Domain) -> SearchStrategy[Fraction]:
-    """Elements of a domain out of a few, so that equal ones are common."""
+    """Draws elements of a domain out of a few, so that equal ones are common."""
     if isinstance(domain, Integer):
         return st.integers(domain.low, min(domain.low + 2, domain.high)).map(Fraction)
     return values(domain)
@@ -65,7 +65,7 @@ def every_value(domain: Domain) -> list[Fraction]:
 
 
 def complete(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
-    """Columns with the dependent registers filled in. ValueError if that leaves the precondition."""
+    """Fills in the dependent registers. ValueError if that leaves the precondition."""
     if contract.derive is not None:
         columns = {name: tuple(column) for name, column in contract.derive(columns).items()}
     if not satisfies(contract, columns):

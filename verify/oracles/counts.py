@@ -34,7 +34,7 @@ def sequences(longest: int, tokens: int) -> int:
 
 
 def questions(task: str, longest: int, tokens: int, most: int, query_length: int) -> int:
-    """Sequences with a query. index: a position of it. counting: a token and a threshold from 0 to `most`. Else: so many tokens."""
+    """Counts sequences with a query: a position; for counting, a token and a threshold from 0 to `most`; else as many tokens."""
     if task == "index":
         return sum(length * tokens**length for length in range(longest + 1))
     queries = tokens * (most + 1) if task == "counting" else tokens**query_length
@@ -45,7 +45,7 @@ RUNS = 408  # of machines of 2 states and 2 symbols, from a blank tape, up to 50
 
 
 def small_spaces() -> int:
-    """Machines of one state and two symbols, in 3 spaces: a rule writes one of 2 symbols, moves one of 2 ways, stays or halts."""
+    """Counts machines of one state, two symbols, in 3 spaces: a rule writes 1 of 2 symbols, moves 1 of 2 ways, stays or halts."""
     return 3 * (2 * 2 * 2) ** 2
 
 

@@ -140,7 +140,7 @@ class Known:
 
 
 def nonnegative(columns: Sequence[Polynomial], wanted: Polynomial) -> list[Fraction] | None:
-    """Factors ≥ 0 with which the columns add up to what is wanted, or None. The simplex method's first phase, by Bland's rule."""
+    """Finds factors ≥ 0 with which columns add up to what is wanted, or None: the simplex method's first phase, Bland's rule."""
     monomials = sorted({monomial for polynomial in (*columns, wanted) for monomial in polynomial})
     rows = []
     for monomial in monomials:

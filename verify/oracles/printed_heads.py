@@ -22,7 +22,7 @@ from verify.inputs.trial import Trial
 
 
 def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0) -> Trial:
-    """Columns in which every position is as close to the winner as the lemma allows; what is read differs next to it.
+    """Returns columns with every position as close to the winner as the lemma allows; what is read differs next to it.
 
     back: for C.18, how many counts lie after the one that is looked for.
     """
@@ -52,7 +52,7 @@ def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0)
 
 
 def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
-    """Keys and queries whose product is the printed score −n(X' − X)² + n·1[k' = 1]X²."""
+    """Returns keys and queries whose product is the printed score −n(X' − X)² + n·1[k' = 1]X²."""
     n, x, x_squared, one, first = setting.n, reg("x"), reg(squared("x")), reg("one"), reg("first")
     head = Head(
         "count",

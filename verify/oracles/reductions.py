@@ -189,7 +189,7 @@ INDEX = Reduction(
 
 
 def ngrams(c: int, *, printed: bool = False) -> Reduction:
-    """Blocks of c tokens: c − 1 times the key i, then its value. Of n bits; the input has c·n tokens."""
+    """Reduces to blocks of c tokens: c − 1 times the key i, then its value. Of n bits; the input has c·n tokens."""
 
     def value(n: int, b: int) -> int:
         return b + n + (0 if printed else 1)

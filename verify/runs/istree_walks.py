@@ -17,7 +17,7 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Variant
-from verify.framework.seen import Predicate
+from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
@@ -87,7 +87,7 @@ def every_graph(
 
 
 def on_small_graphs(check: Check, right: Predicate[Graph], what: str) -> None:
-    """Graphs on 1 to 3 vertices in every order and orientation of their edges, and those with 3 edges on 4 in every order."""
+    """Tries graphs on 1 to 3 vertices with every order and orientation of edges, and those with 3 edges on 4 in every order."""
     text = f"{what}: every graph on 1 to 3 vertices, every order and orientation of its edges"
     every_graph(check, (1, 2, 3), right, text)
     check.exhaustive(
@@ -109,7 +109,7 @@ def random_graphs(
     precision: str = PRECISION,
     by: str = "",
 ) -> None:
-    """Graphs of some families with n from `sizes`; a witness is shrunk. by: the engine, if it is not the one that is asked for."""
+    """Tries graphs of some families, n from `sizes`; a witness is shrunk. by: the engine, if not the one that is asked for."""
     check.sampled(
         graphs(sizes, families),
         right,
@@ -158,7 +158,7 @@ def every_hard_graph(
 def large_graphs(
     check: Check, n: int, right: Predicate[LargeGraph], *, examples: int, text: str, precision: str = PRECISION
 ) -> None:
-    """Graphs on n vertices, each from a seed. text: which they are."""
+    """Tries graphs on n vertices, each from a seed. text: which they are."""
     check.sampled(
         st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
         right,

@@ -11,7 +11,7 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
-from verify.framework.seen import Predicate, Undecided
+from verify.framework.predicates import Predicate, Undecided
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns

@@ -141,7 +141,7 @@ def match(
     *,
     printed: bool = False,
 ) -> Head:
-    """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
+    """Wires register := form at the first position with equal keys, at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
     one = reg("one")
     earliest = Component(reg(squared("position")), -scale.preference * one)
@@ -216,7 +216,7 @@ def prepare(pairs: int = 1) -> tuple[Gadget, ...]:
 
 
 def match_contract(setting: Setting, pairs: int) -> Contract:
-    """Keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
+    """Assumes keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
     n = setting.n
     inputs: dict[str, Domain] = {}
     for i, (key, query) in enumerate(pair_registers(pairs)):

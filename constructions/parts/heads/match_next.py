@@ -83,7 +83,7 @@ def least_lead(largest: int) -> Fraction:
 
 
 def next_scale(gap: int, n: int) -> int:
-    """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
+    """Returns T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
     m = n + 1
     # Begins below: the lead is less than 1/m⁴ and than 1/16.
     needed, scale = gap / least_lead(m), gap * (1 << max(4, 4 * m.bit_length() - 4))
@@ -104,7 +104,7 @@ def match_next(
     printed: int = 0,
     printed_squares: tuple[Affine, Affine] | None = None,
 ) -> Head:
-    """register := form at the equal-keyed position whose count is nearest to `target`, or at position 1 if no key is equal.
+    """Wires register := form at the equal-keyed position whose count is nearest to `target`, at position 1 if no key is equal.
 
     printed: the A of the printed factors, 0 for ours. printed_squares: the squares of the target and of the query's own count,
     for the two printed terms that are the same for every key but position 1; where no register holds them, they are left out.

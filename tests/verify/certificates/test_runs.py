@@ -16,7 +16,7 @@ from verify.certificates.runs import exhaust
 from verify.certify import main
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import RETRIEVERS
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 from verify.framework.weights import Weights
 from verify.oracles.counts import ordered_graphs, questions
 

@@ -27,7 +27,7 @@ from tests.survey.checkers import follows_program, follows_rounding
 from tests.survey.pairs import FAMILIES, drawn, survey
 from tests.survey.weights import compiled
 from tests.verify.trusted.test_rounding import dossier_of, tampered, texts
-from verify.automata.written import text_automaton
+from verify.automata.program_texts import text_automaton
 from verify.certificates.building import part_of, wired_of
 from verify.certificates.definition import answers_of, definition_of
 from verify.certificates.finder import certificate_of_file

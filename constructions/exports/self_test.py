@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from constructions.exports.limits import ExportError
 from constructions.exports.program import network
-from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
 from constructions.models.many import run_together
 from constructions.models.request import Request

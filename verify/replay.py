@@ -203,9 +203,7 @@ class Checked:
         if self.how == "whole":
             print(f"The claim's test makes the same {count} anew.")
         else:
-            print(
-                f"The claim's test takes minutes to make its {count} stored_theorems. Made anew: the inequalities that the"
-            )
+            print(f"The claim's test takes minutes to make its {count} anew. Made anew: the inequalities that the")
             print("builder asks; all are stored. The rest is known by its digest alone. --anew makes everything.")
         same = "The ledger's row has the same digest."
         print(same if self.bound else "There is no ledger to compare their digest with.")

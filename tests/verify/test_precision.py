@@ -85,7 +85,7 @@ def test_two_bits_less_than_lean_is_wired_for_are_too_few(n: int) -> None:
     lean = find_subject("istree", "lean")
     bits = lean.wired_for(n) - 2
     wired, cases = lean.build(n, bits), lean.cases(n)
-    assert not lean.certified(n, bits)
+    assert not lean.is_certified(n, bits)
     assert first_failure(wired, cases, emulate(wired.model, wired.arithmetic)) is not None
 
 
@@ -204,7 +204,7 @@ def test_programs_whose_tokens_are_not_all_numbers(name: str, capsys: pytest.Cap
 
 
 def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subject, "certified", lambda self, n, p: True)
+    monkeypatch.setattr(Subject, "is_certified", lambda self, n, p: True)
     assert main(["index", "--n", "4", "--variant", "repaired", "--discipline", "fused"]) == 1
 
 

@@ -116,7 +116,7 @@ def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[Case])
     wired = subject.build(n, precision_bits)
     return Point(
         precision_bits,
-        subject.certified(n, precision_bits),
+        subject.is_certified(n, precision_bits),
         len(cases),
         first_failure(wired, cases, emulate(wired.model, wired.arithmetic)),
         numbers_differ(wired),

@@ -67,11 +67,11 @@ def test_item(check: Check, number: int) -> None:
     batches = Batches(compute, key=lambda graph: graph.n, chunk=CHUNK)
 
     def as_said(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     check.sizes(MOST)
     check.exhaustive(
-        batches.ahead(graphs()),
+        batches.compute_ahead(graphs()),
         as_said,
         count=sum(ordered_graphs(n, [n - 1]) for n in range(1, MOST)) + math.perm(math.comb(MOST, 2), MOST - 1),
         range="every graph with n − 1 edges, n ≤ 3 in every order and orientation of its edges, n = 4 in every order (dense)",

@@ -248,7 +248,7 @@ def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Count
     batches = first_others("transformer", PAPER, printed, check.device, CHUNK, other)
 
     def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     return batches, right
 
@@ -285,7 +285,7 @@ def test_layer_7_ordered(check: Check) -> None:
     precision = check.precision_text(PRECISION)
     few = [n for n in range(1, 5) if n <= check.n_max]
     check.exhaustive(
-        batches.ahead(itertools.chain.from_iterable(map(every_ordered, few))),
+        batches.compute_ahead(itertools.chain.from_iterable(map(every_ordered, few))),
         right,
         count=sum(math.perm(math.comb(n, 2), size) for n in few for size in range(math.comb(n, 2) + 1)),
         range="every graph on 1 to 4 vertices, every order of its edges (dense)",
@@ -294,7 +294,7 @@ def test_layer_7_ordered(check: Check) -> None:
     )
     if check.n_max >= 5:
         check.exhaustive(
-            batches.ahead(graph for graph in every_ordered(5, 4) if is_tree(graph)),
+            batches.compute_ahead(graph for graph in every_ordered(5, 4) if is_tree(graph)),
             right,
             count=5**3 * math.factorial(4),
             range="every tree on 5 vertices, every order of its edges (dense)",
@@ -303,7 +303,7 @@ def test_layer_7_ordered(check: Check) -> None:
         )
     if sizes := [n for n in (6, 7) if n <= check.n_max]:
         check.exhaustive(
-            batches.ahead(itertools.chain.from_iterable(map(every_ordered_star, sizes))),
+            batches.compute_ahead(itertools.chain.from_iterable(map(every_ordered_star, sizes))),
             right,
             count=sum(map(math.factorial, sizes)),
             range="every star on 6 or 7 vertices, around each of them, every order of its edges (dense)",

@@ -139,7 +139,7 @@ def test_every_small_graph(check: Check, model: Model) -> None:
     batches = model.ahead(model, check.device)
 
     def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     for some in model.small:
         if some.sizes[-1] <= check.n_max:

@@ -157,7 +157,7 @@ def test_edge_count_promised(check: Check) -> None:
     if check.n_max >= 5:
         pairs = list(itertools.combinations(range(1, 6), 2))
         check.exhaustive(
-            batches.ahead(Graph(5, edges) for edges in itertools.combinations(pairs, 4)),
+            batches.compute_ahead(Graph(5, edges) for edges in itertools.combinations(pairs, 4)),
             right,
             count=math.comb(len(pairs), 4),
             range="every labelled graph with 4 edges on 5 vertices (dense)",

@@ -24,7 +24,7 @@ class Batches(Generic[Case, Found]):
         self.compute, self.key, self.chunk = compute, key, chunk
         self.known: dict[Case, Found] = {}
 
-    def ahead(self, cases: Iterable[Case]) -> Iterator[Case]:
+    def compute_ahead(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yields the same cases, each computed before it is handed out."""
         rest = iter(cases)
         while chunk := list(itertools.islice(rest, self.chunk)):
@@ -33,7 +33,7 @@ class Batches(Generic[Case, Found]):
                 self.known.update(zip(alike, self.compute(alike), strict=True))
             yield from chunk
 
-    def found(self, case: Case) -> Found:
+    def outcome(self, case: Case) -> Found:
         """Returns the outcome of one case, computed once; a replayed one is computed alone."""
         if case not in self.known:
             (alone,) = self.compute([case])

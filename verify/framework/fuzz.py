@@ -94,7 +94,7 @@ def _count_cases(test: Callable[..., object], until: float) -> Iterator[list[Non
     failed = False
 
     @functools.wraps(judge)
-    def counted(*arguments: object, **named: object) -> object:
+    def count(*arguments: object, **named: object) -> object:
         nonlocal failed
         if time.time() >= until and not failed:
             raise TimeIsOver
@@ -108,7 +108,7 @@ def _count_cases(test: Callable[..., object], until: float) -> Iterator[list[Non
             failed = True
             raise
 
-    handle.inner_test = counted
+    handle.inner_test = count
     try:
         yield cases
     finally:

@@ -78,7 +78,7 @@ class HardQuestion:
     name: str
     n: int
 
-    def asked(self, task: str) -> tuple[Tokens, Tokens]:
+    def prompt(self, task: str) -> tuple[Tokens, Tokens]:
         """Returns the sequence and the query. Raises KeyError for an unknown name."""
         return QUESTIONS[task](self.n)[self.name]
 

@@ -55,11 +55,11 @@ class Open:
     due: frozenset[frozenset[int]] = frozenset()
     barred: frozenset[int] = frozenset()
 
-    def counted(self) -> Open:
+    def count_one(self) -> Open:
         """Returns the guess with one less left to count."""
         return replace(
             self,
-            ways=tuple(way if way.more is None else way._replace(more=Tally.counted(way.more)) for way in self.ways),
+            ways=tuple(way if way.more is None else way._replace(more=Tally.count_one(way.more)) for way in self.ways),
         )
 
 
@@ -74,7 +74,7 @@ class Here:
     tally: Tally
     holds: Mapping[int, bool]  # what is asked to stand before or after it, by where its instructions begin
 
-    def at(self, where: str) -> bool:
+    def is_at(self, where: str) -> bool:
         """Returns whether an assertion holds."""
         if where in ("AT_BEGINNING", "AT_BEGINNING_STRING"):
             return not self.before
@@ -165,9 +165,9 @@ def _follow(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) 
             looks.add(instruction.looks)
             to = to if here.holds[instruction.looks] else ()
         elif instruction.at:
-            to = to if here.at(instruction.at) else ()
+            to = to if here.is_at(instruction.at) else ()
         elif instruction.repeats is not None:
-            onward = way._replace(more=here.tally.begun(instruction.repeats))
+            onward = way._replace(more=here.tally.excess(instruction.repeats))
         elif instruction.over:
             if way.more is None:
                 raise TypeError("there is no way.more")

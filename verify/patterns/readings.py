@@ -137,8 +137,8 @@ class Reading:
         if self.head is None:
             matches = bool(seen.words) and self._matches(here)
             read = here.read if seen.words else MARKED if word.marked else ANOTHER
-            return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.behind(matches))
-        each = [replace(here, tally=tally) for tally in seen.tally.behind(bool(self.counts))]
+            return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.advance(matches))
+        each = [replace(here, tally=tally) for tally in seen.tally.advance(bool(self.counts))]
         return tuple(
             replace(now, read=self._result(self._evaluate(self.head.value, now)))
             if seen.words and (now.read is None or self.head.last) and self._matches(now)

@@ -22,7 +22,7 @@ class Tally(NamedTuple):
     left: int = 0
     fresh: bool = False
 
-    def behind(self, counted: bool) -> tuple[Tally, ...]:
+    def advance(self, counted: bool) -> tuple[Tally, ...]:
         """Returns what may be after one more word."""
         if not counted:
             return (Tally(self.done, self.left),)
@@ -37,7 +37,7 @@ class Tally(NamedTuple):
         """Returns whether K and so many are less than what has been counted."""
         return self.left < _near(-number)
 
-    def begun(self, more: int) -> int:
+    def excess(self, more: int) -> int:
         """Returns how many more than what is left K and so many are."""
         if self.done == NEAR:
             raise ValueError("the pattern begins to count far from where the text is counted")
@@ -46,7 +46,7 @@ class Tally(NamedTuple):
         return self.done + more
 
     @staticmethod
-    def counted(more: int) -> int:
+    def count_one(more: int) -> int:
         """Returns the tally with one less left."""
         if more >= FAR:
             raise ValueError("the pattern goes on and on while the text is counted")

@@ -79,7 +79,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         script, states = self.reading.search[1:-1], self.texts.states
-        self.pattern = pattern(" ".join(map(self.written, script)))
+        self.pattern = pattern(" ".join(map(self.spell, script)))
         self.letters = [OTHER, *dict.fromkeys(word.number for word in script if word.number)]
         if any(char.isdecimal() for state in states for char in state.word):
             raise ValueError("a word of the texts has digits")
@@ -153,7 +153,7 @@ class Comparison:
         """Returns the states after the word, and the space before it."""
         key = state.open, state.last, text, mark, any_length, tally
         if key not in self.read:
-            now = {state.open.counted() if tally.fresh else state.open}
+            now = {state.open.count_one() if tally.fresh else state.open}
             if state.at >= 0:
                 now = self._step(now, " ", tally, ends=state.last)
             for i, char in enumerate(text):
@@ -181,7 +181,7 @@ class Comparison:
                 number = letter if i == self.form or len(spelled.forms) == 1 else OTHER
                 yield Word(state.family, number), form.replace("#", letter), spelled.any_length
 
-    def written(self, word: Word) -> str:
+    def spell(self, word: Word) -> str:
         """Returns a word of the search."""
         if word.number is None:
             return word.name

@@ -77,7 +77,7 @@ def every_graph(
     (every, count), some = EVERY[kind], edges or {}
     cases = itertools.chain.from_iterable(every(n, some.get(n)) for n in sizes)
     check.exhaustive(
-        cases if by is None else by.ahead(cases),
+        cases if by is None else by.compute_ahead(cases),
         right,
         count=sum(count(n, some.get(n)) for n in sizes),
         range=text,

@@ -24,8 +24,8 @@ def match(written: str, text: str, marked: tuple[int, int], repeated: int = 0) -
         flags = {"starts": i == marked[0], "ends": i == marked[1]}
         if char:
             left = max(-NEAR, min(repeated - i - 1, NEAR))
-            (tally,) = (after for after in tally.behind(True) if after.left == left)
-            now = {before.counted() for before in now}
+            (tally,) = (after for after in tally.advance(True) if after.left == left)
+            now = {before.count_one() for before in now}
         now = {after for before in now for after in advance(made, before, char, tally=tally, **flags)}
     (end,) = now  # of all guesses one is right
     return end.match

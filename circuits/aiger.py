@@ -28,7 +28,6 @@ class Graph:
 
     @property
     def largest(self) -> int:
-        """The largest variable."""
         return len(self.inputs) + len(self.latches) + len(self.ands)
 
 
@@ -78,7 +77,6 @@ def graph(circuit: Circuit) -> Graph:
 
 
 def ascii_text(circuit: Circuit, comment: str = "") -> str:
-    """Returns the text of an .aag file."""
     aig = graph(circuit)
     latch = 2 * (len(aig.inputs) + 1)
     lines = [

@@ -102,7 +102,6 @@ class _Compiler(Domain[Form]):
             self.stream[r] = self.forms.input(name)
 
     def step(self) -> Step:
-        """Returns the circuit."""
         following = [form for forms in self.run() for form in forms]
         read = filled_registers(self.model.unembed)
         outputs = {f"o[{self.registers[r]}]": self.forms.number(self.stream[r]) for r in read}

@@ -71,7 +71,6 @@ class NumberBuilder:
         return Number(magnitude, self.builder.constant(int(quanta < 0)))
 
     def is_zero(self, x: Number) -> Bit:
-        """Returns whether x is 0 or −0."""
         return none_of(x.magnitude, self.builder.one)
 
     def canonical(self, x: Number) -> Number:
@@ -79,7 +78,6 @@ class NumberBuilder:
         return Number(x.magnitude, x.negative & ~self.is_zero(x))
 
     def negate(self, x: Number) -> Number:
-        """Returns −x."""
         return self.canonical(Number(x.magnitude, ~x.negative))
 
     def relu(self, x: Number) -> Number:

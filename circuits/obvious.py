@@ -23,22 +23,18 @@ def obvious(name: str, precision_bits: int) -> Circuit:
     p = precision_bits
 
     def negate(builder: Builder, a: Bits) -> Bits:
-        return _clip(builder, _minus(builder, _twos_complement(builder, a, p + 1)), p)
+        return _clip(builder, _minus(builder, _word(builder, a, p + 1)), p)
 
     def relu(builder: Builder, a: Bits) -> Bits:
-        word = _twos_complement(builder, a, p + 1)
+        word = _word(builder, a, p + 1)
         return _clip(builder, _choose(word[0], [builder.zero] * len(word), word), p)
 
     def compare(builder: Builder, a: Bits, b: Bits) -> Bits:
-        difference = _plus(
-            builder, _twos_complement(builder, a, p + 1), _minus(builder, _twos_complement(builder, b, p + 1))
-        )
+        difference = _plus(builder, _word(builder, a, p + 1), _minus(builder, _word(builder, b, p + 1)))
         return difference[:1]
 
     def add(builder: Builder, a: Bits, b: Bits) -> Bits:
-        return _clip(
-            builder, _plus(builder, _twos_complement(builder, a, p + 1), _twos_complement(builder, b, p + 1)), p
-        )
+        return _clip(builder, _plus(builder, _word(builder, a, p + 1), _word(builder, b, p + 1)), p)
 
     def multiply(builder: Builder, a: Bits, b: Bits) -> Bits:
         width, q = 2 * p + 1, (p - 1) // 2
@@ -66,7 +62,7 @@ def obvious(name: str, precision_bits: int) -> Circuit:
     return bitwise(OPERATIONS[name].operands, p, makers[name])
 
 
-def _twos_complement(builder: Builder, number: Bits, width: int) -> Word:
+def _word(builder: Builder, number: Bits, width: int) -> Word:
     """Returns a number of R_p as two's complement."""
     word = [builder.zero] * (width - len(number) + 1) + list(number[:-1])
     return _choose(number[-1], word, _minus(builder, word))
@@ -100,7 +96,6 @@ def _choose(condition: Bit, yes: Word, no: Word) -> Word:
 
 
 def _any(builder: Builder, bits: Word) -> Bit:
-    """Returns whether a bit is 1."""
     result = builder.zero
     for bit in bits:
         result = result | bit

@@ -62,7 +62,6 @@ class Rnn:
     reads_position: bool = False
 
     def state_after(self, tokens: Sequence[Any]) -> Any:
-        """Returns the state after these tokens."""
         state = self.start()
         for position, token in enumerate(tokens, start=1):
             state = self.step(state, token, position)

@@ -13,7 +13,7 @@ class CircuitScene:
     """The circuit of one step, and the gate that each position leads to."""
 
     def __init__(self, rnn: Rnn, prompt_length: int, tokens: Sequence[int]) -> None:
-        """tokens: those after the prompt, as numbers of the RNN's words."""
+        """Takes the tokens after the prompt, as numbers of the RNN's words."""
         self.circuit, self.prompt_length, self.tokens = rnn.step.circuit, prompt_length, tokens
         self.bits = rnn.vocabulary[:2]
 

@@ -86,7 +86,6 @@ def _simulator(
 
 
 def _is_own(name: str) -> bool:
-    """Returns whether this is a file, not the name of an RNN of ours."""
     return ".py" in name or name.endswith((".aag", ".aig"))
 
 

@@ -30,7 +30,6 @@ def plus_one(a: Bit, b: Bit) -> tuple[Bit, Bit]:
 
 
 def all_of(bits: Sequence[Bit], one: Bit) -> Bit:
-    """Returns whether all bits are 1."""
     result = one
     for bit in bits:
         result = result & bit
@@ -38,7 +37,6 @@ def all_of(bits: Sequence[Bit], one: Bit) -> Bit:
 
 
 def none_of(bits: Sequence[Bit], one: Bit) -> Bit:
-    """Returns whether all bits are 0."""
     return all_of([~bit for bit in bits], one)
 
 
@@ -67,7 +65,6 @@ class BitHeap:
         self._constant = 0
 
     def add_bit(self, bit: Bit, exponent: int) -> None:
-        """Adds bit·2^exponent."""
         if bit == self._builder.one:
             self._constant += 1 << exponent
         elif bit != self._builder.zero and exponent < len(self._columns):

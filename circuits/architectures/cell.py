@@ -117,7 +117,6 @@ class Cell:
         return tuple(np.zeros(shape) for shape in self.parts(self.d))
 
     def step(self, state: tuple[Array, ...], token: int, position: int) -> tuple[Array, ...]:
-        """Returns the next state."""
         o, w = self.operators, self.weights
         x = o.round(w["embedding"][token % HALF] + w["position"][position % PLACES])
         return self.next(o, w, state, x)

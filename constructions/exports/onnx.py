@@ -58,7 +58,6 @@ class _Graph:
         return self.constant(f"{name}.T" if transposed else name, np.swapaxes(array, -1, -2) if transposed else array)
 
     def model(self) -> Any:
-        """Returns the whole graph."""
         wired, kind = self.export.wired, helper.np_dtype_to_tensor_dtype(self.type)
         x = self._embedding()
         for i, block in enumerate(wired.model.blocks):

@@ -112,7 +112,6 @@ def families(n: int) -> tuple[Family, ...]:
 
 
 def words(n: int) -> Words:
-    """Returns the vocabulary."""
     return Words(families(n), (*PAPER.specials, *MARKS))
 
 

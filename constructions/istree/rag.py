@@ -158,7 +158,7 @@ def _spelling(plan: Searches) -> Iterator[Rule]:
 
 
 def _spell(search: Search, vertices: Mapping[Ref, tuple[int, int]], head: int) -> Iterator[Rule]:
-    """vertices: how long before <StartSearch> each stands, in a turn that has just begun or later. head: where its mark stands."""
+    """Yields the other tokens. vertices: how long before <StartSearch> each stands, early or late in a turn. head: its mark."""
     spelled: dict[Ref, int] = {}
     for j, item in enumerate(search.script[1:], start=1):
         here, name = search.began(j - 1), f"{search.first} … token {j + 1}"

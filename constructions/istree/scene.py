@@ -45,7 +45,6 @@ def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> lis
 
 
 def walk_sentence(walk: Mapping[str, int]) -> str:
-    """Returns the walk in a sentence."""
     if not walk:
         return ""
     current = walk["current"]

@@ -72,7 +72,6 @@ class Bounds:
         return bits if len(bits) <= MOST_BITS else ()
 
     def _sum_of_monomials(self, term: Term) -> Interval:
-        """Returns the sum of the bounds of each monomial."""
         low: Bound = 0
         high: Bound = 0
         items, apart = _without_distance(term)

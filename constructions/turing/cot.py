@@ -296,7 +296,6 @@ class Cot(TuringModel):
         return self.queue(n).least_bits
 
     def queue(self, n: int) -> Queue:
-        """Returns the queue for n steps."""
         return Queue(Code(self.machine), self.any_task(n).cells)
 
     def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:

@@ -117,7 +117,6 @@ class Space:
         return 1 << self.top_bits
 
     def power(self, exponent: int) -> Fraction:
-        """Returns b^exponent."""
         return Fraction(self.base) ** exponent
 
     @property
@@ -294,7 +293,6 @@ def write(space: Space) -> tuple[Gadget, ...]:
 
 
 def plan(space: Space) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """Returns the embedding and the blocks."""
     first, second = read_tokens(space), understand(space)
     fourth, fifth, sixth = follow(space), look_ahead(space), write(space)
     sums = tuple(running_sum(f"the cells on the {side}", reg(f"{side}_gain"), side) for side in ("left", "right"))

@@ -23,7 +23,7 @@ from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
-from verify.runs.parts import Columns, by_oracle, chosen_precision, run_columns, run_random, shipped_claim
+from verify.runs.parts import Columns, bits_of, by_oracle, run_columns, run_random, shipped_claim
 from verify.runs.probe import run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
@@ -326,7 +326,7 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
 
     right = by_oracle(part, engine)
     check.exhaustive(
-        every_trial(part, 2, 3, precision=chosen_precision(check), pins={"payload": PAYLOAD}),
+        every_trial(part, 2, 3, precision=bits_of(check), pins={"payload": PAYLOAD}),
         right,
         count=columns(part, 2, 3, check.p_bits, ["payload"]),
         range="all columns with a different payload at each position: n = 2 up to 3 positions",
@@ -357,9 +357,7 @@ def test_two_nearest(check: Check, engine: str) -> None:
         return None
 
     check.exhaustive(
-        every_trial(
-            part, 2, 4, precision=chosen_precision(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}
-        ),
+        every_trial(part, 2, 4, precision=bits_of(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
         the_average,
         count=columns(part, 2, 4, check.p_bits, ["payload", "query"]),
         range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",

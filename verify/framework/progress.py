@@ -25,7 +25,6 @@ def real_stderr() -> TextIO:
 
 
 def duration(seconds: float) -> str:
-    """Returns a duration in words."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -47,7 +47,6 @@ def crowd(domain: Domain) -> SearchStrategy[Fraction]:
 
 
 def columns_of(element: SearchStrategy[Fraction], count: int) -> SearchStrategy[list[Fraction]]:
-    """Draws `count` elements."""
     return st.lists(element, min_size=count, max_size=count)
 
 
@@ -137,12 +136,10 @@ Pick = Callable[[int, int], int]  # an integer from low to high, by hypothesis o
 
 
 def path(n: int) -> list[Edge]:
-    """Returns 1 − 2 − … − n."""
     return [(i, i + 1) for i in range(1, n)]
 
 
 def star(n: int) -> list[Edge]:
-    """Joins vertex 1 to all others."""
     return [(1, i) for i in range(2, n + 1)]
 
 
@@ -184,7 +181,6 @@ def forest(n: int, pick: Pick) -> list[Edge]:
 
 
 def any_edges(n: int, pick: Pick) -> list[Edge]:
-    """Draws up to 2n edges."""
     return add_edges(n, [], pick(0, 2 * n), pick)
 
 
@@ -245,7 +241,6 @@ def label(n: int, family: str, pick: Pick) -> Graph:
 
 
 def shuffle(items: Sequence[Item], pick: Pick) -> list[Item]:
-    """Returns all items in a random order."""
     result = list(items)
     for i in range(len(result) - 1):
         j = pick(i, len(result) - 1)
@@ -254,7 +249,6 @@ def shuffle(items: Sequence[Item], pick: Pick) -> list[Item]:
 
 
 def all_edges(n: int) -> list[Edge]:
-    """Returns the edges of the complete graph."""
     return list(itertools.combinations(range(1, n + 1), 2))
 
 

@@ -76,27 +76,22 @@ class NoInstance(ValueError):
 
 
 def every_k(n: int) -> range:
-    """Returns k = 1 … n."""
     return range(1, n + 1)
 
 
 def bit_k(x: Bits, k: int) -> int:
-    """Returns x_k."""
     return x[k - 1]
 
 
 def all_inputs(n: int) -> int:
-    """Returns 2^n."""
     return 1 << n
 
 
 def all_but_one(n: int) -> int:
-    """Returns 2^(n − 1)."""
     return 1 << (n - 1)
 
 
 def from_two(n: int) -> range:
-    """Returns k = 2 … n."""
     return range(2, n + 1)
 
 
@@ -317,7 +312,6 @@ def two_stars(bits: Bits) -> Words:
 
 
 def edge_words(edge: Edge) -> Words:
-    """Returns u ~ v."""
     return (str(edge[0]), PAPER.joint, str(edge[1]))
 
 

@@ -182,7 +182,6 @@ class Comparison:
                 yield Word(state.family, number), form.replace("#", letter), spelled.any_length
 
     def spell(self, word: Word) -> str:
-        """Returns a word of the search."""
         if word.number is None:
             return word.name
         forms = self.spelled[word.name].forms

@@ -19,7 +19,6 @@ EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
-    """Writes sizes in words."""
     return ", ".join(f"{n:,}" for n in sizes)
 
 

@@ -176,7 +176,6 @@ def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
 
 
 def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
-    """Returns slope·log2 n + 2·log2(1 + log2 n) + rest."""
     return slope * log2 + 2 * math.log2(1 + log2) + rest
 
 

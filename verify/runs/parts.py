@@ -46,7 +46,7 @@ class Slip:
         )
 
 
-def chosen_precision(check: Check) -> Callable[[int, int], int | None]:
+def bits_of(check: Check) -> Callable[[int, int], int | None]:
     """Returns the precision of --p-bits, or None for the least one of each setting."""
     return lambda n, length: check.p_bits
 
@@ -58,7 +58,7 @@ def claimed_sizes(check: Check, part: Part, sizes: Sequence[int], length: int = 
 
 def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[Trial]:
     """Yields every single column of every size, the small ones first."""
-    return itertools.chain.from_iterable(every_trial(part, n, 1, precision=chosen_precision(check)) for n in sizes)
+    return itertools.chain.from_iterable(every_trial(part, n, 1, precision=bits_of(check)) for n in sizes)
 
 
 def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
@@ -112,7 +112,7 @@ def run_random(
             part,
             claimed_sizes(check, part, sizes, longest),
             longest,
-            precision=chosen_precision(check),
+            precision=bits_of(check),
             n_covers_length=n_covers_length,
         ),
         right,
@@ -148,7 +148,7 @@ def run_columns(check: Check, columns: Columns, engine: str) -> None:
 
     small = [(n, longest) for n, longest in columns.small if affordable(n, longest)]
     if small:
-        cases = (every_trial(part, n, longest, precision=chosen_precision(check), pins=pins) for n, longest in small)
+        cases = (every_trial(part, n, longest, precision=bits_of(check), pins=pins) for n, longest in small)
         pinned = " with a different payload at each position" if pins else ""
         spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in small)
         count = all_columns(part, small, check.p_bits, pins)
@@ -183,7 +183,7 @@ def refuses_shifts(check: Check, part: Part, engine: str) -> None:
         oracle = part.oracle(trial.setting, trial.columns)
         return [name for name, column in oracle.items() if any(value is not None for value in column)]
 
-    trial = next(trial for trial in every_trial(part, 2, 2, precision=chosen_precision(check)) if said(trial))
+    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if said(trial))
     off = part.tolerance(trial.setting) + 1
 
     def right(shift: Shift) -> Counterexample | None:

@@ -72,7 +72,6 @@ class About:
         return SOLVERS[self.model].construction
 
     def solver(self, machine: Machine, tape: str = "", cells: int | None = None) -> TuringModel:
-        """Returns the model for a machine, a word and perhaps a space."""
         return replace(SOLVERS[self.model], machine=machine, tape=tape, cells=cells)
 
     def solver_of(self, case: Case) -> TuringModel:
@@ -81,7 +80,6 @@ class About:
         return self.solver(parse_standard(case.machine), case.tape, cells)
 
     def claim(self, what: str, statement: str, **more: Any) -> Claim:
-        """Returns a claim about this model."""
         return Claim.about(self.theorem, "turing", what, f"Theorem {self.theorem}", statement, **more)
 
     @property

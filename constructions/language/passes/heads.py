@@ -51,7 +51,6 @@ class HeadDraft:
         return isinstance(self.select.where, Closest)
 
     def head(self, setting: Setting) -> Head:
-        """Returns the head."""
         return self.make(self.setting(setting), self.reads)
 
     def setting(self, setting: Setting) -> Setting:

@@ -31,7 +31,6 @@ class Block:
     units: tuple[LinearUnit, ...]
 
     def plan(self, setting: Setting) -> BlockPlan:
-        """Returns the block for a setting."""
         return BlockPlan(tuple(draft.head(setting) for draft in self.heads.values()), self.gadgets, self.units)
 
 
@@ -169,7 +168,6 @@ class Requirements:
 
 
 def read_forms(block: BlockPlan) -> Iterator[Affine]:
-    """Yields the forms that a block reads."""
     for head in block.heads:
         for component in head.components:
             yield from (component.key, component.query)

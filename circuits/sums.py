@@ -74,18 +74,6 @@ class BitHeap:
         """Adds a number of either sign."""
         self._constant += number
 
-    def add_signed(self, magnitude: Sequence[Bit], negative: Bit, exponent: int) -> None:
-        """Adds ±magnitude·2^exponent, − if `negative`.
-
-        Derivation: with u = magnitude ⊕ negative in every one of its k bits, ±magnitude = u + negative − negative·2^k,
-        and −negative·2^k = (¬negative)·2^k − 2^k: no sign is extended.
-        """
-        for i, bit in enumerate(magnitude):
-            self.add_bit(bit ^ negative, exponent + i)
-        self.add_bit(negative, exponent)
-        self.add_bit(~negative, exponent + len(magnitude))
-        self.add_constant(-1 << (exponent + len(magnitude)))
-
     def total(self) -> tuple[Bit, ...]:
         """Returns the sum. The heap is used up."""
         zero, result = self._builder.zero, list[Bit]()

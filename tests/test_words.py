@@ -17,9 +17,9 @@ constructions/wiring 41 1, verify 101 14, verify/algebra 140 17, verify/certific
 verify/dossiers 202 19, verify/framework 0 1, verify/induction 51 8, verify/programs 220 15, verify/rounding 160 12,
 verify/runs 0 1, verify/stored 29 6, verify/training 3 1, verify/trusted 61 10"""
 PACKAGES = ("circuits", "constructions", "precision", "verify")
-NOUNS = """as its this those atoms bits blocks bounds columns coefficients components coordinates differences digits elements factors
-graphs inputs integers items keys layers logits machines numbers outputs pairs patterns positions powers products prompts queries
-questions readings rows sequences sizes terms theorems times tokens tuples values vertices weights words"""
+NOUNS = """as its this those atoms bits blocks bounds columns coefficients components coordinates differences digits elements
+factors graphs inputs integers items keys layers logits machines numbers outputs pairs patterns positions powers products prompts
+queries questions readings rows sequences sizes terms theorems times tokens tuples values vertices weights words"""
 NAMES = """ahead around asked at begun behind beside beyond built certified counted covered derived drawn due found given kept
 listed made named of placed reached said seen shifted shown told told written"""
 

@@ -186,10 +186,10 @@ def require_files(config: pytest.Config) -> None:
             parquet.require(f"--ledger {option.ledger}")
     if option.update_witnesses or option.witnesses.is_dir():
         ledger.require_writable(option.witnesses, "--witnesses")
-        ledger.require_writable(proofs.proofs_path(option.witnesses), "--witnesses")
+        ledger.require_writable(proofs.file_of(option.witnesses), "--witnesses")
     if named or option.update_witnesses:
         ledger.load_witnesses(option.witnesses)
-        proofs.load(proofs.proofs_path(option.witnesses))
+        proofs.load(proofs.file_of(option.witnesses))
 
 
 def require_fuzz(config: pytest.Config) -> None:

@@ -215,7 +215,7 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
     if arguments.ledger is not None or arguments.witness is not None:
         return None
     try:
-        parts = proofs.load(proofs.proofs_path(arguments.witnesses)).get(claim, {})
+        parts = proofs.load(proofs.file_of(arguments.witnesses)).get(claim, {})
         rows, options = read_run(ledger) if parts and ledger.exists() else ([], {})
     except ValueError as error:
         raise CommandError(str(error)) from error
@@ -228,9 +228,8 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
             note = ""
         except Rejected as error:
             note = str(error)
-        result.append(
-            {"part": part, "theorem": stored_theorems.theorem_line(item["theorem"]), "accepted": not note, "note": note}
-        )
+        theorem = stored_theorems.line_of(item["theorem"])
+        result.append({"part": part, "theorem": theorem, "accepted": not note, "note": note})
     row = next((row for row in rows if row.claim.id == claim), None)
     long = row is not None and (row.seconds > MINUTES or any(isinstance(part, Stored) for part in row.evidence))
     how: Literal["quick", "whole"] = "quick" if long and not arguments.anew else "whole"

@@ -39,7 +39,7 @@ from verify.framework.claim import (
 from verify.framework.options import Options
 from verify.framework.predicates import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
 from verify.framework.proofs import check as check_proof
-from verify.framework.proofs import digest, theorem_text
+from verify.framework.proofs import digest, sentence_of
 from verify.trusted import sat
 from verify.trusted.kernel import Rejected
 
@@ -435,12 +435,12 @@ class Check:
             try:
                 check_proof(theorem, proof)
             except Rejected as error:
-                raise Undecided(f"the proof does not go through: {by}: {theorem_text(theorem)}: {error}") from error
+                raise Undecided(f"the proof does not go through: {by}: {sentence_of(theorem)}: {error}") from error
             objects.append({"theorem": theorem, "proof": proof})
         if not objects:
             raise Undecided(f"no theorem at all: {range}")
         self.proofs[range] = objects
-        first = theorem_text(objects[0]["theorem"])
+        first = sentence_of(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
 
     def refuses(self, wrong: Iterable[T], predicate: Predicate[T], *, range: str) -> None:

@@ -21,7 +21,7 @@ Proofs = Mapping[str, Mapping[str, Sequence[Json]]]
 """Claim → part → objects with a theorem and its proof."""
 
 
-def proofs_path(witnesses: Path) -> Path:
+def file_of(witnesses: Path) -> Path:
     """Returns where proofs stand: in the folder of the witnesses."""
     return witnesses.with_name("proofs.json")
 
@@ -36,14 +36,14 @@ def check(theorem: Json, proof: Json) -> None:
     (of_numbers if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
 
 
-def theorem_text(theorem: Json) -> str:
+def sentence_of(theorem: Json) -> str:
     """Returns a theorem in one line."""
     if "bits_of_bits" in theorem:
         least = (1 << (theorem["bits_of_bits"] - 1)) - 1
         return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
     if "states" in theorem:
         family = theorem["family"]
-        return f"{theorem_text(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
+        return f"{sentence_of(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
         oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""

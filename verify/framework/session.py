@@ -175,9 +175,7 @@ class Session:
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)
-                proofs.update(
-                    proofs.proofs_path(option.witnesses), [*self.files], self.proofs
-                )  # --resume brings rows alone
+                proofs.update(proofs.file_of(option.witnesses), [*self.files], self.proofs)  # --resume has rows alone
         except OSError as error:
             self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 

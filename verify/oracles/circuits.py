@@ -63,11 +63,6 @@ def all_codes(precision_bits: int, operands: int) -> itertools.chain[tuple[Codes
     return itertools.chain(map(batch, range(0, count, BATCH)))
 
 
-def exhaustive_difference(name: str, circuit: Circuit, precision_bits: int) -> tuple[int, ...] | None:
-    """Returns the first codes on which a circuit is not the operation, over all of them."""
-    return run_on_every_input(name, circuit, precision_bits)[0]
-
-
 def run_on_every_input(name: str, circuit: Circuit, precision_bits: int) -> tuple[tuple[int, ...] | None, int]:
     """Returns the first codes that differ, and on how many inputs circuit and operation agree before."""
     fmt, operands = fixed_point(precision_bits), 1 if name in ("negate", "relu") else 2

@@ -172,7 +172,7 @@ TURING = LowerBound(
 )
 
 
-def write_texts(program: Sequence[Json], values: dict[str, int], x: Sequence[int]) -> Iterator[Item]:
+def texts_of(program: Sequence[Json], values: dict[str, int], x: Sequence[int]) -> Iterator[Item]:
     """Yields what a program writes for these numbers and bits: its texts as Python reads them."""
     known = {**values, "x": (0, *x), "y": (0, *(parity % 2 for parity in itertools.accumulate(x)))}
     for item in program:
@@ -180,7 +180,7 @@ def write_texts(program: Sequence[Json], values: dict[str, int], x: Sequence[int
             yield tuple(eval(_code(word), known) for word in item)
         else:
             for value in range(1, eval(_code(item["to"]), known) + 1):
-                yield from write_texts(item["do"], {**values, item["for"]: value}, x)
+                yield from texts_of(item["do"], {**values, item["for"]: value}, x)
 
 
 @cache

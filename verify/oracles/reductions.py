@@ -39,7 +39,7 @@ from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Json
-from verify.oracles.lower_bounds import write_texts
+from verify.oracles.lower_bounds import texts_of
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
@@ -138,7 +138,7 @@ def inputs(n: int) -> Iterator[Bits]:
 def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
     """Returns the prompt of a theorem of `verify.oracles.lower_bounds`."""
     values = {"n": len(x), "k": k, **sizes}
-    alice, bob = (list(write_texts(theorem[who], values, x)) for who in ("alice", "bob"))
+    alice, bob = (list(texts_of(theorem[who], values, x)) for who in ("alice", "bob"))
     if theorem["task"] == "istree":
         return (START, *(word for u, v in (*alice, *bob) for word in edge_words((u, v))))
     if theorem["task"] == "turing":

@@ -195,14 +195,14 @@ def spelled_out(fused: int, discipline: Discipline, largest: int, length: int, *
     return max(fused, keys, spelled_out_position_precision(length))
 
 
-def pair_registers(pairs: int) -> Sequence[tuple[str, str]]:
+def key_pairs(pairs: int) -> Sequence[tuple[str, str]]:
     """Returns the registers of so many keys, each with the register of its query."""
     return [("key", "query")] if pairs == 1 else [(f"key {i}", f"query {i}") for i in range(1, pairs + 1)]
 
 
 def pairs_of(pairs: int) -> tuple[Pair, ...]:
     """Returns so many keys and queries, with the registers of their squares."""
-    return tuple(pair(key, query) for key, query in pair_registers(pairs))
+    return tuple(pair(key, query) for key, query in key_pairs(pairs))
 
 
 def prepare(pairs: int = 1) -> tuple[Gadget, ...]:
@@ -211,7 +211,7 @@ def prepare(pairs: int = 1) -> tuple[Gadget, ...]:
         constant("1", {"one": 1}),
         square(reg("position"), squared("position")),
         indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-        *(square(reg(side), squared(side)) for sides in pair_registers(pairs) for side in sides),
+        *(square(reg(side), squared(side)) for sides in key_pairs(pairs) for side in sides),
     )
 
 
@@ -219,17 +219,15 @@ def match_contract(setting: Setting, pairs: int) -> Contract:
     """Assumes keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
     n = setting.n
     inputs: dict[str, Domain] = {}
-    for i, (key, query) in enumerate(pair_registers(pairs)):
+    for i, (key, query) in enumerate(key_pairs(pairs)):
         inputs |= {key: Integer(0, n), query: Integer(1 if i == 0 else 0, n)}
     inputs["payload"] = Integer(-n, n)
-    return Contract(inputs, {"out": Integer(-n, n)}, {key: Fraction(0) for key, _ in pair_registers(pairs)})
+    return Contract(inputs, {"out": Integer(-n, n)}, {key: Fraction(0) for key, _ in key_pairs(pairs)})
 
 
 def equal_positions(columns: Columns, pairs: int, k: int) -> list[int]:
     """Returns 0-based positions up to k where every key equals k's query."""
-    return [
-        h for h in range(k + 1) if all(columns[key][h] == columns[query][k] for key, query in pair_registers(pairs))
-    ]
+    return [h for h in range(k + 1) if all(columns[key][h] == columns[query][k] for key, query in key_pairs(pairs))]
 
 
 def pairs_bound(n: int, pairs: int) -> int:

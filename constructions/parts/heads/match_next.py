@@ -33,9 +33,9 @@ from constructions.parts.heads.match import (
     equal_positions,
     equality_components,
     equality_needs,
+    key_pairs,
     match_contract,
     match_room,
-    pair_registers,
     pairs_bound,
     pairs_of,
     prepare,
@@ -156,7 +156,7 @@ def match_next_precision(n: int, length: int) -> int:
 
 def part(pairs: int, power: int) -> Part:
     """Returns the lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
-    registers = pair_registers(pairs)
+    registers = key_pairs(pairs)
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         count, own, target = reg("count"), reg("query_count"), reg("target")

@@ -91,7 +91,7 @@ def _epilog() -> str:
 
 
 def _rnn(name: str) -> str:
-    """A parser's type: one of the RNNs, which are loaded only now."""
+    """Parses the name of an RNN, which is loaded only now."""
     from circuits.models import find_models
 
     if name not in (models := find_models()):
@@ -100,7 +100,7 @@ def _rnn(name: str) -> str:
 
 
 def _size(text: str) -> int:
-    """A parser's type: the bound n of an RNN's numbers."""
+    """Parses the bound n of an RNN's numbers."""
     from circuits.models import LARGEST_N
 
     return cli.whole_number(1, LARGEST_N)(text)
@@ -131,7 +131,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What can be said before any work. Raises CommandError."""
+    """Checks what can be said before any work. Raises CommandError."""
     if (args.operation is None) == (args.rnn is None):
         raise CommandError(f"give an operation ({', '.join(OPERATIONS)}) or --rnn NAME, one of them")
     if args.operation is not None:

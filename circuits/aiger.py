@@ -28,12 +28,11 @@ class Graph:
 
     @property
     def largest(self) -> int:
-        """The largest variable."""
         return len(self.inputs) + len(self.latches) + len(self.ands)
 
 
 def graph(circuit: Circuit) -> Graph:
-    """A circuit as an and-inverter graph; equal ANDs are one."""
+    """Returns a circuit as an and-inverter graph; equal ANDs are one."""
     literals: list[int] = []
     ands: list[And] = []
     literal_of: dict[tuple[int, int], int] = {}
@@ -78,7 +77,6 @@ def graph(circuit: Circuit) -> Graph:
 
 
 def ascii_text(circuit: Circuit, comment: str = "") -> str:
-    """The text of an .aag file."""
     aig = graph(circuit)
     latch = 2 * (len(aig.inputs) + 1)
     lines = [
@@ -92,7 +90,7 @@ def ascii_text(circuit: Circuit, comment: str = "") -> str:
 
 
 def binary(circuit: Circuit, comment: str = "") -> bytes:
-    """The bytes of an .aig file: left-hand sides are understood, an AND is two differences in groups of 7 bits."""
+    """Returns the bytes of an .aig file: left-hand sides are understood, an AND is two differences in groups of 7 bits."""
     aig = graph(circuit)
     lines = [
         _header("aig", aig),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
-from constructions.exports.files import opened
+from constructions.exports.files import open_input
 
 MOST_VARIABLES = 1 << 24
 MOST_BYTES = 1 << 28
@@ -31,7 +31,7 @@ class _Cursor:
     line: int = 0
 
     def next_line(self, what: str) -> str:
-        """The next line, which should be `what`."""
+        """Returns the next line, which should be `what`."""
         self.line += 1
         end = self.data.find(b"\n", self.at)
         if end < 0:
@@ -43,14 +43,14 @@ class _Cursor:
             raise AigerError(f"line {self.line}: not text, where {what} should be") from None
 
     def numbers(self, what: str, least: int, most: int) -> list[int]:
-        """The numbers of the next line."""
+        """Returns the numbers of the next line."""
         words = self.next_line(what).split(" ")
         if not least <= len(words) <= most or not all(word.isascii() and word.isdecimal() for word in words):
             raise AigerError(f"line {self.line}: {_short(' '.join(words))} where {what} should be")
         return [int(word) if len(word) < 20 else 1 << 60 for word in words]
 
     def delta(self, what: str) -> int:
-        """A difference in groups of 7 bits."""
+        """Returns a difference in groups of 7 bits."""
         number = shift = 0
         while True:
             if self.at >= len(self.data):
@@ -79,8 +79,8 @@ class _File:
 
 
 def read(path: Path) -> Circuit:
-    """The circuit in a file. Raises AigerError, and OSError."""
-    with opened(path) as file:
+    """Returns the circuit in a file. Raises AigerError, and OSError."""
+    with open_input(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise AigerError(f"{path}: more than {MOST_BYTES >> 20} MiB")
@@ -91,7 +91,7 @@ def read(path: Path) -> Circuit:
 
 
 def parse(data: bytes) -> Circuit:
-    """The circuit that the bytes of a file describe. Raises AigerError."""
+    """Returns the circuit that the bytes of a file describe. Raises AigerError."""
     cursor = _Cursor(data)
     word, _, counts = cursor.next_line("the header `aag M I L O A` or `aig M I L O A`").partition(" ")
     fields = counts.split(" ")
@@ -179,7 +179,7 @@ def _read_symbols(cursor: _Cursor, file: _File) -> None:
 
 
 def _circuit(file: _File) -> Circuit:
-    """The graph as a circuit. Raises AigerError for one that is cyclic, dangles, or calls two bits alike."""
+    """Returns the graph as a circuit. Raises AigerError for one that is cyclic, dangles, or calls two bits alike."""
     builder = Builder()
     bits: dict[int, Bit] = {0: builder.zero}  # by variable
     try:
@@ -234,7 +234,7 @@ def _define(variable: int, file: _File, bits: dict[int, Bit]) -> None:
 
 
 def _xor_of(a: int, b: int, file: _File) -> tuple[int, int] | None:
-    """x, y if a ∧ b is x ⊕ y: both are negated ANDs, of x, y and of ¬x, ¬y."""
+    """Returns x, y if a ∧ b is x ⊕ y: both are negated ANDs, of x, y and of ¬x, ¬y."""
     if a & b & 1 and a // 2 in file.ands and b // 2 in file.ands:
         first, second = file.ands[a // 2], file.ands[b // 2]
         if {x ^ 1 for x in first} == set(second) and first[0] != first[1]:

@@ -17,12 +17,12 @@ PROGRAMS = ("berkeley-abc", "abc")  # Debian's name, and its own
 
 
 def find_abc() -> str | None:
-    """The program's path, or None where it is not installed."""
+    """Returns the program's path, or None where it is not installed."""
     return next((path for path in map(shutil.which, PROGRAMS) if path), None)
 
 
 def equivalent(first: Circuit, second: Circuit, program: str, timeout_seconds: float = 60.0) -> bool:
-    """Whether ABC finds the circuits equal. Raises RuntimeError if it does not say, TimeoutExpired after that time."""
+    """Returns whether ABC finds the circuits equal. Raises RuntimeError if it does not say, TimeoutExpired after that time."""
     with tempfile.TemporaryDirectory() as folder:
         for name, circuit in (("first.aig", first), ("second.aig", second)):
             aiger.write(circuit, Path(folder, name))

@@ -48,25 +48,25 @@ class Builder:
         self.zero, self.one = Bit(self, _ZERO), Bit(self, _ONE)
 
     def positive(self, bit: Bit) -> tuple[Bit, bool]:
-        """A bit that is no negation, and whether this one is its negation."""
+        """Returns a bit that is no negation, and whether this one is its negation."""
         return (Bit(self, self._negated[bit.id]), True) if self._is_negation(bit.id) else (bit, False)
 
     def constant(self, value: int) -> Bit:
-        """0 or 1."""
+        """Returns 0 or 1."""
         return self.one if value else self.zero
 
     def input(self, name: str) -> Bit:
-        """A new input bit. Raises ValueError for a name that is taken."""
-        return self._named(name, Kind.INPUT, self._inputs)
+        """Returns a new input bit. Raises ValueError for a name that is taken."""
+        return self._add_named(name, Kind.INPUT, self._inputs)
 
     def state(self, name: str, initial: int = 0) -> Bit:
-        """A new state bit. Raises ValueError for a name that is taken."""
-        bit = self._named(name, Kind.STATE, self._states)
+        """Returns a new state bit. Raises ValueError for a name that is taken."""
+        bit = self._add_named(name, Kind.STATE, self._states)
         self._initial.append(initial)
         return bit
 
     def gate_and(self, a: Bit, b: Bit) -> Bit:
-        """a ∧ b."""
+        """Returns a ∧ b."""
         x, y = sorted((self._own(a), self._own(b)))
         if x == _ZERO or self._negated.get(x) == y:
             return self.zero
@@ -77,7 +77,7 @@ class Builder:
         return self._gate(Gate(Kind.AND, x, y))
 
     def gate_xor(self, a: Bit, b: Bit) -> Bit:
-        """a ⊕ b."""
+        """Returns a ⊕ b."""
         x, y = sorted((self._own(a), self._own(b)))
         if x == y:
             return self.zero
@@ -92,18 +92,18 @@ class Builder:
         return self._gate(Gate(Kind.XOR, x, y))
 
     def add(self, circuit: Circuit, inputs: Sequence[Bit], states: Sequence[Bit] = ()) -> tuple[list[Bit], list[Bit]]:
-        """A circuit's gates over these bits: its outputs and its next state."""
+        """Returns a circuit's gates over these bits: its outputs and its next state."""
         bits = circuit.evaluate(self.one, inputs, states)
         return [bits[place] for place in circuit.outputs], [bits[place] for place in circuit.next_state]
 
     def circuit(self, outputs: Mapping[str, Bit], next_state: Sequence[Bit] = (), *, in_order: bool = False) -> Circuit:
-        """The circuit of these outputs and next states: state bits first, inputs, then what they read.
+        """Returns the circuit of these outputs and next states: state bits first, inputs, then what they read.
 
         in_order: outputs and next states are the last gates, in this order, as Theorem 4.8 numbers them; a gate that is
         read elsewhere too is copied as x ∧ x.
         """
         roots = [self._own(bit) for bit in (*outputs.values(), *next_state)]
-        used, uses = self._reached(roots)
+        used, uses = self._reach(roots)
         # A computing gate that nobody else reads takes its own place at the end.
         free = {x for x in roots if in_order and not uses[x] and self.gates[x].computes and roots.count(x) == 1}
         gates: list[Gate] = []
@@ -139,8 +139,8 @@ class Builder:
             next_state=tuple(ends[len(outputs) :]),
         )
 
-    def _reached(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-        """What is read, directly or not, in order; and by how many gates each."""
+    def _reach(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+        """Returns what is read, directly or not, in order; and by how many gates each."""
         uses = dict.fromkeys(roots, 0)
         for x in range(max(roots, default=-1), -1, -1):
             gate = self.gates[x]
@@ -149,7 +149,7 @@ class Builder:
                     uses[operand] = uses.get(operand, 0) + 1
         return sorted(uses), uses
 
-    def _named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
+    def _add_named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
         if name in self._inputs or name in self._states:
             raise ValueError(f"two bits are called {name!r}")
         names[name] = len(self.gates)
@@ -179,7 +179,7 @@ class Builder:
 
 
 def constants(circuit: Circuit) -> list[int | None]:
-    """The value of each gate that is folded to a constant, None for the others."""
+    """Returns the value of each gate that is folded to a constant, None for the others."""
     builder = Builder()
     inputs, states = [builder.input(name) for name in circuit.inputs], [builder.state(name) for name in circuit.states]
     value_of = {builder.zero: 0, builder.one: 1}

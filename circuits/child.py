@@ -24,7 +24,7 @@ class DiedError(Exception):
         self.status = status
 
 
-def forked(work: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+def run_in_child(work: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     """Starts work in a child, at once, and returns what yields its items. Raises what the work raises, or DiedError.
 
     Items and errors are pickled. A child that nobody listens to ends when it sends. Without fork the work is done here.
@@ -43,7 +43,7 @@ def forked(work: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         receiver.close()
         _send(work, sender)
     sender.close()
-    stream = _received(pid, receiver)
+    stream = _receive(pid, receiver)
     next(stream)  # from here on, `close` ends the child
     return stream
 
@@ -65,7 +65,7 @@ def _send(work: Callable[[], Iterable[Any]], sender: Connection) -> None:
         os._exit(0)
 
 
-def _received(pid: int, receiver: Connection) -> Iterator[Any]:
+def _receive(pid: int, receiver: Connection) -> Iterator[Any]:
     try:
         yield None
         while True:
@@ -87,9 +87,9 @@ def _received(pid: int, receiver: Connection) -> Iterator[Any]:
             os.waitpid(pid, 0)
 
 
-def in_turn(children: int, work: Callable[[int], Any], items: range) -> Iterator[Any]:
+def interleave(children: int, work: Callable[[int], Any], items: range) -> Iterator[Any]:
     """Yields work(i) for each i of a range, in its order. Of c children, the k-th works on each c-th item, from the k-th on."""
-    streams = [forked(partial(map, work, items[k::children])) for k in range(children)]
+    streams = [run_in_child(partial(map, work, items[k::children])) for k in range(children)]
     try:
         for i in range(len(items)):
             try:

@@ -42,7 +42,7 @@ class Gate(NamedTuple):
 
     @property
     def computes(self) -> bool:
-        """Whether this is an AND or an XOR."""
+        """Returns whether this is an AND or an XOR."""
         return self.kind >= Kind.AND
 
 
@@ -90,7 +90,7 @@ class Circuit:
         return sum(gate.computes for gate in self.gates)
 
     def count(self, kind: Kind) -> int:
-        """The number of gates of a kind."""
+        """Returns the number of gates of a kind."""
         return sum(gate.kind is kind for gate in self.gates)
 
     @cached_property
@@ -102,7 +102,7 @@ class Circuit:
         return max((depths[place] for place in (*self.outputs, *self.next_state)), default=0)
 
     def values(self, inputs: Sequence[int], states: Sequence[int] = (), lanes: int = 1) -> list[int]:
-        """The value of every gate, for many cases at once: bit j of each integer belongs to case j of `lanes`.
+        """Returns the value of every gate, for many cases at once: bit j of each integer belongs to case j of `lanes`.
 
         Raises ValueError if the bits do not fit the circuit.
         """
@@ -113,7 +113,7 @@ class Circuit:
         return self.evaluate((1 << lanes) - 1, inputs, states)
 
     def evaluate(self, one: Value, inputs: Sequence[Value], states: Sequence[Value] = ()) -> list[Value]:
-        """The value of every gate over anything that has & and ^, whose 1 is `one`."""
+        """Returns the value of every gate over anything that has & and ^, whose 1 is `one`."""
         result: list[Value] = []
         for kind, left, right in self.gates:
             if kind is Kind.AND:
@@ -127,6 +127,6 @@ class Circuit:
         return result
 
     def run(self, inputs: Sequence[int], states: Sequence[int] = (), lanes: int = 1) -> tuple[list[int], list[int]]:
-        """Outputs and next state; see `values`."""
+        """Returns outputs and next state; see `values`."""
         values = self.values(inputs, states, lanes)
         return [values[place] for place in self.outputs], [values[place] for place in self.next_state]

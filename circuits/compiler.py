@@ -27,7 +27,7 @@ from precision.rounding import round_fraction
 
 
 def compile_step(model: Transformer, registers: Sequence[str], arithmetic: Arithmetic) -> Step:
-    """The step of a Linear RNN, on any state and input. registers: names of its coordinates.
+    """Returns the step of a Linear RNN, on any state and input. registers: names of its coordinates.
 
     Inputs are called `x[register]`, outputs `o[register]`, the state of block k `hk[register]`.
     Raises ValueError for a model with attention, and for a format or a rounding that circuits are not built for.
@@ -37,11 +37,11 @@ def compile_step(model: Transformer, registers: Sequence[str], arithmetic: Arith
 
 
 def compile_reachable(model: Transformer, registers: Sequence[str], arithmetic: Arithmetic) -> tuple[Step, Reads]:
-    """The step on what it can be given, and what that is: states that it reaches, inputs that embed words; as `compile_step`."""
+    """Returns the step on all that it can be given, and what that is: states that it reaches, inputs that embed words."""
     _check(model, arithmetic)
     most = arithmetic.format.max_quanta
     inputs = {
-        f"x[{registers[r]}]": _embedded(model.words[:, r], model.position[r], arithmetic.format)
+        f"x[{registers[r]}]": _input_values(model.words[:, r], model.position[r], arithmetic.format)
         for r in filled_registers(model.words, model.position)
     }
     reads = Reads({}, inputs)
@@ -56,7 +56,7 @@ def compile_reachable(model: Transformer, registers: Sequence[str], arithmetic: 
 
 
 def filled_registers(*matrices: Matrix) -> list[int]:
-    """The registers that a row of these matrices over all registers fills or reads."""
+    """Returns the registers that a row of these matrices over all registers fills or reads."""
     return [int(r) for r in np.flatnonzero(np.vstack(matrices).any(axis=0))]
 
 
@@ -70,15 +70,15 @@ def _check(model: Transformer, arithmetic: Arithmetic) -> None:
 
 
 def _states(model: Transformer, registers: Sequence[str]) -> list[dict[int, str]]:
-    """The registers with a state, by block, and the names of their numbers."""
+    """Returns the registers with a state, by block, and the names of their numbers."""
     return [
         {r: f"h{k}[{registers[r]}]" for r in state_registers(block.recurrence)} if block.recurrence is not None else {}
         for k, block in enumerate(model.blocks, start=1)
     ]
 
 
-def _embedded(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range:
-    """What an input number is for each word, in quanta; where it is a position too, its range."""
+def _input_values(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range:
+    """Returns what an input number is for each word, in quanta; where it is a position too, its range."""
     quanta = [round_fraction(Fraction(float(word)), fmt).quanta for word in words]
     if not slope:
         return quanta
@@ -102,7 +102,6 @@ class _Compiler(Domain[Form]):
             self.stream[r] = self.forms.input(name)
 
     def step(self) -> Step:
-        """The circuit."""
         following = [form for forms in self.run() for form in forms]
         read = filled_registers(self.model.unembed)
         outputs = {f"o[{self.registers[r]}]": self.forms.number(self.stream[r]) for r in read}
@@ -111,11 +110,11 @@ class _Compiler(Domain[Form]):
         return step(self.forms.numbers, names, list(self.inputs.values()), outputs, next_state)
 
     def ranges_of_block(self, block: int) -> list[Range]:
-        """What the next state of a block can be; nothing after its recurrence is looked at."""
+        """Returns what the next state of a block can be; nothing after its recurrence is looked at."""
         return [self.forms.range(form) for form in next(itertools.islice(self.run(), block, None))]
 
     def run(self) -> Iterator[list[Form]]:
-        """Block by block its next state; a block's feed-forward runs when the next one is asked for."""
+        """Yields block by block its next state; a block's feed-forward runs when the next one is asked for."""
         layers = (block_rows(block, self._quanta) for block in self.model.blocks)
         for sublayer, _ in enumerate(walk(self, layers)):
             if not sublayer % 2:

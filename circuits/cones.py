@@ -44,18 +44,18 @@ class Cones:
     _number_of: dict[int, int] = field(default_factory=dict)
 
     def read_word(self, bit: Bit, values: Sequence[bool]) -> None:
-        """A bit of the input, with its value for each word."""
+        """Adds a bit of the input, with its value for each word."""
         leaf, negated = self.builder.positive(bit)
         self._words[leaf.id] = np.array(values, np.bool_) ^ negated
 
     def read_state(self, magnitude: Sequence[Bit], within: Range) -> None:
-        """The bits of a number of the state that is not negative, with its range."""
+        """Adds the bits of a number of the state that is not negative, with its range."""
         leaves = {bit.id: 1 << i for i, bit in enumerate(magnitude) if bit != self.builder.zero}
         self._number_of |= dict.fromkeys(leaves, len(self._numbers))
         self._numbers.append((within, leaves))
 
     def table(self, terms: Mapping[Bit, int], constant: int) -> Table | None:
-        """Σ coefficient·bit + constant case by case, or None if that takes too many."""
+        """Returns Σ coefficient·bit + constant case by case, or None if that takes too many."""
         if sum(map(abs, terms.values())) + abs(constant) >= WIDEST:
             return None
         leaves = self._leaves(terms)
@@ -66,7 +66,7 @@ class Cones:
         values = np.full(count, constant, np.int64)
         for bit, coefficient in terms.items():
             values += coefficient * unpack([lanes[bit.id]], count)
-        cases = np.flatnonzero(self._allowed(leaves))
+        cases = np.flatnonzero(self._allow(leaves))
         return Table(tuple(Bit(self.builder, leaf) for leaf in leaves), cases, values[cases])
 
     def _leaves(self, bits: Iterable[Bit]) -> list[int] | None:
@@ -95,7 +95,7 @@ class Cones:
         return supports[gate]
 
     def _lanes(self, tops: Iterable[int], leaves: Sequence[int]) -> dict[int, int]:
-        """The value of each gate in these cones; bit c of a lane belongs to case c."""
+        """Returns the value of each gate in these cones; bit c of a lane belongs to case c."""
         count, gates = 1 << len(leaves), self.builder.gates
         lanes = {leaf: _alternating(i, count) for i, leaf in enumerate(leaves)}
         path = list(tops)
@@ -114,8 +114,8 @@ class Cones:
                 path += [x for x in (left, right) if x not in lanes]
         return lanes
 
-    def _allowed(self, leaves: Sequence[int]) -> Bools:
-        """The cases that a word and ranges allow."""
+    def _allow(self, leaves: Sequence[int]) -> Bools:
+        """Returns the cases that a word and ranges allow."""
         cases = np.arange(1 << len(leaves))
         place = {leaf: i for i, leaf in enumerate(leaves)}
         result = np.ones(len(cases), np.bool_)
@@ -132,12 +132,12 @@ class Cones:
 
 
 def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
-    """The lowest `bits` bits of the values, in two's complement, as selections by one leaf after the other."""
+    """Returns the lowest `bits` bits of the values, in two's complement, as selections by one leaf after the other."""
     care = _lane(table.cases, np.ones(len(table.cases), np.int64))
     bit_of: dict[tuple[int, int, int], Bit] = {}
 
     def node(on: int, cared: int, level: int) -> Bit:
-        """The function that is 1 at `on`, 0 at the rest of `cared`, anything elsewhere; of the leaves below `level`."""
+        """Returns the function that is 1 at `on`, 0 at the rest of `cared`, anything elsewhere; of the leaves below `level`."""
         if not on:
             return builder.zero
         if on == cared:
@@ -158,13 +158,13 @@ def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
 
 
 def _alternating(leaf: int, count: int) -> int:
-    """The lane of leaf i: 2^i zeros, 2^i ones, and so on."""
+    """Returns the lane of leaf i: 2^i zeros, 2^i ones, and so on."""
     block = 1 << leaf
     return ((1 << count) - 1) // ((1 << 2 * block) - 1) * (((1 << block) - 1) << block)
 
 
 def _lane(cases: NDArray[np.int64], bits: NDArray[np.int64]) -> int:
-    """The lane of these bits, one for each of the cases; 0 for every other case."""
+    """Returns the lane of these bits, one for each of the cases; 0 for every other case."""
     mask = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.int64)
     mask[cases] = bits
     return pack(mask, 1)[0]

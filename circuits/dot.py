@@ -13,10 +13,10 @@ _NOT = 'label="¬", shape=circle, style=filled, fillcolor="#ffffff"'
 
 
 def dot_text(circuit: Circuit, title: str) -> str:
-    """The text of a DOT file. A negation, XOR with 1, is drawn as one."""
+    """Returns the text of a DOT file. A negation, XOR with 1, is drawn as one."""
     lines = [
-        f"digraph {_quoted(title)} {{",
-        f"  rankdir=LR; label={_quoted(title)}; labelloc=t; ranksep=0.3; nodesep=0.12;",
+        f"digraph {_quote(title)} {{",
+        f"  rankdir=LR; label={_quote(title)}; labelloc=t; ranksep=0.3; nodesep=0.12;",
         '  node [fontname="Helvetica", fontsize=11, width=0.28, height=0.28, margin="0.04,0.02"];',
         "  edge [arrowsize=0.5];",
     ]
@@ -32,7 +32,7 @@ def dot_text(circuit: Circuit, title: str) -> str:
             edges += [(operand, i) for operand in sorted(operands - ones if negation else operands)]
         elif gate.kind is not Kind.ONE:
             name = (circuit.inputs if gate.kind is Kind.INPUT else circuit.states)[gate.left]
-            nodes[i] = f"label={_quoted(name)}, shape=plaintext"
+            nodes[i] = f"label={_quote(name)}, shape=plaintext"
     visible |= {operand for operand, _ in edges}
     nodes |= dict.fromkeys(ones & visible, _STYLE[Kind.ONE])
     lines += [f"  g{i} [{style}];" for i, style in nodes.items()]
@@ -40,10 +40,10 @@ def dot_text(circuit: Circuit, title: str) -> str:
     ends = [*zip(circuit.output_names, circuit.outputs, strict=True)]
     ends += [(f"next {name}", i) for name, i in zip(circuit.states, circuit.next_state, strict=True)]
     for number, (name, i) in enumerate(ends):
-        lines += [f"  o{number} [label={_quoted(name)}, shape=plaintext];", f"  g{i} -> o{number};"]
+        lines += [f"  o{number} [label={_quote(name)}, shape=plaintext];", f"  g{i} -> o{number};"]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -61,7 +61,7 @@ def find_difference(first: Circuit, second: Circuit) -> Difference | None:
 
 
 def compare(first: Circuit, second: Circuit, *, proof: bool = True) -> Difference | Equal:
-    """Like `find_difference`, but returns a proof if the circuits are equal."""
+    """Compares as `find_difference` does, but returns a proof if the circuits are equal."""
     _check_interface(first, second)
     miter, names = _miter(first, second)
     pairs = tuple(zip(miter.outputs[::2], miter.outputs[1::2], strict=True))
@@ -96,12 +96,12 @@ def match_by_position(first: Circuit, second: Circuit) -> tuple[Circuit, list[st
 
 
 def named_values(circuit: Circuit, inputs: Mapping[str, int], states: Mapping[str, int]) -> dict[str, int]:
-    """Each output's value, and that of each `next` state bit."""
+    """Returns each output's value, and that of each `next` state bit."""
     outputs, following = circuit.run([inputs[x] for x in circuit.inputs], [states[x] for x in circuit.states])
-    return _named(circuit, outputs, following)
+    return _name_outputs(circuit, outputs, following)
 
 
-def _named(circuit: Circuit, outputs: Sequence[T], following: Sequence[T]) -> dict[str, T]:
+def _name_outputs(circuit: Circuit, outputs: Sequence[T], following: Sequence[T]) -> dict[str, T]:
     result = dict(zip(circuit.output_names, outputs, strict=True))
     return result | {f"next {name}": x for name, x in zip(circuit.states, following, strict=True)}
 
@@ -119,7 +119,7 @@ def _check_interface(first: Circuit, second: Circuit) -> None:
 
 
 def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
-    """Both circuits over the same bits, with pairs of outputs that should be equal; and the names of the pairs."""
+    """Returns both circuits over the same bits, with pairs of outputs that should be equal; and the names of the pairs."""
     gates = [Gate(kind, i) for kind in (Kind.STATE, Kind.INPUT) for i in range(len(_names(first, kind)))]
     place = {gate: number for number, gate in enumerate(gates)}
     sides = []
@@ -131,7 +131,7 @@ def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
             else:
                 at.append(len(gates))
                 gates.append(Gate(kind, at[left], at[right]) if kind is not Kind.ONE else Gate(kind))
-        sides.append(_named(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
+        sides.append(_name_outputs(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
     outputs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
     states = tuple(range(len(first.states)))
     miter = Circuit(

@@ -70,26 +70,26 @@ class FormBuilder:
     # In and out
 
     def state(self, name: str) -> Form:
-        """A new number of the state, as the reads say."""
+        """Returns a new number of the state, as the reads say."""
         within = self.reads.states.get(name, whole(self._most))
-        number = self._within(self.numbers.state(f"{name}."), within)
+        number = self._narrow(self.numbers.state(f"{name}."), within)
         if within.low >= 0:
             self._cones.read_state(number.magnitude, within)
-        return self._of(number, within.low, within.high)
+        return self._wrap(number, within.low, within.high)
 
     def input(self, name: str) -> Form:
-        """A new number of the input, as the reads say."""
+        """Returns a new number of the input, as the reads say."""
         values = self.reads.inputs.get(name, whole(self._most))
         within = values if isinstance(values, Range) else range_of(values)
-        number = self._within(self.numbers.input(f"{name}."), within)
+        number = self._narrow(self.numbers.input(f"{name}."), within)
         if not isinstance(values, Range):
             self._cones.read_word(number.negative, [v < 0 for v in values])
             for i, bit in enumerate(number.magnitude):
                 self._cones.read_word(bit, [bool(abs(v) >> i & 1) for v in values])
-        return self._of(number, within.low, within.high)
+        return self._wrap(number, within.low, within.high)
 
     def number(self, form: Form) -> Number:
-        """The form, within R_p, as a number made of gates, never −0."""
+        """Returns the form, within R_p, as a number made of gates, never −0."""
         if form.key in self._made:
             return self.numbers.canonical(self._made[form.key])
         zero, digits = self.numbers.builder.zero, self.numbers.digits
@@ -102,19 +102,19 @@ class FormBuilder:
         return Number((*magnitude, *[zero] * digits)[:digits], negative)
 
     def range(self, form: Form) -> Range:
-        """All that a form can be, and 0."""
+        """Returns all that a form can be, and 0."""
         form = self._tight(form)
         step = _twos([*form.terms.values(), form.constant], self.numbers.digits)
         return Range(min(form.low, 0), max(form.high, 0), step)
 
-    def _within(self, number: Number, within: Range) -> Number:
-        """A number without the bits that are 0 within a range."""
+    def _narrow(self, number: Number, within: Range) -> Number:
+        """Returns a number without the bits that are 0 within a range."""
         zero, top = self.numbers.builder.zero, max(-within.low, within.high).bit_length()
         bits = (bit if within.step <= i < top else zero for i, bit in enumerate(number.magnitude))
         return Number(tuple(bits), number.negative if within.low < 0 else zero)
 
-    def _of(self, number: Number, low: int, high: int) -> Form:
-        """A number of gates as a form."""
+    def _wrap(self, number: Number, low: int, high: int) -> Form:
+        """Returns a number of gates as a form."""
         negative, zero = number.negative, self.numbers.builder.zero
         k = max((i for i, bit in enumerate(number.magnitude, start=1) if bit != zero), default=0)
         terms = [(1 << i, bit ^ negative) for i, bit in enumerate(number.magnitude[:k])]
@@ -125,15 +125,15 @@ class FormBuilder:
     # Operators
 
     def constant(self, quanta: int) -> Form:
-        """An element of the format."""
+        """Returns an element of the format."""
         return Form({}, quanta, quanta, quanta)
 
     def add(self, x: Form, y: Form) -> Form:
-        """x + y, at most the largest number."""
+        """Returns x + y, at most the largest number."""
         return self._round(self._sum([(1, x), (1, y)], 0), 0)
 
     def dot(self, terms: Sequence[tuple[int, Form]], bias: int) -> Form:
-        """Σ weight·x + bias, constants in quanta: rounded once, or after each product and sum, the bias last."""
+        """Returns Σ weight·x + bias, constants in quanta: rounded once, or after each product and sum, the bias last."""
         shift = self.numbers.fraction
         if self.discipline is Discipline.FUSED:
             return self._round(self._sum(terms, bias << shift), shift)
@@ -143,7 +143,7 @@ class FormBuilder:
         return self.add(result, self.constant(bias))
 
     def relu(self, x: Form) -> Form:
-        """max(x, 0)."""
+        """Returns max(x, 0)."""
         x = self._tight(x)
         if x.low >= 0 or x.high <= 0:
             return x if x.low >= 0 else self.constant(0)
@@ -160,7 +160,7 @@ class FormBuilder:
         return self._cheaper(x, gates, lambda value: max(value, 0))
 
     def multiply(self, x: Form, y: Form) -> Form:
-        """x·y, rounded."""
+        """Returns x·y, rounded."""
         x, y = (self._compact(self._tight(form)) for form in (x, y))
         ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
         terms = [(a * b, s & t) for s, a in x.terms.items() for t, b in y.terms.items()]
@@ -168,7 +168,7 @@ class FormBuilder:
         return self._round(self._form(terms, x.constant * y.constant, min(ends), max(ends)), self.numbers.fraction)
 
     def _round(self, x: Form, shift: int) -> Form:
-        """x / 2^shift, rounded, at most the largest number."""
+        """Returns x / 2^shift, rounded, at most the largest number."""
         if _twos([*x.terms.values(), x.constant], shift) >= shift:
             x = Form(
                 {bit: weight >> shift for bit, weight in x.terms.items()},
@@ -185,7 +185,7 @@ class FormBuilder:
         def gates() -> Form:
             *bits, negative = self._bits(x)
             if max(x.high >> shift, -(x.low >> shift)) >= self._most:
-                return self._of(self.numbers.round_signed([*bits, negative], shift), low, high)
+                return self._wrap(self.numbers.round_signed([*bits, negative], shift), low, high)
             terms = [(1 << i, bit) for i, bit in enumerate(bits[shift:])]
             up = self.numbers.rounds_up([*bits, negative], shift)
             return self._form([*terms, (-1 << max(0, len(bits) - shift), negative), (1, up)], 0, low, high)
@@ -195,14 +195,14 @@ class FormBuilder:
     # Sums
 
     def _sum(self, terms: Sequence[tuple[int, Form]], constant: int) -> Form:
-        """Σ weight·x + constant."""
+        """Returns Σ weight·x + constant."""
         bits = [(weight * c, bit) for weight, x in terms for bit, c in x.terms.items()]
         low = constant + sum(min(weight * x.low, weight * x.high) for weight, x in terms)
         high = constant + sum(max(weight * x.low, weight * x.high) for weight, x in terms)
         return self._form(bits, constant + sum(weight * x.constant for weight, x in terms), low, high)
 
     def _form(self, terms: Iterable[tuple[int, Bit]], constant: int, low: int, high: int) -> Form:
-        """Σ weight·bit + constant, which is known to be from low to high."""
+        """Returns Σ weight·bit + constant, which is known to be from low to high."""
         builder, weights = self.numbers.builder, dict[Bit, int]()
         for weight, bit in terms:
             if bit == builder.one:
@@ -217,7 +217,7 @@ class FormBuilder:
         return Form(weights, constant, low, high) if low < high else self.constant(low)
 
     def _tight(self, x: Form) -> Form:
-        """The same, with the range of all cases that can come, where they are few."""
+        """Narrows the range to that of all cases that can come, where they are few."""
         table = self._table(x)
         if table is None:
             return x
@@ -230,14 +230,14 @@ class FormBuilder:
         return self._tables[x.key]
 
     def _compact(self, x: Form) -> Form:
-        """The same as a sum of its own bits, if these are fewer."""
+        """Rewrites the sum as one of its own bits, if these are fewer."""
         if len(x.terms) <= x.width + (x.low < 0):
             return x
         *bits, negative = self._bits(x)
         return self._form([*((1 << i, bit) for i, bit in enumerate(bits)), (-1 << x.width, negative)], 0, x.low, x.high)
 
     def _bits(self, x: Form) -> tuple[Bit, ...]:
-        """The two's complement of a sum, the least significant bit first; the last one is the sign."""
+        """Returns the two's complement of a sum, the least significant bit first; the last one is the sign."""
         heap = BitHeap(self.numbers.builder, x.width + (x.low < 0))
         heap.add_constant(x.constant)
         for bit, weight in x.terms.items():
@@ -248,7 +248,7 @@ class FormBuilder:
         return total if x.low < 0 else (*total, self.numbers.builder.zero)
 
     def _cheaper(self, x: Form, gates: Callable[[], Form], value: Callable[[int], int]) -> Form:
-        """A function of a sum: by gates, or by a table if that is few gates."""
+        """Returns a function of a sum: by gates, or by a table if that is few gates."""
         table = self._table(x)
         if table is None or len(table.leaves) > FEW:
             return gates()
@@ -268,10 +268,10 @@ class FormBuilder:
 
 
 def _ends(terms: Mapping[Bit, int], constant: int) -> tuple[int, int]:
-    """The least and the greatest value of a sum whose bits are free."""
+    """Returns the least and the greatest value of a sum whose bits are free."""
     return constant + sum(min(w, 0) for w in terms.values()), constant + sum(max(w, 0) for w in terms.values())
 
 
 def _twos(numbers: Iterable[int], none: int) -> int:
-    """The twos in all of these, `none` if all are 0."""
+    """Returns the twos in all of these, `none` if all are 0."""
     return min(((n & -n).bit_length() - 1 for n in numbers if n), default=none)

@@ -14,7 +14,7 @@ Codes = NDArray[np.int64]
 
 
 def number_bits(quanta: int, precision_bits: int) -> tuple[int, ...]:
-    """The p bits of an element of R_p, counted in quanta; 0 is +0. Raises ValueError for a number that is none."""
+    """Returns the p bits of an element of R_p, counted in quanta; 0 is +0. Raises ValueError for a number that is none."""
     digits = precision_bits - 1
     if abs(quanta) >= 1 << digits:
         raise ValueError(f"{quanta} quanta are more than R_{precision_bits} has")
@@ -22,7 +22,7 @@ def number_bits(quanta: int, precision_bits: int) -> tuple[int, ...]:
 
 
 def number_quanta(bits: Sequence[int]) -> int:
-    """The element of R_p, in quanta, that these bits are; −0 is 0."""
+    """Returns the element of R_p, in quanta, that these bits are; −0 is 0."""
     magnitude = 0
     for bit in bits[:-1]:
         magnitude = 2 * magnitude + bit
@@ -30,7 +30,7 @@ def number_quanta(bits: Sequence[int]) -> int:
 
 
 def pack(codes: Codes, width: int) -> list[int]:
-    """The lanes of these codes of `width` bits, the most significant bit's first; case j is codes[j]."""
+    """Returns the lanes of these codes of `width` bits, the most significant bit's first; case j is codes[j]."""
     shifts = range(width - 1, -1, -1)
     return [
         int.from_bytes(np.packbits((codes >> i & 1).astype(bool), bitorder="little").tobytes(), "little")
@@ -39,7 +39,7 @@ def pack(codes: Codes, width: int) -> list[int]:
 
 
 def unpack(lanes: Sequence[int], count: int) -> Codes:
-    """The codes of `count` cases, from the lanes of their bits, the most significant first."""
+    """Returns the codes of `count` cases, from the lanes of their bits, the most significant first."""
     codes = np.zeros(count, np.int64)
     for lane in lanes:
         raw = np.frombuffer(lane.to_bytes(-(-count // 8), "little"), np.uint8)
@@ -48,10 +48,10 @@ def unpack(lanes: Sequence[int], count: int) -> Codes:
 
 
 def encode(quanta: Codes) -> Codes:
-    """Elements of R_p as codes: the bits of `number_bits` read as one number, 2·|x| + 1[x ≥ 0], whatever p is."""
+    """Encodes elements of R_p: the bits of `number_bits` read as one number, 2·|x| + 1[x ≥ 0], whatever p is."""
     return 2 * np.abs(quanta) + (quanta >= 0)
 
 
 def decode(codes: Codes) -> Codes:
-    """The elements, in quanta, of codes; −0 is 0."""
+    """Returns the elements, in quanta, of codes; −0 is 0."""
     return np.where(codes & 1, codes >> 1, -(codes >> 1))

@@ -69,7 +69,7 @@ class Rnn:
 
     @property
     def searches(self) -> bool:
-        """Whether it writes searches, which its surroundings answer."""
+        """Returns whether it writes searches, which its surroundings answer."""
         return END_SEARCH in self.vocabulary
 
 
@@ -90,7 +90,7 @@ class RnnFamily:
     words: int = 1
 
     def largest_n(self, precision_bits: int) -> int:
-        """The largest n that p bits are enough for, up to a cap. Raises ValueError if there is none."""
+        """Returns the largest n that p bits are enough for, up to a cap. Raises ValueError if there is none."""
         if self.least_precision(1) > precision_bits:
             raise ValueError(
                 f"p = {precision_bits} is too small for {self.name}; the least p is {self.least_precision(1)}"
@@ -103,8 +103,7 @@ class RnnFamily:
         return n
 
     def load(self, precision_bits: int | None, n: int | None, discipline: Discipline = Discipline.FUSED) -> Rnn:
-        """The RNN for p and n: without p the least one for n, without n the largest one for p, without both a small
-        one.
+        """Returns the RNN for p and n: without p the least one for n, without n the largest one for p, without both a small one.
 
         Raises ValueError for a p that is even, or too small; the message names the least p.
         """
@@ -119,7 +118,7 @@ class RnnFamily:
 
 
 def linear(name: str, source: str, wired: Wired, ends: Iterable[str] = ()) -> Rnn:
-    """A Linear RNN of this project."""
+    """Returns a Linear RNN of this project."""
     model = wired.model
     inputs, outputs = filled_registers(model.words, model.position), filled_registers(model.unembed)
     rnn_step, reads = compile_reachable(model, wired.registers, wired.arithmetic)
@@ -147,7 +146,7 @@ def _number_words(n: int) -> Words:
 
 
 def _number_precision(n: int) -> int:
-    """2v·i and i² for v, i up to n, exactly."""
+    """Returns 2v·i and i² for v, i up to n, exactly."""
     return least_odd_precision(lambda q: 2 * n.bit_length() + 1)
 
 
@@ -231,7 +230,7 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 
 
 @cache
-def simulated() -> dict[str, RnnFamily]:
+def simulation_models() -> dict[str, RnnFamily]:
     """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
     searchers = [_searcher(retriever) for retriever in SEARCHERS]
     named = find("bb2")
@@ -249,8 +248,8 @@ def simulated() -> dict[str, RnnFamily]:
 
 
 def find_models() -> dict[str, RnnFamily]:
-    """Every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
-    models = dict(simulated())
+    """Every model by name: those of `simulation_models`, then the other recurrent ones among the constructions."""
+    models = dict(simulation_models())
     for item in find_constructions():
         about = item.construction
         name = about.name if about.model == "rag" else f"{about.name}-{about.model}"
@@ -275,6 +274,6 @@ def _searcher(retriever: Retriever) -> RnnFamily:
 
 
 def _build(name: str, build: Callable[[int], Wired], n: int, arithmetic: Arithmetic, ends: Iterable[str] = ()) -> Rnn:
-    """The weights of a Linear RNN are the same at every precision."""
+    """Returns the RNN of a Linear RNN, whose weights are the same at every precision."""
     wired = build(n)
     return linear(name, wired.source, replace(wired, model=recurrent_part(wired.model), arithmetic=arithmetic), ends)

@@ -47,47 +47,45 @@ class NumberBuilder:
     # In and out, in the paper's numbering: from the most significant bit down, then 1 for a number that is not negative.
 
     def input(self, name: str) -> Number:
-        """A new number of input bits `name1` … `namep`."""
+        """Returns a new number of input bits `name1` … `namep`."""
         return self.from_bits([self.builder.input(f"{name}{i + 1}") for i in range(self.digits + 1)])
 
     def state(self, name: str) -> Number:
-        """A new number of state bits `name1` … `namep`, which starts as 0."""
+        """Returns a new number of state bits `name1` … `namep`, which starts as 0."""
         bits = [self.builder.state(f"{name}{i + 1}", int(i == self.digits)) for i in range(self.digits + 1)]
         return self.from_bits(bits)
 
     def from_bits(self, bits: Sequence[Bit]) -> Number:
-        """The number that these p bits are."""
+        """Returns the number that these p bits are."""
         return Number(tuple(reversed(bits[:-1])), ~bits[-1])
 
     def bits(self, number: Number) -> tuple[Bit, ...]:
-        """The p bits that a number is."""
+        """Returns the p bits that a number is."""
         return (*reversed(number.magnitude), ~number.negative)
 
     # Operators
 
     def constant(self, quanta: int) -> Number:
-        """An element of the format."""
+        """Returns an element of the format."""
         magnitude = tuple(self.builder.constant(abs(quanta) >> i & 1) for i in range(self.digits))
         return Number(magnitude, self.builder.constant(int(quanta < 0)))
 
     def is_zero(self, x: Number) -> Bit:
-        """Whether x is 0 or −0."""
         return none_of(x.magnitude, self.builder.one)
 
     def canonical(self, x: Number) -> Number:
-        """x, with 0 for −0."""
+        """Returns x, with 0 for −0."""
         return Number(x.magnitude, x.negative & ~self.is_zero(x))
 
     def negate(self, x: Number) -> Number:
-        """−x."""
         return self.canonical(Number(x.magnitude, ~x.negative))
 
     def relu(self, x: Number) -> Number:
-        """max(x, 0)."""
+        """Returns max(x, 0)."""
         return Number(tuple(bit & ~x.negative for bit in x.magnitude), self.builder.zero)
 
     def less(self, x: Number, y: Number) -> Bit:
-        """Whether x < y.
+        """Returns whether x < y.
 
         Derivation: one chain says |x| < |y|, or |x| ≤ |y| if it starts with 1: let it start with x's sign. For x ≥ 0
         the answer is |x| < |y| and y ≥ 0; for x < 0 it is the contrary of: |x| ≤ |y|, and y < 0 or y = 0.
@@ -99,7 +97,7 @@ class NumberBuilder:
         return x.negative ^ (chain & others)
 
     def add(self, x: Number, y: Number) -> Number:
-        """x + y: exact but for what lies beyond the largest number.
+        """Returns x + y: exact but for what lies beyond the largest number.
 
         Derivation: one chain adds |y|, or 2^(p−1) − |y| where the signs differ; where that leaves a negative sum,
         `settle` negates it in the increment that others round with.
@@ -117,7 +115,7 @@ class NumberBuilder:
         return self.settle([*bits, top], below, below, x.negative ^ below, increment_fits=True)
 
     def multiply(self, x: Number, y: Number) -> Number:
-        """x·y, rounded."""
+        """Returns x·y, rounded."""
         heap = BitHeap(self.builder, 2 * self.digits)
         for i, a in enumerate(x.magnitude):
             for j, b in enumerate(y.magnitude):
@@ -125,18 +123,18 @@ class NumberBuilder:
         return self.round_magnitude(heap.total(), self.fraction, x.negative ^ y.negative)
 
     def _is_nothing(self, x: Number) -> bool:
-        """Whether x is the constant 0."""
+        """Returns whether x is the constant 0."""
         return all(bit == self.builder.zero for bit in x.magnitude)
 
     # Rounding
 
     def round_magnitude(self, bits: Sequence[Bit], shift: int, negative: Bit) -> Number:
-        """± bits / 2^shift, rounded."""
+        """Returns ± bits / 2^shift, rounded."""
         zero = self.builder.zero
         return self.settle(bits[shift:], zero, self.rounds_up(bits, shift), negative)
 
     def round_signed(self, bits: Sequence[Bit], shift: int) -> Number:
-        """bits / 2^shift, rounded; bits in two's complement.
+        """Returns bits / 2^shift, rounded; bits in two's complement.
 
         Derivation: rounding to even is symmetric, so the two's complement itself is rounded, F + up; and −(F + up) is
         ¬F + (1 − up): one increment rounds and negates.
@@ -145,7 +143,7 @@ class NumberBuilder:
         return self.settle(bits[shift:-1], negative, self.rounds_up(bits, shift) ^ negative, negative)
 
     def rounds_up(self, bits: Sequence[Bit], shift: int) -> Bit:
-        """Whether what lies below bit `shift` is more than a half of it, or a half and bit `shift` is odd."""
+        """Returns whether what lies below bit `shift` is more than a half of it, or a half and bit `shift` is odd."""
         if not shift:
             return self.builder.zero
         odd = bits[shift : shift + 1]
@@ -154,7 +152,7 @@ class NumberBuilder:
     def settle(
         self, bits: Sequence[Bit], flip: Bit, increment: Bit, negative: Bit, *, increment_fits: bool = False
     ) -> Number:
-        """± ((bits ⊕ flip) + increment), or the largest number if it is beyond; 0 for −0. Six gates a bit.
+        """Returns ± ((bits ⊕ flip) + increment), or the largest number if it is beyond; 0 for −0. Six gates a bit.
 
         increment_fits: whether the increment is known not to carry out of the p − 1 digits.
         """

@@ -19,22 +19,22 @@ Word = list[Bit]  # the most significant bit first, as in the paper
 
 
 def obvious(name: str, precision_bits: int) -> Circuit:
-    """The obvious circuit of an operation, with the inputs and outputs of the other one."""
+    """Returns the obvious circuit of an operation, with the inputs and outputs of the other one."""
     p = precision_bits
 
     def negate(builder: Builder, a: Bits) -> Bits:
-        return _clip(builder, _minus(builder, _signed(builder, a, p + 1)), p)
+        return _clip(builder, _minus(builder, _word(builder, a, p + 1)), p)
 
     def relu(builder: Builder, a: Bits) -> Bits:
-        word = _signed(builder, a, p + 1)
+        word = _word(builder, a, p + 1)
         return _clip(builder, _choose(word[0], [builder.zero] * len(word), word), p)
 
     def compare(builder: Builder, a: Bits, b: Bits) -> Bits:
-        difference = _plus(builder, _signed(builder, a, p + 1), _minus(builder, _signed(builder, b, p + 1)))
+        difference = _plus(builder, _word(builder, a, p + 1), _minus(builder, _word(builder, b, p + 1)))
         return difference[:1]
 
     def add(builder: Builder, a: Bits, b: Bits) -> Bits:
-        return _clip(builder, _plus(builder, _signed(builder, a, p + 1), _signed(builder, b, p + 1)), p)
+        return _clip(builder, _plus(builder, _word(builder, a, p + 1), _word(builder, b, p + 1)), p)
 
     def multiply(builder: Builder, a: Bits, b: Bits) -> Bits:
         width, q = 2 * p + 1, (p - 1) // 2
@@ -62,14 +62,14 @@ def obvious(name: str, precision_bits: int) -> Circuit:
     return bitwise(OPERATIONS[name].operands, p, makers[name])
 
 
-def _signed(builder: Builder, number: Bits, width: int) -> Word:
-    """A number of R_p as two's complement."""
+def _word(builder: Builder, number: Bits, width: int) -> Word:
+    """Returns a number of R_p as two's complement."""
     word = [builder.zero] * (width - len(number) + 1) + list(number[:-1])
     return _choose(number[-1], word, _minus(builder, word))
 
 
 def _clip(builder: Builder, word: Word, p: int) -> Bits:
-    """Two's complement as a number of R_p, the largest one if it is beyond."""
+    """Returns two's complement as a number of R_p, the largest one if it is beyond."""
     negative = word[0]
     magnitude = _choose(negative, _minus(builder, word), word)
     beyond = _any(builder, magnitude[: -(p - 1)])
@@ -77,7 +77,7 @@ def _clip(builder: Builder, word: Word, p: int) -> Bits:
 
 
 def _plus(builder: Builder, a: Word, b: Word) -> Word:
-    """a + b, modulo 2^width."""
+    """Returns a + b, modulo 2^width."""
     carry, result = builder.zero, Word()
     for x, y in zip(reversed(a), reversed(b), strict=True):
         result.insert(0, x ^ y ^ carry)
@@ -86,17 +86,16 @@ def _plus(builder: Builder, a: Word, b: Word) -> Word:
 
 
 def _minus(builder: Builder, a: Word) -> Word:
-    """−a, modulo 2^width: the contrary of each bit, and 1 more."""
+    """Returns −a, modulo 2^width: the contrary of each bit, and 1 more."""
     return _plus(builder, [~x for x in a], [builder.zero] * (len(a) - 1) + [builder.one])
 
 
 def _choose(condition: Bit, yes: Word, no: Word) -> Word:
-    """`yes` if the condition is 1, else `no`."""
+    """Returns `yes` if the condition is 1, else `no`."""
     return [(condition & x) | (~condition & y) for x, y in zip(yes, no, strict=True)]
 
 
 def _any(builder: Builder, bits: Word) -> Bit:
-    """Whether a bit is 1."""
     result = builder.zero
     for bit in bits:
         result = result | bit

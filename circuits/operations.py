@@ -31,7 +31,7 @@ class Operation:
     operator: Callable[..., Number | Bit]
 
     def circuit(self, precision_bits: int) -> Circuit:
-        """Its circuit over R_p. Raises ValueError for a p that is even or below 5."""
+        """Returns its circuit over R_p. Raises ValueError for a p that is even or below 5."""
         fmt = fixed_point(precision_bits)
 
         def make(builder: Builder, *numbers: Bits) -> Bits:
@@ -43,7 +43,7 @@ class Operation:
 
 
 def bitwise(operands: int, precision_bits: int, make: Callable[..., Bits]) -> Circuit:
-    """The circuit with these inputs and outputs; make(builder, bits of a, bits of b): the bits of the output."""
+    """Returns the circuit with these inputs and outputs; make(builder, bits of a, bits of b): the bits of the output."""
     builder = Builder()
     numbers = [[builder.input(f"{x}{i + 1}") for i in range(precision_bits)] for x in OPERANDS[:operands]]
     return builder.circuit({f"o{i}": bit for i, bit in enumerate(make(builder, *numbers), start=1)})

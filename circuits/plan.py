@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """How many steps the RNN takes at most: the last word that it writes is written after the last of them."""
+        """Returns how many steps the RNN takes at most: the last word that it writes is written after the last of them."""
         return self.prompt + self.words + self.results - 1
 
     @property
@@ -108,11 +108,11 @@ class Plan:
         return next((name for name, slope in zip(self.numbers, self.rnn.position, strict=True) if slope), None)
 
     def sign_gate(self, output: int) -> int:
-        """The number of the gate that is the sign of this output."""
+        """Returns the number of the gate that is the sign of this output."""
         return self.rnn.step.circuit.outputs[(output + 1) * (self.digits + 1) - 1] + 1
 
     def rows(self) -> list[dict[str, Number]]:
-        """What the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out.
+        """Returns what the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out.
 
         left, right: how many tokens before gate b's token the operands stand.
         """

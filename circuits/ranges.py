@@ -30,11 +30,11 @@ class Range:
         return self.low <= quanta <= self.high and quanta % (1 << self.step) == 0
 
     def join(self, other: Range) -> Range:
-        """The least range with both."""
+        """Returns the least range with both."""
         return Range(min(self.low, other.low), max(self.high, other.high), min(self.step, other.step))
 
     def widen(self, other: Range, most: int) -> Range:
-        """This one, its bounds at ±most where the other goes beyond."""
+        """Widens the bounds to ±most where the other range goes beyond."""
         return Range(
             self.low if other.low >= self.low else -most,
             self.high if other.high <= self.high else most,
@@ -43,12 +43,12 @@ class Range:
 
 
 def whole(most: int) -> Range:
-    """Every number up to ±most."""
+    """Returns every number up to ±most."""
     return Range(-most, most)
 
 
 def range_of(values: Sequence[int]) -> Range:
-    """The least range with these values and 0."""
+    """Returns the least range with these values and 0."""
     step = min(((v & -v).bit_length() - 1 for v in values if v), default=0)
     return Range(min(0, *values), max(0, *values), step)
 
@@ -66,7 +66,7 @@ class Reads:
 
 
 def invariant(names: Sequence[str], reads: Reads, most: int, following: Callable[[Reads], Sequence[Range]]) -> Reads:
-    """The reads, and ranges of more numbers of the state that hold by induction.
+    """Returns the reads, and ranges of more numbers of the state that hold by induction.
 
     names: of these numbers. following: the ranges that they have after a step that relies on such reads. most: the largest number,
     in quanta.

@@ -21,7 +21,7 @@ STAYS = "stays"
 
 
 def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
-    """The circuit. Its outputs: those of the step, its next state as `then …`, and `stays`.
+    """Returns the circuit. Its outputs: those of the step, its next state as `then …`, and `stays`.
 
     assured: `stays` is 1, without a look. A circuit that equals such a one proves its ranges by induction.
     Raises ValueError for reads without a number of the step.
@@ -39,7 +39,7 @@ def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
         values = reads.inputs[name]
         if isinstance(values, Range):
             free = [b.input(x) for x in names[i * p : (i + 1) * p]]
-            within &= _within(b, free, values)
+            within &= _is_in_range(b, free, values)
             bits += free
             continue
         codes = [number_bits(values[min(word, words - 1)], p) for word in cases.tolist()]
@@ -48,12 +48,12 @@ def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
     state_bits: list[Bit] = []
     for i, name in enumerate(step.states):
         number, allowed = states[i * p : (i + 1) * p], reads.states[name]
-        within &= _within(b, number, allowed)
-        state_bits += _known(b, number, allowed)
+        within &= _is_in_range(b, number, allowed)
+        state_bits += _range_bits(b, number, allowed)
     outputs, following = b.add(step.circuit, bits, state_bits)
     stays = b.one
     for i, name in enumerate(step.states):
-        stays &= _within(b, following[i * p : (i + 1) * p], reads.states[name])
+        stays &= _is_in_range(b, following[i * p : (i + 1) * p], reads.states[name])
     named = zip(
         (*step.circuit.output_names, *(f"then {name}" for name in step.circuit.states)),
         (*outputs, *following),
@@ -68,16 +68,16 @@ def _starts(step: Step) -> Sequence[tuple[str, int]]:
     return list(zip(step.circuit.states, step.circuit.initial, strict=True))
 
 
-def _known(b: Builder, bits: Sequence[Bit], within: Range) -> list[Bit]:
-    """The bits of a number in a range: those that are the same in all of it are constants."""
+def _range_bits(b: Builder, bits: Sequence[Bit], within: Range) -> list[Bit]:
+    """Returns the bits of a number in a range: those that are the same in all of it are constants."""
     top = max(-within.low, within.high).bit_length()
     weights = reversed(range(len(bits) - 1))
     free = [bit if within.step <= i < top else b.zero for i, bit in zip(weights, bits[:-1], strict=True)]
     return [*free, bits[-1] if within.low else b.one]
 
 
-def _within(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:
-    """Whether the number of these bits, the sign last, is in a range and not −0."""
+def _is_in_range(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:
+    """Returns whether the number of these bits, the sign last, is in a range and not −0."""
     *magnitude, positive = reversed(bits[:-1]), bits[-1]
     digits = list(magnitude[0])
     result = b.one
@@ -91,7 +91,7 @@ def _within(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:
 
 
 def _at_most(b: Builder, digits: Sequence[Bit], most: int) -> Bit:
-    """Whether a number, its least significant bit first, is at most this one."""
+    """Returns whether a number, its least significant bit first, is at most this one."""
     result = b.one
     for i, bit in enumerate(digits):
         result = (~bit | result) if most >> i & 1 else (~bit & result)

@@ -62,7 +62,6 @@ class Rnn:
     reads_position: bool = False
 
     def state_after(self, tokens: Sequence[Any]) -> Any:
-        """Returns the state after these tokens."""
         state = self.start()
         for position, token in enumerate(tokens, start=1):
             state = self.step(state, token, position)
@@ -102,7 +101,7 @@ def load(text: str, words: Path | None = None) -> Rnn:
     if path.endswith((".aag", ".aig")):
         if words is None:
             raise RnnError(f"{path} is a circuit: --words says which bits its words are")
-        return of_circuit(read(Path(path)), json.loads(words.read_text(encoding="utf-8")), path)
+        return load_circuit(read(Path(path)), json.loads(words.read_text(encoding="utf-8")), path)
     if not path.endswith(".py"):
         raise RnnError(f"{text!r} is neither FILE.py, FILE.py:NAME nor STEP.aag")
     file = Path(path)
@@ -111,14 +110,14 @@ def load(text: str, words: Path | None = None) -> Rnn:
     module: dict[str, Any] = {"__name__": file.stem, "__file__": str(file)}
     folder = str(file.resolve().parent)
     sys.path.append(folder)
-    with guarded(f"{path}"):
+    with guard(f"{path}"):
         exec(compile(file.read_text(encoding="utf-8"), path, "exec"), module)
     if name not in module:
         raise RnnError(f"{path} has no {name}: a triple (start, step, answer)")
-    return of_object(module[name], module.get("STATE_BITS"), text, module.get("WORDS"))
+    return load_object(module[name], module.get("STATE_BITS"), text, module.get("WORDS"))
 
 
-def of_object(given: Any, state_bits: Any, name: str, words: Any = None) -> Rnn:
+def load_object(given: Any, state_bits: Any, name: str, words: Any = None) -> Rnn:
     """Returns the RNN of a triple, or of an object with `start`, `step` and `answer` or `words`. Raises RnnError."""
     bits = getattr(given, "STATE_BITS", state_bits)
     if isinstance(bits, bool) or not isinstance(bits, int) or bits < 0:
@@ -167,7 +166,7 @@ def _answers(step: Any, says: Any, thinks: Any) -> Callable[[Any, tuple[int, ...
     return answer
 
 
-def of_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
+def load_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
     """Returns the RNN of a step circuit, whose latches are the state. words: {"inputs": {word: bits}, "outputs": {bits: word}}."""
     try:
         bits_of = {str(word): tuple(map(int, bits)) for word, bits in words["inputs"].items()}
@@ -205,7 +204,7 @@ def late(what: str) -> str:
 
 
 @contextmanager
-def guarded(what: str, *, ends: bool = False) -> Iterator[Callable[..., None]]:
+def guard(what: str, *, ends: bool = False) -> Iterator[Callable[..., None]]:
     """Turns what a user's code raises into one line, and so an endless step. Gives what starts the clock anew, or of 0 stops it.
 
     ends: one call of C, in which no handler of Python runs, ends the process by ENDED after more time. For a child process alone.

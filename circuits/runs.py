@@ -63,7 +63,7 @@ class Conversation:
         return self.read[place] if len(self.prompt) <= place < len(self.read) else None
 
     def write(self, word: int) -> None:
-        """The RNN ends a step with this word, which counts if nothing else waits to be read."""
+        """Ends a step of the RNN with this word, which counts if nothing else waits to be read."""
         self.steps += 1
         if self.steps == len(self.read):
             self.read.append(word)
@@ -72,7 +72,7 @@ class Conversation:
 
 
 def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
-    """What responds to the Transformer: each word of a search's result, after the gates of the step before it is read."""
+    """Returns what responds to the Transformer: each word of a search's result, after the gates of the step before it is read."""
     gates, first = len(rnn.step.circuit.gates), len(prompt)
 
     def respond(sequence: Sequence[int]) -> Sequence[int]:
@@ -88,7 +88,7 @@ def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
 
 
 def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
-    """The steps over a prompt and until the RNN has written so many words after it, or one that ends it.
+    """Returns the steps over a prompt and until the RNN has written so many words after it, or one that ends it.
 
     Raises ValueError for no prompt, and SearchError.
     """
@@ -96,7 +96,7 @@ def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
     conversation, bits, steps = Conversation(rnn, prompt), list(circuit.initial), list[RnnStep]()
     while True:
         word = conversation.read[len(steps)]
-        inputs = [bit for x in embedded(rnn, word, len(steps) + 1) for bit in number_bits(x, p)]
+        inputs = [bit for x in embed(rnn, word, len(steps) + 1) for bit in number_bits(x, p)]
         values = circuit.values(inputs, bits)
         output = [values[i] for i in circuit.outputs]
         written = next_word(rnn, [number_quanta(output[i : i + p]) for i in range(0, len(output), p)])
@@ -108,15 +108,15 @@ def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
         bits = [values[i] for i in circuit.next_state]
 
 
-def embedded(rnn: Rnn, word: int, place: int) -> list[int]:
-    """What the RNN reads for a word at a place, counted from 1, in quanta."""
+def embed(rnn: Rnn, word: int, place: int) -> list[int]:
+    """Returns what the RNN reads for a word at a place, counted from 1, in quanta."""
     fmt = rnn.arithmetic.format
     numbers = zip(rnn.words[word], rnn.position, strict=True)
     return [round_fraction(Fraction(float(x)) + place * Fraction(float(slope)), fmt).quanta for x, slope in numbers]
 
 
 def next_word(rnn: Rnn, output: Sequence[int]) -> int:
-    """The argmax of the logits, the first of equals; output in quanta."""
+    """Returns the argmax of the logits, the first of equals; output in quanta."""
     fmt, fused = rnn.arithmetic.format, rnn.arithmetic.discipline is Discipline.FUSED
     shift = -fmt.quantum_exponent
 

@@ -13,12 +13,12 @@ class CircuitScene:
     """The circuit of one step, and the gate that each position leads to."""
 
     def __init__(self, rnn: Rnn, prompt_length: int, tokens: Sequence[int]) -> None:
-        """tokens: those after the prompt, as numbers of the RNN's words."""
+        """Takes the tokens after the prompt, as numbers of the RNN's words."""
         self.circuit, self.prompt_length, self.tokens = rnn.step.circuit, prompt_length, tokens
         self.bits = rnn.vocabulary[:2]
 
     def document(self) -> Mapping[str, object]:
-        """The circuit as scenes.js reads it: kind, operands and name of each gate; the words that stand for 0 and 1.
+        """Returns the circuit as scenes.js reads it: kind, operands and name of each gate; the words that stand for 0 and 1.
 
         ends: what a gate's value becomes, an output bit or the next value of a state bit, by name.
         """
@@ -31,7 +31,7 @@ class CircuitScene:
         return {"kind": "circuit", "gates": gates, "bits": self.bits, "ends": ends}
 
     def says(self, token: TokenTrace) -> str:
-        """The gate that comes next, with its operands."""
+        """Returns the gate that comes next, with its operands."""
         turn = len(self.circuit.gates) + 1
         step, number = divmod(token.position - self.prompt_length, turn)
         begin = step * turn
@@ -42,7 +42,7 @@ class CircuitScene:
         gate = self.circuit.gates[number]
 
         def value(of: int, at: int = begin) -> str:
-            return f"gate {of + 1} ({self._said(at + of)})"
+            return f"gate {of + 1} ({self._gate_value(at + of)})"
 
         if gate.computes:
             what = f"{gate.kind.name} of {value(gate.left)} and {value(gate.right)}"
@@ -51,10 +51,10 @@ class CircuitScene:
             what = f"state bit {self.circuit.states[gate.left]}, {source}"
         else:
             what = _name(self.circuit, gate)
-        return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._said(begin + number)}."
+        return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._gate_value(begin + number)}."
 
-    def _said(self, place: int) -> int | str:
-        """The value that a gate's token stands for."""
+    def _gate_value(self, place: int) -> int | str:
+        """Returns the value that a gate's token stands for."""
         token = self.tokens[place]
         return token if token in (0, 1) else "?"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuits.circuit import Kind
-from circuits.models import LARGEST_N, Rnn, simulated
+from circuits.models import LARGEST_N, Rnn, simulation_models
 from circuits.runs import Conversation
 from circuits.simulator import Simulator
-from circuits.transition import MOST_BITS, of_file
+from circuits.transition import MOST_BITS, load_file
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door
 from constructions.models.request import Run
@@ -65,7 +65,7 @@ def _model_of(
     words: int | None = None,
     length: int | None = None,
 ) -> tuple[Simulator, int | None]:
-    """n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
+    """Returns n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
     return _simulator(rnn, rnn_p, n, words, discipline), length
 
 
@@ -74,19 +74,18 @@ def _simulator(
 ) -> Simulator:
     """Returns the simulator of one RNN; what is None is as the RNN is usually shown. file: a circuit's words. Raises ValueError."""
     if _is_own(name):
-        return Simulator(of_file(name, file, n, p, discipline), 1 if words is None else words)
-    if name not in simulated():
+        return Simulator(load_file(name, file, n, p, discipline), 1 if words is None else words)
+    if name not in simulation_models():
         raise ValueError(
-            f"there is no RNN {name!r}; there are {', '.join(simulated())}, FILE.py[:NAME], and --circuit STEP.aag"
+            f"there is no RNN {name!r}; there are {', '.join(simulation_models())}, FILE.py[:NAME], and --circuit STEP.aag"
         )
     if file is not None:
         raise ValueError(f"--words {file} is for a circuit; the RNN {name} has its words")
-    model = simulated()[name]
+    model = simulation_models()[name]
     return Simulator(model.load(p, model.n if n is None else n, discipline), model.words if words is None else words)
 
 
 def _is_own(name: str) -> bool:
-    """True if this is a file, not the name of an RNN of ours."""
     return ".py" in name or name.endswith((".aag", ".aig"))
 
 
@@ -143,7 +142,7 @@ def _parser(prog: str) -> Parser:
     model = CONSTRUCTIONS[0].construction
     epilog = EPILOG.format(
         prog=prog,
-        rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulated().values()),
+        rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulation_models().values()),
         findings=options.list_findings([model]),
         bits=MOST_BITS,
     )
@@ -228,7 +227,7 @@ def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Pa
 
 
 def _print_gates(rnn: Rnn, run: Run) -> None:
-    """Every token as it came: the step, the gate with its value, its operands with theirs; and the words."""
+    """Prints every token: the step, the gate with its value, its operands with theirs; and the words."""
     from constructions.show.terminal import console
 
     screen = console()
@@ -245,20 +244,20 @@ def _print_gates(rnn: Rnn, run: Run) -> None:
             continue
         gate = circuit.gates[number]
         if gate.computes:
-            what = f"{gate.kind.name} {_valued(gate.left, before[gate.left])} {_valued(gate.right, before[gate.right])}"
+            what = f"{gate.kind.name} {_gate_text(gate.left, before[gate.left])} {_gate_text(gate.right, before[gate.right])}"
         elif gate.kind is Kind.STATE:
             following = circuit.next_state[gate.left]
-            source = _valued(following, before[following]) if step else "at the start"
+            source = _gate_text(following, before[following]) if step else "at the start"
             what = f"STATE {circuit.states[gate.left]} {source}"
         else:
             what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
         before[number] = token
-        screen.print(f"step {step + 1}  {_valued(number, token):<10} {what}")
+        screen.print(f"step {step + 1}  {_gate_text(number, token):<10} {what}")
 
 
-def _valued(gate: int, token: int) -> str:
-    """A gate, numbered from 1, with what its token says."""
+def _gate_text(gate: int, token: int) -> str:
+    """Returns a gate, numbered from 1, with what its token says."""
     return f"{gate + 1}={token if token in (0, 1) else '?'}"
 
 
-CONSTRUCTIONS = (Simulator(simulated()[DEFAULT_RNN].load(None, 1)),)
+CONSTRUCTIONS = (Simulator(simulation_models()[DEFAULT_RNN].load(None, 1)),)

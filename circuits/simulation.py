@@ -71,7 +71,7 @@ SAYS = ("says 0", "says 1")  # of the RNN's words 1 and 2
 
 
 def least_precision(plan: Plan, discipline: Discipline = Discipline.FUSED) -> int:
-    """The least p of the Transformer. Under `sequential` each term of a score must fit by itself."""
+    """Returns the least p of the Transformer. Under `sequential` each term of a score must fit by itself."""
     turn, length, q_of_rnn = plan.turn, plan.length, plan.fraction
     largest = max(1, int(np.abs(plan.rnn.words).max())).bit_length()
     positions, steps, gates = length.bit_length(), (plan.steps + 1).bit_length(), turn.bit_length()
@@ -96,7 +96,7 @@ def least_precision(plan: Plan, discipline: Discipline = Discipline.FUSED) -> in
 
 
 def plan_of(plan: Plan, fmt: Format, printed: frozenset[str]) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks, not yet matrices. printed: ids of findings to put back to print."""
+    """Returns the embedding and the blocks, not yet matrices. printed: ids of findings to put back to print."""
     setting = Setting(plan.gates, plan.length, fmt)
     blocks = (_divide(plan, fmt), _look_up(plan, setting), _operands(plan, setting), _write(plan, setting, printed))
     return _embedding(plan), blocks
@@ -113,7 +113,7 @@ def _embedding(plan: Plan) -> Embedding:
 
 
 def _divide(plan: Plan, fmt: Format) -> BlockPlan:
-    """Block 1: the step from the position, and the value that a gate's token says."""
+    """Plans block 1: the step from the position, and the value that a gate's token says."""
     k, says = reg("position"), reg(SAYS[1])
     behind = k - plan.prompt
     return BlockPlan(
@@ -130,7 +130,7 @@ def _divide(plan: Plan, fmt: Format) -> BlockPlan:
 
 
 def _look_up(plan: Plan, setting: Setting) -> BlockPlan:
-    """Block 2: the gate's number, and the table over it: one unit for each gate and its second differences in every register."""
+    """Plans block 2: the gate's number and the table over it, a unit for each gate, second differences in every register."""
     k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
     scale = setting.gap << plan.turn.bit_length()
     source = Head(
@@ -173,7 +173,7 @@ def _look_up(plan: Plan, setting: Setting) -> BlockPlan:
 
 
 def _operands(plan: Plan, setting: Setting) -> BlockPlan:
-    """Block 3: the operands and the gate that they make; the step's word, and the digits of the next gate's number so far."""
+    """Plans block 3: the operands and the gate that they make, the step's word, and digits of the next gate's number."""
     k, k_squared, one, place = reg("position"), reg(squared("position")), reg("one"), reg("place")
     key_scale, query_scale = split_scale(setting.gap)
 
@@ -227,7 +227,7 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
 
 
 def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
-    """Block 4: the next gate's value, or the RNN's word."""
+    """Plans block 4: the next gate's value, or the RNN's word."""
     last = reg("last")
     read = {name: i for i, name in enumerate(plan.outputs) if name not in plan.fixed}
     heads = tuple(

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from circuits.models import Rnn, simulated
+from circuits.models import Rnn, simulation_models
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
@@ -75,7 +75,7 @@ def _glossary(rnn: Rnn) -> dict[str, str]:
 
 
 def expected_tokens(steps: Sequence[RnnStep]) -> list[int]:
-    """What the Transformer should write after the prompt, by the circuit, as numbers of the RNN's words from 0.
+    """Returns what the Transformer should write after the prompt, by the circuit, as numbers of the RNN's words from 0.
 
     The value of a gate is itself such a number: the print counts words from 1, and says value + 1.
     """
@@ -91,7 +91,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     @property
     def results(self) -> int:
-        """How many words of results it is wired for: a search has one, in the RNNs that there are."""
+        """Returns how many words of results it is wired for: a search has one, in the RNNs that there are."""
         return int(self.rnn.searches)
 
     @cached_property
@@ -117,7 +117,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         )
 
     def task(self, n: int) -> Plan:
-        """What the weights for prompts of n words are derived from. Raises ValueError."""
+        """Returns what the weights for prompts of n words are derived from. Raises ValueError."""
         if self.words > 1 and self.rnn.unread:
             some = self.rnn.vocabulary[min(self.rnn.unread)]
             raise ValueError(
@@ -136,7 +136,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         return self.task(n).length
 
     def longest(self, n: int, printed: Ids) -> None:
-        """No engine refuses a longer sequence."""
+        """Returns None: no engine refuses a longer sequence."""
 
     def setting(self, n: int, fmt: Format) -> Setting:
         return Setting(self.task(n).gates, self.length(n), fmt)
@@ -145,11 +145,11 @@ class Simulator(Model[Sequence[int], list[str]]):
         return least_precision(self.task(n), discipline)
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        """All of the RNN's words are listed."""
+        """Plans the blocks. All of the RNN's words are listed."""
         return plan_of(self.task(n), fmt, printed)
 
     def request(self, wired: Wired, given: Sequence[int]) -> Request:
-        """given: the prompt, as numbers of the RNN's words. Raises ValueError for results that it is not wired for."""
+        """Makes a request of a prompt, as numbers of the RNN's words. Raises ValueError for results it is not wired for."""
         steps = self.steps(given)
         if (results := sum(step.result is not None for step in steps)) > self.results:
             raise ValueError(f"the RNN's searches find {results} words; this model is wired for {self.results}")
@@ -157,11 +157,11 @@ class Simulator(Model[Sequence[int], list[str]]):
         return Request(wired, given, set(), len(expected), np.array(expected), surroundings(self.rnn, given))
 
     def steps(self, given: Sequence[int]) -> list[RnnStep]:
-        """What the RNN does, by its circuit. Raises ValueError."""
+        """Returns what the RNN does, by its circuit. Raises ValueError."""
         return run_rnn(self.rnn, given, self.words)
 
     def read(self, run: Run) -> list[str]:
-        """The words after the prompt that count: the RNN's own, and the results of its searches."""
+        """Returns the words after the prompt that count: the RNN's own, and the results of its searches."""
         prompt, gates = run.request.prompt, len(self.rnn.step.circuit.gates)
         conversation = Conversation(self.rnn, prompt)
         for token in run.tokens[gates :: gates + 1].tolist():
@@ -169,7 +169,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         return [self.rnn.vocabulary[word] for word in conversation.read[len(prompt) :]]
 
     def judge(self, given: Sequence[int], run: Run, answer: Sequence[str]) -> str:
-        """The first token that is another one, if there is one."""
+        """Returns the first token that is another one, if there is one."""
         steps = self.steps(given)
         expected, written = expected_tokens(steps), run.tokens.tolist()
         if written == expected:
@@ -187,11 +187,11 @@ class Simulator(Model[Sequence[int], list[str]]):
     @property
     def usual(self) -> str:
         """A prompt to show: the RNN's own, or the first words that it reads."""
-        known, rnn = simulated().get(self.rnn.name), self.rnn
+        known, rnn = simulation_models().get(self.rnn.name), self.rnn
         return known.prompt if known else " ".join(word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread)
 
     def read_each(self, run: Run) -> list[str]:
-        """The word of every step, those within the prompt too."""
+        """Returns the word of every step, those within the prompt too."""
         gates = len(self.rnn.step.circuit.gates)
         return [self.rnn.vocabulary[token] for token in run.tokens[gates :: gates + 1].tolist()]
 
@@ -226,7 +226,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         return self, len(given)
 
     def examples(self, wired: Wired, given: Sequence[int] | None = None) -> Iterator[Request]:
-        """A prompt, by default the beginning of the usual one over and over."""
+        """Yields a prompt, by default the beginning of the usual one over and over."""
         usual = _prompt(self.rnn, self.usual)
         words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
         yield self.request(wired, words)
@@ -250,7 +250,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:
-    """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
+    """Returns the words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
     number_of = {word: number for number, word in enumerate(rnn.vocabulary) if number not in rnn.unread}
     words = text.split()
     if not words:

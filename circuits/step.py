@@ -43,7 +43,7 @@ class Step:
             raise ValueError(f"the last {outputs + state} gates are not the output and the next state")
 
     def run(self, states: Sequence[int], inputs: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Output and next state, in quanta, of one case."""
+        """Returns output and next state, in quanta, of one case."""
         p = self.precision_bits
         bits = [[bit for number in numbers for bit in number_bits(number, p)] for numbers in (inputs, states)]
         outputs, following = self.circuit.run(bits[0], bits[1])
@@ -57,7 +57,7 @@ def step(
     outputs: Mapping[str, Number],
     next_state: Sequence[Number],
 ) -> Step:
-    """The circuit of these outputs and next states over state and input bits that were made in this order."""
+    """Returns the circuit of these outputs and next states over state and input bits that were made in this order."""
     bits = {f"{name}.{i}": bit for name, x in outputs.items() for i, bit in enumerate(numbers.bits(x), start=1)}
     following = [bit for x in next_state for bit in numbers.bits(x)]
     circuit = numbers.builder.circuit(bits, following, in_order=True)

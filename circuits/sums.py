@@ -13,24 +13,23 @@ from circuits.builder import Bit, Builder
 
 
 def half_adder(a: Bit, b: Bit) -> tuple[Bit, Bit]:
-    """Sum and carry of two bits: 2 gates."""
+    """Returns sum and carry of two bits: 2 gates."""
     return a ^ b, a & b
 
 
 def full_adder(a: Bit, b: Bit, c: Bit) -> tuple[Bit, Bit]:
-    """Sum and carry of three bits: 5 gates, one of them AND."""
+    """Returns sum and carry of three bits: 5 gates, one of them AND."""
     x, y = a ^ c, b ^ c
     return x ^ b, (x & y) ^ c
 
 
 def plus_one(a: Bit, b: Bit) -> tuple[Bit, Bit]:
-    """Sum and carry of two bits and 1: 4 gates."""
+    """Returns sum and carry of two bits and 1: 4 gates."""
     differ = a ^ b
     return ~differ, (a & b) ^ differ
 
 
 def all_of(bits: Sequence[Bit], one: Bit) -> Bit:
-    """Whether all bits are 1."""
     result = one
     for bit in bits:
         result = result & bit
@@ -38,12 +37,11 @@ def all_of(bits: Sequence[Bit], one: Bit) -> Bit:
 
 
 def none_of(bits: Sequence[Bit], one: Bit) -> Bit:
-    """Whether all bits are 0."""
     return all_of([~bit for bit in bits], one)
 
 
 def signed_digits(number: int) -> list[tuple[int, int]]:
-    """(exponent, ±1) of the canonical signed digits: Σ ±2^exponent = number, no two neighbours, hence the fewest.
+    """Returns (exponent, ±1) of the canonical signed digits: Σ ±2^exponent = number, no two neighbours, hence the fewest.
 
     Source: G. W. Reitwiesner, Binary Arithmetic, 1960.
     """
@@ -67,30 +65,17 @@ class BitHeap:
         self._constant = 0
 
     def add_bit(self, bit: Bit, exponent: int) -> None:
-        """+ bit·2^exponent."""
         if bit == self._builder.one:
             self._constant += 1 << exponent
         elif bit != self._builder.zero and exponent < len(self._columns):
             self._columns[exponent].append(bit)
 
     def add_constant(self, number: int) -> None:
-        """+ number, of either sign."""
+        """Adds a number of either sign."""
         self._constant += number
 
-    def add_signed(self, magnitude: Sequence[Bit], negative: Bit, exponent: int) -> None:
-        """± magnitude·2^exponent, − if `negative`.
-
-        Derivation: with u = magnitude ⊕ negative in every one of its k bits, ±magnitude = u + negative − negative·2^k,
-        and −negative·2^k = (¬negative)·2^k − 2^k: no sign is extended.
-        """
-        for i, bit in enumerate(magnitude):
-            self.add_bit(bit ^ negative, exponent + i)
-        self.add_bit(negative, exponent)
-        self.add_bit(~negative, exponent + len(magnitude))
-        self.add_constant(-1 << (exponent + len(magnitude)))
-
     def total(self) -> tuple[Bit, ...]:
-        """The sum. The heap is used up."""
+        """Returns the sum. The heap is used up."""
         zero, result = self._builder.zero, list[Bit]()
         for exponent, column in enumerate(self._columns):
             carries = list[Bit]()

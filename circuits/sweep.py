@@ -124,7 +124,7 @@ class _Sweep:
         """Finds the literal of the next gate. number: of the first of its clauses."""
         x = len(self.literals) + 1
         a, b = (self._literal(operand + 1) if gate.computes else 0 for operand in gate[1:])
-        known = self._known(gate.kind, x, a, b)
+        known = self._simplify(gate.kind, x, a, b)
         other = known if abs(known) in (x, self.one) else self._literal(known)
         told = []
         for i, (clause, reduced) in enumerate(zip(clauses, meaning(gate.kind, x, a, b), strict=True), start=number):
@@ -147,7 +147,7 @@ class _Sweep:
         for i in (*told, *helpers):
             self.refutation.forget(i)
 
-    def _known(self, kind: Kind, x: int, a: int, b: int) -> int:
+    def _simplify(self, kind: Kind, x: int, a: int, b: int) -> int:
         """Returns the literal that a gate equals by what its operands are; itself if it is new."""
         if kind is Kind.ONE:
             return self.one
@@ -191,7 +191,7 @@ class _Sweep:
                 return other
 
     def _equal(self, x: int, other: int) -> bool:
-        """True if two literals never differ; the solver learns that. If they do, a case in which they do is run."""
+        """Returns whether two literals never differ; the solver learns that. If they do, runs a case in which they do."""
         for clause in ([-x, other], [x, -other]):
             if self.solver.solve(assumptions=[-literal for literal in clause]):
                 self._learn({literal for literal in self.solver.get_model() if literal > 0})
@@ -232,11 +232,11 @@ class _Sweep:
         self.classes = {self._column(gate)[0]: gate for gate in self.classes.values()}
 
     def _near(self, bit: bool) -> int:
-        """The values of a bit in a case, and in cases near it."""
+        """Returns the values of a bit in a case, and in cases near it."""
         return (self._sparse(NEAR, FLIPPED) << 1) ^ (bit * ((2 << NEAR) - 1))
 
     def _sparse(self, lanes: int, halvings: int) -> int:
-        """Random values of a bit, 1 in one of 2^halvings cases."""
+        """Draws values of a bit, 1 in one of 2^halvings cases."""
         return reduce(and_, (self.random.getrandbits(lanes) for _ in range(halvings)))
 
     def _look(self, value: Callable[[int], int], lanes: int) -> None:
@@ -255,7 +255,7 @@ class _Sweep:
         self.lanes += lanes
 
     def _column(self, gate: int) -> tuple[int, bool]:
-        """A gate's values, or their negation, whichever begins with 0; and whether it is the negation."""
+        """Returns a gate's values, or their negation, whichever begins with 0; and whether it is the negation."""
         values = self.values[gate]
         return (values ^ ((1 << self.lanes) - 1), True) if values & 1 else (values, False)
 

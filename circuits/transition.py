@@ -60,22 +60,22 @@ class _Words:
         return (len(self.all) - 1).bit_length()
 
 
-def of_file(
+def load_file(
     text: str, words: Path | None, n: int | None, precision_bits: int | None, discipline: Discipline = Discipline.FUSED
 ) -> Rnn:
     """Returns the RNN of FILE.py[:NAME] or, with its words, of STEP.aag. n: a file without WORDS reads 0 … n. Raises ValueError."""
     if text.partition(":")[0].endswith((".aag", ".aig")):
         if words is None:
             raise RnnError(f"{text} is a circuit: --words says which bits its words are")
-        return of_circuit(read(Path(text)), _document(words), text, precision_bits, discipline)
+        return load_step(read(Path(text)), _document(words), text, precision_bits, discipline)
     if words is not None:
         raise RnnError(f"--words {words} is for a circuit; a Python file says its words itself, WORDS = (…)")
     given = door.load(text)
     tokens = tuple(range((1 if n is None else n) + 1)) if given.words is None else given.words
-    return of_python(given, tokens, precision_bits, discipline)
+    return load_python(given, tokens, precision_bits, discipline)
 
 
-def of_python(
+def load_python(
     given: door.Rnn,
     tokens: Sequence[Any],
     precision_bits: int | None = None,
@@ -113,7 +113,7 @@ def of_python(
     return rnn
 
 
-def of_circuit(
+def load_step(
     circuit: Circuit,
     document: Any,
     name: str,
@@ -121,7 +121,7 @@ def of_circuit(
     discipline: Discipline = Discipline.FUSED,
 ) -> Rnn:
     """Returns the RNN of a step circuit as it is, between tables that turn words into its inputs and its outputs into words."""
-    door.of_circuit(circuit, document, name)  # refuses words that do not fit
+    door.load_circuit(circuit, document, name)  # refuses words that do not fit
     inputs: Mapping[str, str] = document["inputs"]
     count = len(circuit.outputs)
     if 1 << count > 16 * MOST_WORDS:
@@ -181,7 +181,7 @@ def _explore(given: door.Rnn, tokens: Sequence[Any]) -> tuple[list[Any], list[li
     most = (
         min(1 << given.state_bits, (1 << MOST_BITS) // len(tokens)) if given.state_bits <= MOST_BITS else 1 << MOST_BITS
     )
-    with door.guarded(given.name.partition(":")[0]) as wind:
+    with door.guard(given.name.partition(":")[0]) as wind:
         states = [given.start()]
         number_of, says = {door.key(states[0]): 0}, dict[int, str]()
         while len(following) < len(states):

@@ -75,7 +75,7 @@ def round_ball(ball: arb, fmt: Format, rounding: Rounding, random: Fraction | No
 
 
 def vanishes(halvings: int, fmt: Format, random: Fraction | None = None) -> bool:
-    """True if a number below 2^-halvings is certainly below the smallest critical point, see `round_vanishing`."""
+    """Returns whether a number below 2^-halvings is certainly below the smallest critical point, see `round_vanishing`."""
     return halvings >= 1 - fmt.quantum_exponent + _denominator(random).bit_length()
 
 

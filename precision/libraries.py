@@ -47,19 +47,19 @@ def as_format(given: FormatLike) -> Format:
         return parse_format(given)
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
         try:
-            return _of_dtype(np.dtype(given).newbyteorder("="))
+            return _dtype_format(np.dtype(given).newbyteorder("="))
         except TypeError:  # np.floating and the like
             raise ValueError(f"{given!r} is no dtype, but a class of them") from None
     library, _, _ = type(given).__module__.partition(".")
     if library == "torch" and isinstance(given, sys.modules["torch"].dtype):
-        return _of_torch(given)
+        return _torch_format(given)
     if library == "gfloat" and isinstance(given, sys.modules["gfloat"].FormatInfo):
-        return _of_gfloat(given)
+        return _gfloat_format(given)
     raise ValueError(f"{given!r} is no number format: expected a Format, a name, a dtype, or a format of gfloat")
 
 
 @cache
-def _of_dtype(dtype: np.dtype[Any]) -> Format:
+def _dtype_format(dtype: np.dtype[Any]) -> Format:
     for native, fmt in ((np.float32, FP32), (np.float64, FP64)):
         if dtype == native:
             return fmt
@@ -67,11 +67,11 @@ def _of_dtype(dtype: np.dtype[Any]) -> Format:
         raise ValueError(f"the numbers of dtype {dtype} are no number format that is known")
     codes = np.arange(1 << 8 * dtype.itemsize, dtype=f"u{dtype.itemsize}")
     with np.errstate(invalid="ignore"):  # some of them are NaNs
-        return _of_numbers(str(dtype), codes.view(dtype).astype(np.float64))
+        return _numbers_format(str(dtype), codes.view(dtype).astype(np.float64))
 
 
 @cache
-def _of_torch(dtype: torch.dtype) -> Format:
+def _torch_format(dtype: torch.dtype) -> Format:
     import torch
 
     for native, fmt in ((torch.float32, FP32), (torch.float64, FP64)):
@@ -86,10 +86,10 @@ def _of_torch(dtype: torch.dtype) -> Format:
         numbers = codes.to(integers).view(dtype).to(torch.float64)
     except RuntimeError:  # torch has the dtype, but no conversion from it
         raise ValueError(f"torch does not say which numbers {dtype} holds") from None
-    return _of_numbers(str(dtype), numbers.numpy())
+    return _numbers_format(str(dtype), numbers.numpy())
 
 
-def _of_numbers(name: str, numbers: FloatArray) -> Format:
+def _numbers_format(name: str, numbers: FloatArray) -> Format:
     """Returns the format whose elements are the finite ones of `numbers`."""
     held = np.unique(numbers[np.isfinite(numbers)])
     positive = held[held > 0]
@@ -103,7 +103,7 @@ def _of_numbers(name: str, numbers: FloatArray) -> Format:
     raise ValueError(f"the numbers of {name} are no format here: it would have zero, subnormal and negative numbers")
 
 
-def _of_gfloat(info: gfloat.FormatInfo) -> Format:
+def _gfloat_format(info: gfloat.FormatInfo) -> Format:
     if not info.has_subnormals or not info.is_signed or info.is_twos_complement:
         raise ValueError(f"gfloat's {info.name} is no format here: it would have zero, subnormal and negative numbers")
     quantum = Fraction(2) ** (2 - info.bias - info.precision)

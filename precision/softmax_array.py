@@ -149,7 +149,7 @@ def _round(x: FloatArray, fmt: Format, rounding: Rounding) -> FloatArray:
 
 
 def _operations_round_once(fmt: Format, rounding: Rounding) -> bool:
-    """True if rounding one float64 operation (-, +, ÷) on elements rounds the exact result, for SEQUENTIAL's operands.
+    """Returns whether rounding one float64 operation (-, +, ÷) on elements rounds the exact result, for SEQUENTIAL's operands.
 
     Derivation: fixed point of s digits: differences and sums are exact. A quotient of elements a <= b below 1, hence at most
     2^s quanta each, that is not a multiple of half a quantum stays away from those multiples by quantum / (2 · 2^s), which

@@ -34,7 +34,7 @@ HEAVY = {
     ),
     *(f"constructions.engines.{name}" for name in ("dense", "incremental", "indexed", "reference")),
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
-    *(f"constructions.exports.{name}" for name in ("tried", "writing")),
+    *(f"constructions.exports.{name}" for name in ("limits", "writing")),
     *(f"constructions.models.{name}" for name in ("checked", "program")),
     "constructions.show.flags",
 }

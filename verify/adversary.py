@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from circuits.child import DiedError, cores, forked, in_turn
-from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
+from circuits.child import DiedError, cores, interleave, run_in_child
+from circuits.rnn import ENDED, Rnn, RnnError, guard, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import SIZES, Question, by_lattice, prompt_of
@@ -252,7 +252,7 @@ class Search:
         """Yields the leaves of each root, in order: some children share the roots if there are many leaves."""
 
         def row(number: int) -> Any:
-            with guarded(self.rnn.name, ends=True):
+            with guard(self.rnn.name, ends=True):
                 return self._subtree(roots[number][0], level, deeper, position)
 
         if len(roots) << deeper < MANY_LEAVES or cores() < 2:
@@ -260,7 +260,7 @@ class Search:
             return
         self.wind(0)  # the steps are those of the children, who have clocks of their own
         try:
-            for leaves in in_turn(2, row, range(len(roots))):
+            for leaves in interleave(2, row, range(len(roots))):
                 self.seen += 2 << deeper
                 self.tell(self.seen)
                 yield leaves
@@ -512,7 +512,7 @@ def searched(args: argparse.Namespace) -> dict[str, Any]:
         texts = [file.read_bytes() for file in files]
         return Kept(leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width)
 
-    with guarded(args.rnn, ends=True) as wind:
+    with guard(args.rnn, ends=True) as wind:
         rnn = load(args.rnn, args.words)
         wind()
         with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
@@ -558,7 +558,7 @@ def main(argv: Sequence[str]) -> int:
         started = time.monotonic()
         with cli.usage_errors():
             try:
-                (found,) = forked(lambda: [searched(args)])
+                (found,) = run_in_child(lambda: [searched(args)])
             except DiedError as error:
                 if error.status == cli.USAGE:  # its last words stand on stderr
                     return cli.USAGE

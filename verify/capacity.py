@@ -22,7 +22,7 @@ from circuits.architectures.caches import Rmt, Tova, Window
 from circuits.architectures.cell import Cell
 from circuits.architectures.gates import Gru, Lstm, Mamba, Rwkv
 from circuits.architectures.matrices import LinearAttention, MLstm, RetNet
-from circuits.rnn import Rnn, of_object
+from circuits.rnn import Rnn, load_object
 from constructions.api import load
 from constructions.exports.files import replacing, write_text
 from constructions.show import cli
@@ -66,7 +66,7 @@ def cell_of(row: dict[str, Any]) -> Cell:
 
 def rnn_of(row: dict[str, Any], cell: Cell) -> Rnn:
     """Returns a cell as the adversary takes it."""
-    return of_object(cell, None, f"{row['weights']} {row['architecture']}, d = {row['d']}, p = {row['p']}")
+    return load_object(cell, None, f"{row['weights']} {row['architecture']}, d = {row['d']}, p = {row['p']}")
 
 
 def least(rnn: Rnn, task: str, n_max: int, tell: Callable[[int], object] = lambda seen: None) -> dict[str, Any]:

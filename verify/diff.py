@@ -21,7 +21,7 @@ from rich.text import Text
 from constructions.show import cli
 from constructions.show.terminal import console
 from verify.framework.claim import EVIDENCE, Json, Row, compact
-from verify.framework.ledger import covered, read_run, shortened, sort_key
+from verify.framework.ledger import range_text, read_run, shorten, sort_key
 
 PROG = "python -m verify.diff"
 EPILOG = f"""examples:
@@ -200,10 +200,10 @@ def _title(claim: str, engine: str) -> str:
 def _words(what: str, value: Json) -> str:
     if what == "evidence" and value is not None:
         fields = {name: field for name, field in value.items() if name != "kind"}
-        return f"{value['kind']}: {covered(EVIDENCE[value['kind']](**fields))}"
+        return f"{value['kind']}: {range_text(EVIDENCE[value['kind']](**fields))}"
     if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
         return value[:12]
-    return shortened(value if isinstance(value, str) and value else compact(value), LONGEST)
+    return shorten(value if isinstance(value, str) and value else compact(value), LONGEST)
 
 
 def _print(console: Console, found: Difference) -> None:

@@ -25,7 +25,7 @@ from verify.framework.ledger import (
     read,
     require_kind,
     require_writable,
-    shortened,
+    shorten,
     sort_key,
 )
 from verify.framework.order import LEDGER, WITNESSES
@@ -152,8 +152,8 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
         )
         cells = (
             f"{_named(row.claim)} ({row.claim.variant_text})",
-            f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`",
-            escaped(shortened(shows, LONGEST_WITNESS)),
+            f"`{shorten(compact(witness.case), LONGEST_WITNESS)}`",
+            escaped(shorten(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
         )
         lines.append(cells)
@@ -164,7 +164,7 @@ def _small(rows: Sequence[Row]) -> str:
     lines = []
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
-        example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
+        example = f"`{shorten(below.example, LONGEST_WITNESS)}`"
         lines.append((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example))
     return "\n".join([*table(("claim", "what holds", "fails below at"), lines), ""])
 

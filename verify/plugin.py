@@ -186,10 +186,10 @@ def require_files(config: pytest.Config) -> None:
             parquet.require(f"--ledger {option.ledger}")
     if option.update_witnesses or option.witnesses.is_dir():
         ledger.require_writable(option.witnesses, "--witnesses")
-        ledger.require_writable(proofs.beside(option.witnesses), "--witnesses")
+        ledger.require_writable(proofs.file_of(option.witnesses), "--witnesses")
     if named or option.update_witnesses:
         ledger.load_witnesses(option.witnesses)
-        proofs.load(proofs.beside(option.witnesses))
+        proofs.load(proofs.file_of(option.witnesses))
 
 
 def require_fuzz(config: pytest.Config) -> None:
@@ -316,7 +316,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if claim is None:
         return (yield)
     from verify.framework.check import Check
-    from verify.framework.seen import Refuted, Undecided
+    from verify.framework.predicates import Refuted, Undecided
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from constructions.show.markdown import table
-from verify.framework.claim import Certified, Evidence, Exhaustive, Row, Sizes, Stored, Verdict, merged, size_text
+from verify.framework.claim import Certified, Evidence, Exhaustive, Row, Sizes, Stored, Verdict, merge, size_text
 
 LINKS = ("rounding", "program")
 NONE = "no range yet"
@@ -118,7 +118,7 @@ def both(one: Sizes, other: Sizes) -> Sizes:
             start, end = max(low, its_low), min(ends) if ends else None
             if end is None or start <= end:
                 result.append((start, end))
-    return merged(result)
+    return merge(result)
 
 
 def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
@@ -132,7 +132,7 @@ def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
     result += [size for id in (part.above, part.own) for one in _evidence(id, rows) for size in one.sizes]
     if part.own:
         result += [size for one in _evidence(part.own, rows, Exhaustive) for size in one.sizes]
-    return merged(result)
+    return merge(result)
 
 
 def _evidence(id: str, rows: Mapping[str, Row], *kinds: type[Evidence]) -> Iterator[Evidence]:

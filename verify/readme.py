@@ -19,11 +19,11 @@ from verify import reach
 from verify.findings import entries, escaped, finding_of, is_among_findings, known_findings
 from verify.framework.claim import Kind, Row, compact
 from verify.framework.ledger import (
-    covered,
+    range_text,
     read,
     reading_text,
     require_writable,
-    shortened,
+    shorten,
     sort_key,
     summary,
 )
@@ -38,8 +38,8 @@ def markdown(rows: Sequence[Row]) -> str:
     """The ledger as a Markdown table, one line a claim, verdict and evidence in columns of their own."""
     lines = []
     for row in sorted(rows, key=sort_key):
-        evidence = "<br>".join(f"**{evidence.kind}**: {covered(evidence)}" for evidence in row.evidence)
-        witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
+        evidence = "<br>".join(f"**{evidence.kind}**: {range_text(evidence)}" for evidence in row.evidence)
+        witness = "" if row.witness is None else f"`{shorten(compact(row.witness.case), LONGEST_WITNESS)}`"
         verdict = f"**{row.verdict_text}**"
         cells = (
             f'<a id="{row.claim.id}"></a>{row.claim.id}<br>{_link(row.claim.source, transcribed(row.claim.source))}',

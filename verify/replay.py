@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from constructions.show import cli
 from constructions.show.cli import CommandError
-from verify.framework import anew, proofs
+from verify.framework import proofs, stored_theorems
 from verify.framework.check import LARGEST_REPLAYED
 from verify.framework.claim import Claim, Json, Row, Stored, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
@@ -85,7 +85,7 @@ class Replay:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.rows += rows_of(report)
-        self.made |= proofs.of_report(report).get(self.claim, {})
+        self.made |= proofs.report_proofs(report).get(self.claim, {})
 
 
 def run(folder: Path, replay: Replay, *options: str) -> Replay:
@@ -215,7 +215,7 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
     if arguments.ledger is not None or arguments.witness is not None:
         return None
     try:
-        parts = proofs.load(proofs.beside(arguments.witnesses)).get(claim, {})
+        parts = proofs.load(proofs.file_of(arguments.witnesses)).get(claim, {})
         rows, options = read_run(ledger) if parts and ledger.exists() else ([], {})
     except ValueError as error:
         raise CommandError(str(error)) from error
@@ -228,7 +228,8 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
             note = ""
         except Rejected as error:
             note = str(error)
-        result.append({"part": part, "theorem": anew.named(item["theorem"]), "accepted": not note, "note": note})
+        theorem = stored_theorems.line_of(item["theorem"])
+        result.append({"part": part, "theorem": theorem, "accepted": not note, "note": note})
     row = next((row for row in rows if row.claim.id == claim), None)
     long = row is not None and (row.seconds > MINUTES or any(isinstance(part, Stored) for part in row.evidence))
     how: Literal["quick", "whole"] = "quick" if long and not arguments.anew else "whole"
@@ -236,7 +237,7 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
     given = [f"--n-max={options.get('n_max', LARGEST_REPLAYED)}", f"--seed={options.get('seed', 0)}"]
     run(arguments.claims, replay, *given, *([f"--p-bits={options['p_bits']}"] if options.get("p_bits") else []))
     require(claim, replay.claims)
-    lines = [*anew.differences(parts, replay.made), *(anew.unlike(parts, row) if options else ())]
+    lines = [*stored_theorems.differences(parts, replay.made), *(stored_theorems.unlike(parts, row) if options else ())]
     how = "quick" if any("part" in item for objects in replay.made.values() for item in objects) else "whole"
     made = sum(map(len, replay.made.values()))
     return Checked(claim, result, [f"{claim}: {line}" for line in lines], made, how, bool(options))

@@ -25,7 +25,7 @@ from verify.framework.claim import (
     compact,
     sizes_text,
 )
-from verify.framework.ledger import covered, natural, read, sort_key, summary
+from verify.framework.ledger import natural, range_text, read, sort_key, summary
 from verify.framework.order import LEDGER
 from verify.readme import MARK, transcribed
 
@@ -135,7 +135,7 @@ def _reading(reading: Reading) -> str:
 
 def _evidence(evidence: Evidence) -> str:
     sizes = f'<br><span class="sizes">{_every(evidence.sizes)}</span>' if evidence.sizes else ""
-    return f"<strong>{evidence.kind}</strong>: {escape(covered(evidence))}{sizes}"
+    return f"<strong>{evidence.kind}</strong>: {escape(range_text(evidence))}{sizes}"
 
 
 def _every(sizes: Sizes) -> str:

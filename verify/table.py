@@ -38,7 +38,7 @@ from verify.framework.claim import (
     Sizes,
     Stored,
     Verdict,
-    merged,
+    merge,
     size_text,
 )
 from verify.framework.ledger import natural, read_run
@@ -269,7 +269,7 @@ class Cell:
         found = [one for row in rows for one in row.evidence if isinstance(one, Certified | Stored) and one.sizes]
         documents = [one.sizes for one in found if isinstance(one, Stored) and one.sizes[-1][1] is not None]
         above = [size for one in found for size in one.sizes if size[1] is None]
-        sizes = merged([*functools.reduce(reach.both, documents), *above]) if documents else merged_of(found)
+        sizes = merge([*functools.reduce(reach.both, documents), *above]) if documents else merged_of(found)
         if not sizes:
             return ""
         cells = any("cells" in row.claim.aspect for row in rows)
@@ -313,7 +313,7 @@ class Cell:
 
 def merged_of(found: Sequence[Evidence]) -> Sizes:
     """All n that some evidence is about."""
-    return merged(size for one in found for size in one.sizes)
+    return merge(size for one in found for size in one.sizes)
 
 
 def cells(rows: Sequence[Row]) -> Iterator[Cell]:
@@ -427,18 +427,18 @@ def main(argv: Sequence[str]) -> int:
                 "schema": 1,
                 "options": options,
                 "cells": [cell.document() for cell in result],
-                "bits": [asdict(item) for item in bits.found_in(rows, named())],
+                "bits": [asdict(item) for item in bits.claimed_bits(rows, named())],
                 "settled": status(result) == cli.HOLDS,
             }
         )
     elif arguments.markdown:
         print(markdown(result))
-        print(bits.markdown(bits.found_in(rows, named())), end="")
+        print(bits.markdown(bits.claimed_bits(rows, named())), end="")
     else:
         screen = console()
         print_table(screen, table(result, min(WIDTH, screen.width)), LEAST_WIDTH)
         screen.print(totals(result))
-        print_table(screen, bits.table(bits.found_in(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
+        print_table(screen, bits.table(bits.claimed_bits(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
     return status(result)
 
 

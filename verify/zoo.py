@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from constructions.exports.files import replacing_folder, write_text
-from constructions.exports.tried import ExportError
+from constructions.exports.limits import ExportError
 from constructions.exports.weights import save
 from constructions.exports.writing import require
 from constructions.exports.writing import write as write_export
@@ -229,7 +229,7 @@ def _exports_in(
     subject: Subject, wired: Wired, written: Wired, sidecar: Mapping[str, Any], folder: Path
 ) -> dict[str, str]:
     """Exports a model in another basis to each kind, after a trial in floats; returns why it could not be, "" where it was."""
-    from constructions.exports.trial import try_now
+    from constructions.exports.self_test import try_now
 
     solver = subject.dossier.solver
     examples = list(solver.examples(wired))

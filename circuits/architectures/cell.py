@@ -69,7 +69,7 @@ class Cell:
 
     def __init__(self, d: int, precision_bits: int, seed: int = 0, trained: str | None = None) -> None:
         self.d, self.precision_bits, self.operators = d, precision_bits, rounded(precision_bits)
-        self.weights = self.stored(trained) if trained else self.drawn(seed)
+        self.weights = self.load_weights(trained) if trained else self.draw_weights(seed)
 
     @property
     def STATE_BITS(self) -> int:
@@ -98,7 +98,7 @@ class Cell:
             "answer": (size, TOKENS),
         }
 
-    def drawn(self, seed: int) -> dict[str, Array]:
+    def draw_weights(self, seed: int) -> dict[str, Array]:
         """Returns random weights, rounded to R_p."""
         generator = np.random.default_rng(seed)
         return {
@@ -106,7 +106,7 @@ class Cell:
             for name, shape in self.all_shapes().items()
         }
 
-    def stored(self, name: str) -> dict[str, Array]:
+    def load_weights(self, name: str) -> dict[str, Array]:
         """Returns trained weights, which are stored in quanta."""
         quantum = float(self.operators.format.quantum)
         quanta = json.loads(TRAINED.read_text(encoding="utf-8"))[name]["quanta"]
@@ -117,7 +117,6 @@ class Cell:
         return tuple(np.zeros(shape) for shape in self.parts(self.d))
 
     def step(self, state: tuple[Array, ...], token: int, position: int) -> tuple[Array, ...]:
-        """Returns the next state."""
         o, w = self.operators, self.weights
         x = o.round(w["embedding"][token % HALF] + w["position"][position % PLACES])
         return self.next(o, w, state, x)

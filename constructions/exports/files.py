@@ -15,12 +15,12 @@ PATIENCE_SECONDS = 5.0  # with a pipe that nobody has opened to write
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
+    """Yields a file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
     path = _end_of_links(path)
     if path.exists() and not path.is_file():
         yield path
         return
-    fresh = _beside(path)
+    fresh = _temporary_path(path)
     with _cleaning_up():
         try:
             yield fresh
@@ -31,11 +31,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """A folder to write into instead, whose files then go to `path`; other files there stay."""
+    """Yields a folder to write into instead, whose files then go to `path`; other files there stay."""
     import shutil
 
     path = _end_of_links(path)
-    fresh = _beside(path)
+    fresh = _temporary_path(path)
     with _cleaning_up():
         fresh.mkdir()
         try:
@@ -47,8 +47,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
-def opened(path: Path) -> BinaryIO:
-    """A file to read, or a pipe as soon as somebody writes to it. Raises OSError, for a pipe to which nobody does as well."""
+def open_input(path: Path) -> BinaryIO:
+    """Returns a file to read, or a pipe as soon as somebody writes to it. Raises OSError, also if nobody does."""
     if not path.is_fifo():
         return path.open("rb")
     files = list[BinaryIO]()
@@ -65,7 +65,7 @@ def opened(path: Path) -> BinaryIO:
 
 @contextmanager
 def alone(path: Path, what: str) -> Iterator[None]:
-    """While this lasts, no other process writes this file. ValueError if one does, by the name `what`.
+    """Keeps other processes from writing this file. ValueError if one does already, by the name `what`.
 
     The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
     """
@@ -98,13 +98,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for a text, in UTF-8."""
+    """Writes a text in UTF-8, as `write` does."""
     write_bytes(path, text.encode("utf-8"))
 
 
 @contextmanager
 def _cleaning_up() -> Iterator[None]:
-    """SIGTERM ends Python on the spot. While a file is written, it is an exit like any other, with the status that shells have."""
+    """Makes SIGTERM, which ends Python on the spot, an exit like any other while a file is written, with the shells' status."""
     import signal
 
     def end(number: int, frame: object) -> None:
@@ -121,7 +121,7 @@ def _cleaning_up() -> Iterator[None]:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
+    """Parses JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
 
     Of a name that stands twice, one reader takes the first value and another the last.
     """
@@ -145,13 +145,13 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _end_of_links(path: Path) -> Path:
-    """A link stays, and what it leads to is replaced. Raises OSError for links in a circle."""
+    """Follows links to what is replaced; a link itself stays. Raises OSError for links in a circle."""
     end = Path(os.path.realpath(path))
     if end.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     return end
 
 
-def _beside(path: Path) -> Path:
-    """A name in the same folder that no other process takes, with the same ending."""
+def _temporary_path(path: Path) -> Path:
+    """Returns a name in the same folder that no other process takes, with the same ending."""
     return path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")

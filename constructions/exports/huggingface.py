@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from constructions.exports import network
+from constructions.exports.limits import ExportError
 from constructions.exports.shapes import shape_of, state_of
-from constructions.exports.tried import ExportError
 from constructions.exports.weights import safetensors_bytes
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
@@ -61,7 +61,7 @@ def write(export: Export, path: Path) -> None:
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """Which of the `attentions` of `output_attentions`, and which head of it."""
+    """Returns the place of a head in `output_attentions`: which tensor, and which head of it."""
     return {"attentions": block, "index": head}
 
 

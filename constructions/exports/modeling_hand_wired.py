@@ -53,7 +53,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         self.post_init()
 
     def _init_weights(self, module: Any) -> None:
-        """All weights are loaded."""
+        """Does nothing: all weights are loaded."""
 
     def get_input_embeddings(self) -> nn.Embedding:
         """Returns the rows of the words, without their positions; the weight is the model's own parameter."""
@@ -108,7 +108,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         real = self._real(input_ids, attention_mask)
         if past_key_values is None and not bool(real.any(1).all()):
             raise ValueError("a row of the batch has no token")
-        before = self._kept(past_key_values, len(input_ids))
+        before = self._read_cache(past_key_values, len(input_ids))
         gone = before[0][0][:, 0, :, 0].isnan() if before else real[:, :0]  # padding in the cache
         if position_ids is not None:
             places = (~gone).sum(1, keepdim=True) + real.cumsum(1) - 1
@@ -140,15 +140,15 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             loss=loss,
             logits=all_logits[:, kept_logits],
             past_key_values=past_key_values,
-            hidden_states=_together(
+            hidden_states=_stack(
                 stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states
             ),
-            attentions=_together(weights, about.output_attentions if output_attentions is None else output_attentions),
+            attentions=_stack(weights, about.output_attentions if output_attentions is None else output_attentions),
         )
         return output if (about.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
     def generate(self, inputs: Tensor | None = None, *more: Any, **options: Any) -> Any:
-        """As in the library. Raises ValueError for padding on the right; warns of a prompt that the model is not for."""
+        """Generates as `transformers` does. Raises ValueError for padding on the right; warns of other prompts."""
         ids = options.get("input_ids") if inputs is None else inputs
         if ids is None:
             raise ValueError("generate needs a prompt: input_ids")
@@ -160,13 +160,13 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return super().generate(inputs, *more, **options)
 
     def prepare_inputs_for_generation(self, *given: Any, **kwargs: Any) -> dict[str, Any]:
-        """What `forward` takes of what the library prepares; positions follow from the padding."""
+        """Returns what `forward` takes of what the library prepares; positions follow from the padding."""
         parameters = inspect.signature(self.forward).parameters
         inputs = super().prepare_inputs_for_generation(*given, **kwargs)
         return {name: value for name, value in inputs.items() if name in parameters}
 
     def _real(self, ids: Tensor, mask: Tensor | None) -> Tensor:
-        """Which of these are tokens, not padding. Raises ValueError for what is no batch of tokens of this model."""
+        """Returns a mask of the tokens that are no padding. Raises ValueError for what is no batch of tokens of this model."""
         words, dtype = len(self.config.vocabulary), str(self.network.words.dtype).removeprefix("torch.")
         if dtype != self.config.tried_in:
             raise ValueError(f"the weights are in {dtype} now; they were tried in {self.config.tried_in}")
@@ -183,8 +183,8 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError(f"{odd[0]} is no token number: they go from 0 to {words - 1}")
         return real
 
-    def _kept(self, cache: Cache | None, batch: int) -> list[Kept]:
-        """What the mixers kept so far. Raises ValueError for a cache of another batch."""
+    def _read_cache(self, cache: Cache | None, batch: int) -> list[Kept]:
+        """Returns what the mixers kept so far. Raises ValueError for a cache of another batch."""
         if cache is None or not cache.get_seq_length():
             return []
         kept = [(layer.keys, layer.values) for layer in cache.layers if layer.is_initialized]
@@ -193,8 +193,8 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return kept
 
     def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
-        """What comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in the
-        cache, are no padding.
+        """Returns what comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in
+        the cache, are no padding.
         """
         earlier, now = int(there.sum()), int(here.sum())
         if earlier + now > (longest := self.config.max_position_embeddings):
@@ -226,15 +226,15 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
 
 
 def _spread(tensor: Tensor, dim: int, mask: Tensor, rest: float = 0) -> Tensor:
-    """What stands along `dim`, moved to where the mask is true; elsewhere `rest`."""
+    """Returns what stands along `dim`, moved to where the mask is true; elsewhere `rest`."""
     size = list(tensor.shape)
     size[dim] = len(mask)
     empty = torch.full(size, rest, dtype=tensor.dtype, device=tensor.device)
     return empty.index_copy(dim, mask.nonzero()[:, 0], tensor)
 
 
-def _together(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
-    """Part by part, the rows as one batch."""
+def _stack(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
+    """Stacks the rows as one batch, part by part."""
     return tuple(map(torch.cat, zip(*rows, strict=True))) if wanted else None
 
 

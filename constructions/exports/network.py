@@ -132,7 +132,7 @@ class Network(nn.Module):
         return self.read(tokens).logits
 
     def read(self, tokens: Tensor, before: Iterable[Kept] | None = None) -> Found:
-        """All that comes of these tokens. before: what was kept of those in front of them, in the order of `Found.kept`.
+        """Returns all that comes of these tokens. before: what was kept of those in front of them, in the order of `Found.kept`.
 
         tokens: numbers (batch, length), or rows of words (batch, length, d) in their place. An index that is no token is an error
         of torch.

@@ -21,7 +21,7 @@ OPSET, IR = 18, 9
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """The name of a node, and of what it computes."""
+    """Returns the name of a node, and of what it computes."""
     return {"node": f"{_head(block, head, name)}/weights"}
 
 
@@ -31,7 +31,7 @@ def write(export: Export, path: Path) -> None:
 
 
 def _head(block: int, head: int, name: str) -> str:
-    """What the names of a head's nodes begin with."""
+    """Returns what the names of a head's nodes begin with."""
     return f"blocks.{block}.attn.{head} {name}"
 
 
@@ -53,12 +53,11 @@ class _Graph:
         return name
 
     def weight(self, name: str, *, transposed: bool = False) -> str:
-        """A parameter; transposed where rows are multiplied by it from the left."""
+        """Returns a parameter; transposed where rows are multiplied by it from the left."""
         array = self.weights[name].astype(self.type)
         return self.constant(f"{name}.T" if transposed else name, np.swapaxes(array, -1, -2) if transposed else array)
 
     def model(self) -> Any:
-        """The whole graph."""
         wired, kind = self.export.wired, helper.np_dtype_to_tensor_dtype(self.type)
         x = self._embedding()
         for i, block in enumerate(wired.model.blocks):
@@ -127,13 +126,13 @@ class _Graph:
         return sums[0] if len(sums) == 1 else self.add("Sum", f"{at}.attn", *sums)
 
     def cast(self, value: str, name: str, kind: Any) -> str:
-        """The same numbers as floats of this kind; nothing is added where all are."""
+        """Returns the same numbers as floats of this kind; nothing is added where all are."""
         if self.type == np.float64:
             return value
         return self.add("Cast", f"{value}, {name}", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
     def _recurrence(self, at: str, x: str) -> str:
-        """h ← A h + (B x_l), scanned over the positions."""
+        """Scans h ← A h + (B x_l) over the positions."""
         d, kind = self.export.wired.model.width, helper.np_dtype_to_tensor_dtype(self.type)
         fed = self.add("MatMul", f"{at}.recurrence/B x", x, self.weight(f"{at}.mixer.B", transposed=True))
         first = self.add("Gather", f"{at}.recurrence/first", fed, "0", axis=1)

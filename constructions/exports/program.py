@@ -16,7 +16,6 @@ from constructions.exports.writing import Export
 
 
 def network(export: Export) -> Network:
-    """The model as a torch module."""
     dtype = getattr(torch, export.float_name)
     module = Network(shape_of(export.wired, export.longest), dtype)
     module.load_state_dict({name: torch.tensor(array, dtype=dtype) for name, array in state_of(export.wired).items()})
@@ -24,7 +23,7 @@ def network(export: Export) -> Network:
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """A program gives its logits alone."""
+    """Returns nothing: a program gives its logits alone."""
     return {}
 
 

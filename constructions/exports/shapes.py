@@ -12,7 +12,7 @@ from constructions.wiring.wired import Wired
 
 
 def shape_of(wired: Wired, longest: int) -> dict[str, Any]:
-    """See `Network`."""
+    """Returns the fields of `Network` that shape it."""
     model = wired.model
     return {
         "vocabulary": len(wired.vocabulary),
@@ -31,7 +31,7 @@ def shape_of(wired: Wired, longest: int) -> dict[str, Any]:
 
 
 def state_of(wired: Wired) -> dict[str, Matrix]:
-    """Parameter → its values. Named as in the dump, with `mixer` for attn.{h}, where heads are stacked, and for recurrence."""
+    """Returns parameter → its values, named as in the dump; `mixer` has the stacked heads of attn, or the recurrence."""
     arrays = tensors(wired.model)
     state = {"words": arrays["embed.words"], "position": arrays["embed.position"], "unembed": arrays["unembed"]}
     for i, block in enumerate(wired.model.blocks):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from constructions.exports.huggingface import save_tokenizer
+from constructions.exports.limits import ExportError
 from constructions.exports.shapes import shape_of
-from constructions.exports.tried import ExportError
 from constructions.exports.weights import safetensors_bytes, tensors
 from constructions.exports.writing import Export
 from constructions.layers import Matrix
@@ -27,7 +27,7 @@ SCALE = 2
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:
-    """The hook that has a pattern (batch, head, query, key), and which head of it this is."""
+    """Returns the hook that has a pattern (batch, head, query, key), and which head of it this is."""
     return {"hook": f"blocks.{block}.attn.hook_pattern", "index": head}
 
 
@@ -47,7 +47,7 @@ def write(export: Export, path: Path) -> None:
 
 
 def _config(export: Export) -> dict[str, Any]:
-    """The fields of TransformerBridgeConfig."""
+    """Returns the fields of TransformerBridgeConfig."""
     shape = shape_of(export.wired, export.longest)
     return {
         "d_model": shape["d"] + 1,
@@ -68,7 +68,7 @@ def _config(export: Export) -> dict[str, Any]:
 
 
 def _state(export: Export) -> dict[str, Matrix]:
-    """The names and shapes of the bridge's `state_dict`: rows are outputs, heads stand below each other."""
+    """Returns the names and shapes of the bridge's `state_dict`: rows are outputs, heads stand below each other."""
     model, config = export.wired.model, _config(export)
     d, words = config["d_model"], config["d_vocab"]
     heads, width, units = config["n_heads"], config["d_head"], config["d_mlp"]
@@ -76,8 +76,8 @@ def _state(export: Export) -> dict[str, Matrix]:
     place = np.arange(1, export.longest + 1)[:, None]
     state = {
         "embed.weight": np.hstack([arrays["embed.words"], np.ones((words, 1))]),
-        "pos_embed.weight": _padded(place * arrays["embed.position"], (export.longest, d)),
-        "unembed.weight": _padded(arrays["unembed"], (words, d)),
+        "pos_embed.weight": _pad(place * arrays["embed.position"], (export.longest, d)),
+        "unembed.weight": _pad(arrays["unembed"], (words, d)),
         "unembed.bias": np.zeros(words),
     }
     for i, block in enumerate(model.blocks):
@@ -86,21 +86,21 @@ def _state(export: Export) -> dict[str, Matrix]:
             stacked = np.zeros((heads, d, width) if name == "O" else (heads, width, d))
             for h in range(len(block.heads)):
                 matrix = arrays[f"{attention}.{h}.W_{name}"]
-                stacked[h] = _padded(SCALE * matrix if name == "Q" else matrix, stacked.shape[1:])
+                stacked[h] = _pad(SCALE * matrix if name == "Q" else matrix, stacked.shape[1:])
             flat = np.hstack(list(stacked)) if name == "O" else np.vstack(list(stacked))
             state[f"{attention}.{name.lower()}.weight"] = flat
             state[f"{attention}.{name.lower()}.bias"] = np.zeros(len(flat))
         for name, of in (("gate", "gate"), ("in", "up")):
-            matrix = _padded(np.column_stack([arrays[f"{ffn}.W_{of}"], arrays[f"{ffn}.b_{of}"]]), (units, d))
+            matrix = _pad(np.column_stack([arrays[f"{ffn}.W_{of}"], arrays[f"{ffn}.b_{of}"]]), (units, d))
             matrix[-1, -1] = 1
             state[f"blocks.{i}.mlp.{name}.weight"] = matrix
-        down = _padded(arrays[f"{ffn}.W_down"], (d, units))
+        down = _pad(arrays[f"{ffn}.W_down"], (d, units))
         down[:-1, -1] = arrays[f"{ffn}.b_down"]
         state[f"blocks.{i}.mlp.out.weight"] = down
     return {name: np.ascontiguousarray(array) for name, array in state.items()}
 
 
-def _padded(matrix: Matrix, shape: tuple[int, ...]) -> Matrix:
+def _pad(matrix: Matrix, shape: tuple[int, ...]) -> Matrix:
     result = np.zeros(shape)
     result[: matrix.shape[0], : matrix.shape[1]] = matrix
     return result

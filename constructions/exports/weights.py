@@ -29,17 +29,17 @@ SUFFIXES = (".safetensors", ".npz")
 
 
 def head_width(model: Transformer) -> int:
-    """The common width: the widest query or value of any head."""
+    """Returns the common width: the widest query or value of any head."""
     widths = [len(matrix) for block in model.blocks for head in block.heads for matrix in (head.query, head.value)]
     return max(widths, default=0)
 
 
 def tensors(model: Transformer) -> dict[str, Matrix]:
-    """Every array by its exported name."""
+    """Returns every array by its exported name."""
     width = head_width(model)
     result = {"embed.words": model.words, "embed.position": model.position}
     for i, block in enumerate(model.blocks):
-        padded = replace(block, heads=tuple(_padded(head, width) for head in block.heads))
+        padded = replace(block, heads=tuple(_pad(head, width) for head in block.heads))
         result |= {f"blocks.{i}.{name}": array for name, array in named_arrays(padded).items()}
     result["unembed"] = model.unembed
     return {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in result.items()}
@@ -65,7 +65,7 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
 
 
 def file_bytes(model: Transformer) -> bytes:
-    """The content of the model's `.safetensors` file."""
+    """Returns the content of the model's `.safetensors` file."""
     return safetensors_bytes(tensors(model), {} if model.longest is None else {"longest_sequence": str(model.longest)})
 
 
@@ -82,8 +82,8 @@ def safetensors_bytes(arrays: Mapping[str, Any], metadata: Mapping[str, str]) ->
     return content[:8] + text.ljust(end - 8) + content[end:]
 
 
-def _padded(head: AttentionHead, width: int) -> AttentionHead:
-    """With rows of zeros up to this width."""
+def _pad(head: AttentionHead, width: int) -> AttentionHead:
+    """Pads a head with rows of zeros up to this width."""
 
     def rows(matrix: Matrix) -> Matrix:
         return np.pad(matrix, ((0, width - len(matrix)), (0, 0)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from constructions.exports.files import replacing, replacing_folder
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
-from constructions.exports.tried import ExportError, longest_sequence
+from constructions.exports.limits import ExportError, longest_sequence
 from constructions.models.request import Request
 from constructions.models.search import END_SEARCH
 from constructions.places import name_part, name_place
@@ -40,7 +40,7 @@ class Export:
 
 
 def sidecar_of(path: Path) -> Path:
-    """FILE.onnx.json of FILE.onnx: no two exports share one, and none takes that of FILE.safetensors, which is FILE.json."""
+    """Returns FILE.onnx.json of FILE.onnx: no two exports share one, and none takes that of FILE.safetensors, FILE.json."""
     return path.with_name(f"{path.name}.json")
 
 
@@ -118,7 +118,7 @@ def write(
 
 
 def _heads(wired: Wired, weights_of: Callable[[int, int, str], Mapping[str, object]]) -> list[dict[str, object]]:
-    """Every head by its name, and where a runtime has its attention weights. weights_of: that, of a block and a head from 0."""
+    """Returns every head by its name, and where a runtime has its attention weights: `weights_of` a block and a head from 0."""
     return [
         {
             "place": name_place(block, name_part("head", number, head.name)),

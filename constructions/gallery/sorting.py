@@ -15,7 +15,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 def answer(words: list[str]) -> list[str]:
-    """Each number as often as `+` stands after it."""
+    """Returns each number as often as `+` stands after it."""
     said, value = [], ""
     for text in words:
         value = value if text == "+" else text
@@ -31,7 +31,7 @@ all_said = select(word("+")).count() == mark - 2
 
 
 def says(n: Any) -> Output:
-    """n: no number is larger."""
+    """Says n: no number is larger."""
     following = choose(value >= n, "END", value + 1)
     return choose(word("?") == 1, 1, choose(all_said, "END", choose(often > position - at, "+", following)))
 

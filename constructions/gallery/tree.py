@@ -25,7 +25,7 @@ def wrong(tokens: list[str]) -> str:
 
 
 def draw(n: int, rng: Random) -> str:
-    """A tree; in every other one an edge goes to some vertex instead, which may close a cycle."""
+    """Returns a tree; in every other one an edge goes to some vertex instead, which may close a cycle."""
     edges = [(v, rng.randint(1, v - 1)) for v in range(2, rng.choice((n, rng.randint(1, n))) + 1)]
     if edges and rng.random() < 0.5:
         edges[rng.randrange(len(edges))] = (rng.randint(1, n), rng.randint(1, n))

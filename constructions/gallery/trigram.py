@@ -14,7 +14,7 @@ def oracle(tokens: list[str]) -> str:
 
 
 def next_number(length: int) -> Output:
-    """What stands after the first place where the last numbers stand, so many of them; `?` is 0, so none in front of it match."""
+    """Returns what stands after the first place of the last numbers, so many of them; `?` is 0, so none in front of it match."""
     place = select(number.back(1), number)
     for i in range(1, length):
         place = place & select(number.back(i + 1), number.back(i))

@@ -147,7 +147,7 @@ def _page(job: Job[IsTreeModel, Graph], run: Run, answer: Answer) -> Page:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What can be said before any work. Raises CommandError."""
+    """Checks what can be said before any work. Raises CommandError."""
     if args.stdin not in (None, "-"):
         raise CommandError(f"{args.stdin!r} is not understood; write --edges, --graph, or - for standard input")
     graphs = [
@@ -200,7 +200,7 @@ def _graph(args: argparse.Namespace) -> Graph | None:
 
 
 def _graph_of_lines(args: argparse.Namespace, text: str) -> Graph:
-    """The graph of one edge a line. Raises GraphError, with what the text may be instead."""
+    """Returns the graph of one edge a line. Raises GraphError, with what the text may be instead."""
     try:
         graph = parse_edge_list(text, args.n, first=args.first)
     except GraphError as error:

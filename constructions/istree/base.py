@@ -49,14 +49,14 @@ class IsTreeModel(Model[Graph, Answer]):
 
     @abstractmethod
     def limit(self, n: int) -> int:
-        """The most tokens after a prompt."""
+        """Returns the most tokens after a prompt."""
 
     @abstractmethod
     def expected(self, graph: Graph) -> Sequence[str]:
-        """The words after the prompt, responses included; the verdict is last. By plain Python, without the weights."""
+        """Returns the words after the prompt, responses included; the verdict is last. By plain Python, without the weights."""
 
     def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-        """A step in a sentence: from the registers after the last attention, the token that it leads to, and the verdict."""
+        """Returns a step in a sentence: the registers after the last attention, the token that it leads to, and the verdict."""
         return ""
 
     def of(self, variant: str) -> IsTreeModel:
@@ -86,7 +86,7 @@ class IsTreeModel(Model[Graph, Answer]):
         )
 
     def read(self, run: Run) -> Answer:
-        """The chain of thought, without the token that closes it, and the verdict."""
+        """Returns the chain of thought, without the token that closes it, and the verdict."""
         return self._answer(run.produced[:])
 
     def _answer(self, produced: Sequence[str]) -> Answer:
@@ -98,7 +98,7 @@ class IsTreeModel(Model[Graph, Answer]):
         return chain, verdict
 
     def judge(self, given: Graph, run: Run, answer: Answer) -> str:
-        """Every token counts; as printed, the verdict, and of a tour that it begins like Algorithm 1's, or is it."""
+        """Compares every token; as printed, the verdict, and whether a tour is, or begins like, Algorithm 1's."""
         expected, (chain, verdict) = self.expected(given), answer
         if _is_spelled(run, expected):
             return ""
@@ -141,7 +141,7 @@ class IsTreeModel(Model[Graph, Answer]):
         return self, given.n
 
     def examples(self, wired: Wired, given: Graph | None = None) -> Iterator[Request]:
-        """A tree, or a part of the graph that is one where a run over all n vertices is too long; and a graph with a cycle."""
+        """Yields a tree (a part of the graph where a run over all n vertices is too long), and a graph with a cycle."""
         n = wired.n
         size = min(n, EXAMPLE_N)
         most = MOST_SEARCHED if self.searches else MOST_WALKED
@@ -164,7 +164,7 @@ class IsTreeModel(Model[Graph, Answer]):
         return {"layout": self.layout.name, "model": self.construction.model}
 
     def domain(self, wired: Wired) -> Domain:
-        """Any simple graph, whose edges stand in any order and orientation."""
+        """Describes the prompts: any simple graph, its edges in any order and orientation."""
         n, layout = wired.n, self.layout
         joint, ends = layout.joint, layout.end_of_prompt is not None  # neither ~ nor - is a sign of `re`
         loop = rf"(?!.* (\d+) {joint} \1(?!\S))"
@@ -191,7 +191,7 @@ class TourModel(IsTreeModel):
         return sequence_length(n)
 
     def limit(self, n: int) -> int:
-        """A tour of 2n − 1 vertices, the closing token and the verdict."""
+        """Returns a tour of 2n − 1 vertices, the closing token and the verdict."""
         return 2 * n + 1
 
     def expected(self, graph: Graph) -> Spelled:
@@ -199,18 +199,18 @@ class TourModel(IsTreeModel):
 
 
 def _whole_ends(ends: tuple[object, ...]) -> tuple[int, int]:
-    """An edge in Python's own integers, whatever kind of integers they were; other things are left for `Graph` to name."""
+    """Returns an edge in Python's own integers, whatever kind of integers they were; other things are left for `Graph` to name."""
     u, v = (operator.index(end) if hasattr(end, "__index__") else end for end in ends)
     return cast("tuple[int, int]", (u, v))
 
 
 def _tree(n: int) -> list[tuple[int, int]]:
-    """A tree in which a vertex has up to two children, its edges this way and that."""
+    """Returns a tree in which a vertex has up to two children, its edges this way and that."""
     return [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, n + 1)]
 
 
 def _is_spelled(run: Run, words: Sequence[str]) -> bool:
-    """Whether a run has written just these words."""
+    """Returns whether a run has written just these words."""
     try:
         return np.array_equal(run.tokens, run.request.wired.numbers(words))
     except UnknownToken:  # what a search as printed cannot say

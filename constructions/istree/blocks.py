@@ -85,7 +85,7 @@ class Plan:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Whether this finding is put back to what is printed."""
+        """Returns whether this finding is put back to what is printed."""
         return finding.id in self.printed
 
     @property
@@ -105,7 +105,7 @@ class Plan:
 
 
 def embedding_of(plan: Plan, vertices: int) -> Embedding:
-    """The fixed embedding, with so many vertices."""
+    """Returns the fixed embedding, with so many vertices."""
     layout = plan.layout
     names = ("vertex",) if plan.says(TIED_HEAD) else ("vertex", squared("vertex"))
     powers = {name: (1, exponent) for exponent, name in enumerate(names, start=1)}
@@ -114,7 +114,7 @@ def embedding_of(plan: Plan, vertices: int) -> Embedding:
 
 
 def blocks_of(plan: Plan) -> tuple[BlockPlan, ...]:
-    """All of them, in order; the print of layers 7 and 8 takes a few more."""
+    """Returns all of them, in order; the print of layers 7 and 8 takes a few more."""
     if plan.says(LAYER_7):
         blocks = printed.search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
         # candidate2 counts where candidate1 is the father.
@@ -293,7 +293,7 @@ def _block_8(plan: Plan) -> BlockPlan:
 
 
 def _choice(plan: Plan, second: str, another: Affine) -> tuple[Gadget, ...]:
-    """next := candidate1; the father if that is 0; `second` if that is the father and `another` is 1 or more, else at most 0."""
+    """Wires next := candidate1; the father if that is 0; `second` if that is the father and `another` ≥ 1, else ≤ 0."""
     gadgets = []
     for of in (register, squared):
         into, candidate, father, beyond = of("next"), of("candidate1"), of("father"), of(second)
@@ -323,7 +323,7 @@ def _block_9(plan: Plan) -> BlockPlan:
 
 
 def _output(plan: Plan) -> list[Gadget]:
-    """What the last feed-forward writes over the embedding registers, where the tied output head reads it."""
+    """Returns what the last feed-forward writes over the embedding registers, where the tied output head reads it."""
     n, layout = plan.n, plan.layout
     word_registers = ["vertex", *([] if plan.says(TIED_HEAD) else [squared("vertex")]), *layout.specials]
     clear = tuple(linear("", -reg(name), name).units[0] for name in word_registers)

@@ -32,7 +32,7 @@ class GraphFile:
 
 
 def read_graph(text: str, kind: str, n: int | None = None, first: int = 1) -> tuple[Graph, str]:
-    """The graph of a file of this kind, and a note on how vertices were numbered, "" if they kept their numbers.
+    """Returns the graph of a file of this kind, and a note on how vertices were numbered, "" if they kept their numbers.
 
     kind: a key of `FORMATS`. n: the number of vertices, if the caller knows it. first: the number of the file's first vertex, 0
     or 1. Raises GraphError, with one line.
@@ -57,7 +57,7 @@ def read_graph(text: str, kind: str, n: int | None = None, first: int = 1) -> tu
 
 
 def hint(text: str) -> str:
-    """The `--format` that a text seems to need, as part of an error; "" where nothing tells."""
+    """Returns the `--format` that a text seems to need, as part of an error; "" where nothing tells."""
     start = re.sub(r"\A(?:\s*#.*\n)+", "", text[:4000]).lstrip()
     kinds = (kind for pattern, kind in _SIGNS if re.match(pattern, start))
     kind = next(kinds, "")
@@ -79,7 +79,7 @@ def _kind_of_lists(text: str) -> str:
 
 
 def may_be_header(graph: Graph) -> bool:
-    """True if the first edge, n-m, may be a header instead: m edges follow, and none of their vertices is above n."""
+    """Returns whether the first edge, n-m, may be a header instead: m edges follow, and none of their vertices is above n."""
     if not graph.edges:
         return False
     (n, m), rest = graph.edges[0], graph.edges[1:]
@@ -87,7 +87,7 @@ def may_be_header(graph: Graph) -> bool:
 
 
 def _header(text: str) -> GraphFile:
-    """A first line `n` or `n m`, then one edge a line; numbers after the two ends are weights."""
+    """Reads a first line `n` or `n m`, then one edge a line; numbers after the two ends are weights."""
     lines = _numbers(text, "#")
     number, head = next(lines, (0, []))
     if not 1 <= len(head) <= 2:
@@ -99,12 +99,12 @@ def _header(text: str) -> GraphFile:
 
 
 def _weighted(text: str) -> GraphFile:
-    """One `u v weight` a line; the weight is left out."""
+    """Reads one `u v weight` a line and leaves out the weight."""
     return GraphFile(tuple(_ends_of(line, words) for line, words in _words(text, "#")))
 
 
 def _dimacs(text: str) -> GraphFile:
-    """`c` comments, `p edge n m`, then `e u v`, or `a u v weight`."""
+    """Reads `c` comments, `p edge n m`, then `e u v`, or `a u v weight`."""
     vertices, edges = None, []
     for line, words in _words(text, "\0"):
         if words[0] == "p" and len(words) == 4 and _NUMBER.fullmatch(words[2]):
@@ -119,7 +119,7 @@ def _dimacs(text: str) -> GraphFile:
 
 
 def _matrix_market(text: str) -> GraphFile:
-    """`%%MatrixMarket matrix coordinate …`, a line `rows columns entries`, then `row column [value]`."""
+    """Reads `%%MatrixMarket matrix coordinate …`, a line `rows columns entries`, then `row column [value]`."""
     if not re.match(r"%%MatrixMarket\s+matrix\s+coordinate\b", text, re.IGNORECASE):
         raise GraphError("line 1: expected %%MatrixMarket matrix coordinate …")
     lines = _numbers(text, "%")
@@ -130,7 +130,7 @@ def _matrix_market(text: str) -> GraphFile:
 
 
 def _metis(text: str) -> GraphFile:
-    """A line `n m`, then for each vertex a line of its neighbours. A third number, which announces weights, is refused."""
+    """Reads a line `n m`, then for each vertex a line of its neighbours. Refuses a third number, which announces weights."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("%")]
     head = lines[0].split() if lines else []
     if len(head) not in (2, 3) or not all(map(_NUMBER.fullmatch, head)) or (len(head) == 3 and int(head[2])):
@@ -146,13 +146,13 @@ def _metis(text: str) -> GraphFile:
 
 
 def _adjacency(text: str) -> GraphFile:
-    """On each line a vertex, then its neighbours; a colon after the vertex is allowed."""
+    """Reads on each line a vertex, then its neighbours; a colon after the vertex is allowed."""
     rows = [(words[0].rstrip(":"), [w for w in words[1:] if w != ":"]) for _, words in _words(text, "#")]
     return GraphFile(tuple((u, v) for u, others in rows for v in others), None, tuple(u for u, _ in rows))
 
 
 def _csv(text: str) -> GraphFile:
-    """Two columns, or more with what is left out; a first row whose ends are not both like those that follow is a head."""
+    """Reads two columns, leaves out more; a first row whose ends are not both like those that follow is a head."""
     try:
         dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(text[:4000], delimiters=",;\t")
     except csv.Error:
@@ -173,7 +173,7 @@ _HEADS = ("source", "from", "u", "src", "node1", "start", "a")
 
 
 def _networkx(reader: str) -> Callable[[str], GraphFile]:
-    """A reader of networkx, by its name."""
+    """Returns a reader of networkx, by its name."""
 
     def read(text: str) -> GraphFile:
         try:
@@ -214,14 +214,14 @@ _SIGNS = (
 
 
 def _words(text: str, comment: str) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has some, with its number."""
+    """Yields the words of each line that has some, with its number."""
     for number, line in enumerate(text.splitlines(), start=1):
         if words := line.split(comment, 1)[0].split():
             yield number, words
 
 
 def _numbers(text: str, comment: str) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line, of which the first two are whole numbers. Raises GraphError."""
+    """Yields the words of each line, of which the first two are whole numbers. Raises GraphError."""
     for line, words in _words(text, comment):
         for word in words[:2]:
             if not _NUMBER.fullmatch(word):
@@ -236,7 +236,7 @@ def _ends_of(line: int, words: list[str]) -> tuple[str, str]:
 
 
 def _once(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """The edges without those that repeat another one the other way round; the first of the two stays."""
+    """Returns the edges without those that repeat another one the other way round; the first of the two stays."""
     seen: dict[Edge, None] = {}
     for u, v in edges:
         if u == v or (v, u) not in seen:  # a self-loop stays, and is refused by `Graph`

@@ -86,7 +86,7 @@ class Graph:
 
 
 def _are_simple(n: int, edges: Sequence[Edge]) -> bool:
-    """Whether these are certainly the edges of a simple graph on n vertices."""
+    """Returns whether these are certainly the edges of a simple graph on n vertices."""
     if {*map(len, edges)} != {2} or {*map(type, chain.from_iterable(edges))} != {int}:
         return False
     if n >= 1 << 31 or not 1 <= min(chain.from_iterable(edges)) <= max(chain.from_iterable(edges)) <= n:
@@ -98,7 +98,7 @@ def _are_simple(n: int, edges: Sequence[Edge]) -> bool:
 
 
 def parse_edges(text: str, n: int | None = None) -> Graph:
-    """The graph of "1-2, 2-3"; n defaults to the largest vertex, or 1 for no edges. Raises GraphError."""
+    """Returns the graph of "1-2, 2-3"; n defaults to the largest vertex, or 1 for no edges. Raises GraphError."""
     return _graph(_edges(part.strip() for part in text.split(",") if part.strip()), n)
 
 
@@ -155,15 +155,15 @@ class TokenLayout:
     no: str
 
     def vocabulary(self, n: int) -> tuple[str, ...]:
-        """Tokens in the order of their numbers: vertices first."""
+        """Lists tokens in the order of their numbers: vertices first."""
         return (*map(str, range(1, n + 1)), *self.specials)
 
     def token(self, word: str, n: int) -> int:
-        """The number of a special word."""
+        """Returns the number of a special word."""
         return n + self.specials.index(word)
 
     def prompt(self, graph: Graph) -> list[int]:
-        """Tokenize(G): the start, then u, joint, v for each edge, and the end of the prompt where the layout has one."""
+        """Tokenizes G: the start, then u, joint, v for each edge, and the end of the prompt where the layout has one."""
         tokens, joint = [self.token(self.start, graph.n)], self.token(self.joint, graph.n)
         for u, v in graph.edges:
             tokens += u - 1, joint, v - 1
@@ -172,7 +172,7 @@ class TokenLayout:
         return tokens
 
     def answer(self, chain: Sequence[int], is_tree: bool, n: int) -> list[int]:
-        """The tokens of a chain of thought (vertices) and its verdict."""
+        """Returns the tokens of a chain of thought (vertices) and its verdict."""
         closing = [] if self.end_of_prompt is None else [self.token(self.end_of_prompt, n)]
         return [v - 1 for v in chain] + closing + [self.token(self.yes if is_tree else self.no, n)]
 
@@ -185,12 +185,12 @@ LAYOUTS: dict[str, TokenLayout] = {"paper": PAPER, "eos": EOS}
 
 
 def sequence_length(n: int) -> int:
-    """The most tokens that any simple graph on n vertices can lead to, in either layout."""
+    """Returns the most tokens that any simple graph on n vertices can lead to, in either layout."""
     return 3 * (n * (n - 1) // 2) + 2 + (2 * n - 1) + 2
 
 
 def depth_first_tour(graph: Graph) -> Iterator[int]:
-    """Algorithm 1: yields the top of the stack S1 each time round, from vertex 1."""
+    """Runs Algorithm 1: yields the top of the stack S1 each time round, from vertex 1."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for u, v in graph.edges:
         neighbours[u].append(v)
@@ -208,7 +208,7 @@ def depth_first_tour(graph: Graph) -> Iterator[int]:
 
 
 def is_tree(graph: Graph) -> bool:
-    """Whether the graph is connected and has n − 1 edges; by union-find, so that it shares nothing with the tour."""
+    """Returns whether the graph is connected and has n − 1 edges; by union-find, so that it shares nothing with the tour."""
     parent = list(range(graph.n + 1))
 
     def root(v: int) -> int:
@@ -223,7 +223,7 @@ def is_tree(graph: Graph) -> bool:
 
 
 def expected_answer(graph: Graph, layout: TokenLayout) -> list[int]:
-    """What the repaired Transformer must produce: Algorithm 1's tour, stopped early with NO.
+    """Returns what the repaired Transformer must produce: Algorithm 1's tour, stopped early with NO.
 
     It stops before the first vertex if the layout `paper` shows m ≠ n − 1, else as `Graph.search` does.
     """

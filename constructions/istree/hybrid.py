@@ -107,12 +107,11 @@ VOTES: Mapping[str, Mapping[str, int]] = {
 
 
 def families(n: int) -> tuple[Family, ...]:
-    """The numbers: vertices, and positions up to the largest target."""
+    """Returns the numbers: vertices, and positions up to the largest target."""
     return Family(VERTEX, 1, n), Family(PLACE, 1, 6 * n - 4, lambda i: f"@{i}")
 
 
 def words(n: int) -> Words:
-    """The vocabulary."""
     return Words(families(n), (*PAPER.specials, *MARKS))
 
 
@@ -126,7 +125,7 @@ def _linear_block(n: int, attention: BlockPlan, printed: frozenset[str]) -> Bloc
         start |= {"visit": 1, squared("visit"): 1}
 
     def moved(gate: Affine, by: int, into: str) -> Iterator[Unit]:
-        """into += the number `by` tokens before, and its square, where the gate is 1."""
+        """Wires into += the number `by` tokens before, and its square, where the gate is 1."""
         for of in (register, squared):
             yield Unit(gate, back(of(NUMBER), by), {of(into): 1})
 
@@ -182,7 +181,7 @@ def _heads(setting: Setting, printed: frozenset[str]) -> Iterator[Head]:
 
 
 def _rules() -> Iterator[Rule]:
-    """Which token stands next within a frame."""
+    """Yields the rules that say which token stands next within a frame."""
     number = reg(NUMBER)
     at_first_vertex, at_first_base = back(JOINT, 2) + back(START, 1), back(JOINT, 3) + back(START, 2)
     yield Rule("the vertex again", (total(map(reg, MARKS)),), Write(back(NUMBER, 3), VERTEX))
@@ -284,7 +283,7 @@ class Hybrid(IsTreeModel):
     block_texts = BLOCKS
 
     def limit(self, n: int) -> int:
-        """The most tokens after a prompt.
+        """Returns the most tokens after a prompt.
 
         Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, after which
         the target doubles at most ⌈log2 3n⌉ times, 4 tokens each. The first frame has 3 tokens, and the verdict is one.
@@ -295,7 +294,7 @@ class Hybrid(IsTreeModel):
         return max(3 * (n * (n - 1) // 2) + 2, 3 * n - 2 + self.limit(n))
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """For every simple graph on n vertices.
+        """Returns the least p that suffices for every simple graph on n vertices.
 
         The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes
         8·bits(n) + O(log log n); the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
@@ -324,7 +323,7 @@ class Hybrid(IsTreeModel):
         )
 
     def expected(self, graph: Graph) -> list[str]:
-        """From lists of records alone."""
+        """Writes the expected words from lists of records alone."""
         n = graph.n
         if len(graph.edges) != n - 1:
             return [NO]

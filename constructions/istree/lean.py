@@ -72,25 +72,25 @@ class _Plan:
 
     @property
     def counted(self) -> bool:
-        """Whether the prompt's end is told by its length, as nothing marks it."""
+        """Returns whether the prompt's end is told by its length, as nothing marks it."""
         return self.layout.end_of_prompt is None
 
 
 def most_places(n: int, layout: TokenLayout) -> int:
-    """K: how many positions are told apart. Rounded up to few digits."""
+    """Returns K: how many positions are told apart, rounded up to few digits."""
     most = 5 * n if layout.end_of_prompt is None else sequence_length(n)
     step = 1 << max(0, most.bit_length() - PLACE_DIGITS)
     return -(-most // step) * step
 
 
 def scale_of(setting: Setting, layout: TokenLayout) -> Scale:
-    """The units of the model. Blocks 3 and 4 multiply a difference of vertices, up to n + 2, by a square, up to n²·u²."""
+    """Returns the units of the model. Blocks 3 and 4 multiply a difference of vertices, up to n + 2, by a square, up to n²·u²."""
     n = setting.n
     return Scale(setting, most_places(n, layout), area=(n + 2) * n * n)
 
 
 def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Discipline.FUSED) -> bool:
-    """Whether every weight, entry and product of the model fits R_bits and is exact."""
+    """Returns whether every weight, entry and product of the model fits R_bits and is exact."""
     scale = scale_of(Setting(n, sequence_length(n), fixed_point(bits)), layout)
     # The logit that overrides a vertex's; the gates that compare with a place.
     override, gate = 2 * (1 << n.bit_length()) ** 2 * scale.unit**2, 3 * scale.places + 3 * n
@@ -174,7 +174,7 @@ def _block_2(plan: _Plan) -> BlockPlan:
 
 
 def _records(plan: _Plan) -> Gadget:
-    """After an edge a ~ b: records of b, then of a, and each of them once more at the token after it."""
+    """Returns a gadget that writes, after an edge a ~ b, the records of b and of a, and both again at the next token."""
     joints = [reg(copied(plan.layout.joint, offset)) for offset in (1, 2, 3)]
     second, after, third = (joint - reg("overlong") for joint in joints) if plan.counted else joints
     vertex = {0: "vertex", **{offset: copied("vertex", offset) for offset in (1, 2, 3, 4)}}
@@ -267,7 +267,7 @@ def _block_5(plan: _Plan) -> BlockPlan:
 
 
 def _output(plan: _Plan) -> list[Gadget]:
-    """What the tied output head reads: (2v, −1) in units gives number i the logit (v² − (v − i)²)·u²; the others have 0."""
+    """Returns what the tied output head reads: (2v, −1) in units gives number i the logit (v² − (v − i)²)·u²; the others have 0."""
     n, layout, scale = plan.n, plan.layout, plan.scale
     u, whole, one = scale.unit, scale.whole, as_affine(1)
     following, father, place = reg("next"), reg("father"), whole(reg("place"))
@@ -328,7 +328,7 @@ class Lean(TourModel):
         return NOTHING
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """For every simple graph on n vertices."""
+        """Returns the least p that suffices for every simple graph on n vertices."""
         # A symbol for many n is asked anew: its comparisons say for which of them the answer holds.
         return (_least_precision_of if type(n) is int else _searched_precision)(n, discipline, self.layout)
 

@@ -46,7 +46,7 @@ GLOSSARY: Mapping[str, str] = {
 
 
 def constants(scale: Scale) -> tuple[Derived, ...]:
-    """The constants of the weights for one (n, p)."""
+    """Returns the constants of the weights for one (n, p)."""
     fmt = scale.setting.format
     return (
         *numbers_of(fmt, "; a score too negative for it saturates"),
@@ -68,7 +68,7 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
 
 
 def narrate(values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-    """One step of the search in a sentence, from the registers after the last attention; "" for weights that lack them."""
+    """Returns one step of the search in a sentence, from the registers after the last attention; "" for weights that lack them."""
     needed = ("place", "position", "current", "previous", "father", "next1", "past", "next", "seen")
     if any(name not in values for name in needed) or not values["position"]:
         return ""

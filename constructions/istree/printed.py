@@ -39,7 +39,7 @@ SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the other one
 
 
 def edge_units(second_endpoint: Affine) -> list[Unit]:
-    """One record an edge: a, b, their counts, and the squares, at the second endpoint."""
+    """Returns one record an edge: a, b, their counts, and the squares, at the second endpoint."""
     units = []
     for side, vertex, count in (("a", copied("vertex", 2), copied("count", 2)), ("b", "vertex", "count")):
         units += [
@@ -52,7 +52,7 @@ def edge_units(second_endpoint: Affine) -> list[Unit]:
 
 
 def walked_heads(setting: Setting, printed_scores: bool) -> tuple[Head, ...]:
-    """The edge just walked in either orientation, added up: the head that finds nothing reads 0 at position 1."""
+    """Returns the edge just walked in either orientation, added up: the head that finds nothing reads 0 at position 1."""
     return tuple(
         match(
             f"edge just walked, {here} first",
@@ -66,7 +66,7 @@ def walked_heads(setting: Setting, printed_scores: bool) -> tuple[Head, ...]:
 
 
 def _heads(setting: Setting, printed_scores: bool, number: int, target: str) -> tuple[Head, ...]:
-    """The two MatchNext heads of a round. Each reads what a record has: both endpoints, both counts."""
+    """Returns the two MatchNext heads of a round. Each reads what a record has: both endpoints, both counts."""
     return tuple(
         match_next(
             f"edge {number} after, {here} here",
@@ -93,7 +93,7 @@ def _heads(setting: Setting, printed_scores: bool, number: int, target: str) -> 
 def _round(
     setting: Setting, resolution: int, printed_scores: bool, number: int, other_end: str, after: str, target: str
 ) -> tuple[BlockPlan, ...]:
-    """The two heads, then the choice between their results.
+    """Returns the two heads, then the choice between their results.
 
     other_end: the register with the other end of the walked edge. after: the one with the count to continue.
     """
@@ -145,7 +145,7 @@ def _round(
 
 
 def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> tuple[BlockPlan, ...]:
-    """Layers 7 and 8, each with its extra blocks; leaves the two candidates."""
+    """Plans layers 7 and 8, each with its extra blocks; leaves the two candidates."""
     first = _round(setting, resolution, printed_scores, 1, "previous", "walked", "target")
     prepare = (
         next_fraction(reg("count1"), "target2"),

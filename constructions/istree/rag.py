@@ -51,17 +51,17 @@ FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE = "first is father", "next is father", 
 
 
 def families(n: int) -> tuple[Family, ...]:
-    """The numbers: vertices."""
+    """Returns the numbers: vertices."""
     return (Family(VERTEX, 1, n),)
 
 
 def _words(plan: Searches, n: int) -> Words:
-    """The paper's tokens with its numbers, then FAILED, the marks and the pieces of searches."""
+    """Returns the paper's tokens with its numbers, then FAILED, the marks and the pieces of searches."""
     return Words(families(n), tuple(dict.fromkeys((*PAPER.specials, FAILED, RECORD, RETURN, *plan.pieces))))
 
 
 def _comparisons(plan: Searches, n: int) -> BlockPlan:
-    """Block 1. At a <StartSearch> after a result: it stands 1 token ago, <EndSearch> 2, the end of the search 3."""
+    """Plans block 1. At a <StartSearch> after a result: it stands 1 token ago, <EndSearch> 2, the end of the search 3."""
     equal = {
         FIRST_IS_FATHER: (1, len(plan.first) + 4),
         NEXT_IS_FATHER: (1, len(plan.next) + 4),
@@ -83,7 +83,7 @@ def _mark(ago: int) -> Affine:
 
 
 def _heads(plan: Searches) -> Iterator[Rule]:
-    """The heads of turns, and the verdict."""
+    """Yields the heads of turns, and the verdict."""
     root, unrecorded = Write(as_affine(1), VERTEX), 1 - reg(RECORDS)
     yield Rule("the root", (unrecorded, back(PAPER.joint, 1) + reg(PAPER.start)), root)
     yield Rule("the root's record: its mark", (unrecorded, back(PAPER.joint, 2) + back(PAPER.start, 1)), RECORD)
@@ -110,7 +110,7 @@ def _neighbours(plan: Searches) -> tuple[tuple[str, Search], tuple[str, Search]]
 
 
 def _choices(plan: Searches) -> Iterator[Rule]:
-    """The rules at <StartSearch>: each writes the first token of a search."""
+    """Yields the rules at <StartSearch>: each writes the first token of a search."""
     start, size = reg(START_SEARCH), len(plan.father)
     yield Rule("search for the father", (start, _mark(2)), plan.father.first)
     father_result = (start, plan.father.began(size + 2))
@@ -129,7 +129,7 @@ def _choices(plan: Searches) -> Iterator[Rule]:
 
 
 def _results(plan: Searches) -> Iterator[Rule]:
-    """The rules at the result of a search."""
+    """Yields the rules at the result of a search."""
     size, failed = len(plan.father), reg(FAILED)
     yield Rule("the father is known", (plan.father.began(size + 1), _mark(size + 4)), START_SEARCH)
     for name, search in _neighbours(plan):
@@ -144,7 +144,7 @@ def _results(plan: Searches) -> Iterator[Rule]:
 
 
 def _spelling(plan: Searches) -> Iterator[Rule]:
-    """The other tokens of each search."""
+    """Yields the other tokens of each search."""
     size = len(plan.father)
     turn, again = 3 + plan.father.last_vertex, 3 + plan.next.last_vertex
     places: dict[Search, Mapping[Ref, tuple[int, int]]] = {
@@ -158,7 +158,7 @@ def _spelling(plan: Searches) -> Iterator[Rule]:
 
 
 def _spell(search: Search, vertices: Mapping[Ref, tuple[int, int]], head: int) -> Iterator[Rule]:
-    """vertices: how long before <StartSearch> each stands, in a turn that has just begun or later. head: where its mark stands."""
+    """Yields the other tokens. vertices: how long before <StartSearch> each stands, early or late in a turn. head: its mark."""
     spelled: dict[Ref, int] = {}
     for j, item in enumerate(search.script[1:], start=1):
         here, name = search.began(j - 1), f"{search.first} … token {j + 1}"
@@ -219,14 +219,14 @@ class Rag(IsTreeModel):
     block_texts = BLOCKS
 
     def limit(self, n: int) -> int:
-        """The most tokens after a prompt, search results included."""
+        """Returns the most tokens after a prompt, search results included."""
         return 64 * n - 43
 
     def length(self, n: int) -> int:
         return 3 * (n * (n - 1) // 2) + 1 + self.limit(n)
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """For every simple graph on n vertices.
+        """Returns the least p that suffices for every simple graph on n vertices.
 
         Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions; logits 2v·i − i² + 1, of which
         `sequential` forms 2v·i ≤ 2n² by itself; and the indicators' 2(n + 1).
@@ -249,7 +249,7 @@ class Rag(IsTreeModel):
         return numbers_of(setting.format, ": above n² + 1 and every position")
 
     def expected(self, graph: Graph) -> list[str]:
-        """Algorithm 2 in plain Python, without a search."""
+        """Runs Algorithm 2 in plain Python, without a search."""
         around: dict[int, dict[int, None]] = {v: {} for v in range(1, graph.n + 1)}
         for a, b in graph.edges:
             around[a][b] = around[b][a] = None

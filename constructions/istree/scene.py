@@ -9,7 +9,7 @@ from constructions.istree.graphs import Graph
 
 
 def graph_scene(graph: Graph) -> Mapping[str, object]:
-    """The graph as scenes.js reads it: its kind, the vertices' places and the edges."""
+    """Returns the graph as scenes.js reads it: its kind, the vertices' places and the edges."""
     places = [[round(x, 4), round(y, 4)] for x, y in place_vertices(graph)]
     return {"kind": "graph", "vertices": places, "edges": graph.edges}
 
@@ -18,12 +18,12 @@ WALK = ("current", "previous", "father", "next")  # registers of the Transformer
 
 
 def walk_of(values: Mapping[str, Fraction]) -> dict[str, int]:
-    """Where the Transformer's search is, from its registers."""
+    """Returns where the Transformer's search is, from its registers."""
     return {name: int(values[name]) for name in WALK if name in values and values[name].denominator == 1}
 
 
 def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> list[dict[str, int]]:
-    """Where a recurrent model's search is at each position, from the heads of its turns: `u - v` down to v, `u ^ v` back to v.
+    """Returns where a recurrent model's search is at each position, by its turns' heads: `u - v` down to v, `u ^ v` back.
 
     marks_first: whether the mark stands before both vertices. The root's own record, `1 - 1`, has no father.
     """
@@ -45,7 +45,6 @@ def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> lis
 
 
 def walk_sentence(walk: Mapping[str, int]) -> str:
-    """The same for people."""
     if not walk:
         return ""
     current = walk["current"]
@@ -55,7 +54,7 @@ def walk_sentence(walk: Mapping[str, int]) -> str:
 
 
 def place_vertices(graph: Graph) -> list[tuple[float, float]]:
-    """A place for each vertex: depth downwards, children of a breadth-first tree side by side, components next to each other."""
+    """Returns a place for each vertex: depth downwards, children of a breadth-first tree and components side by side."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for u, v in graph.edges:
         neighbours[u].append(v)

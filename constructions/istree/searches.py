@@ -88,11 +88,11 @@ class Search:
 
     @property
     def last_vertex(self) -> int:
-        """How many tokens follow the last v."""
+        """Returns how many tokens follow the last v."""
         return self.script[::-1].index(V)
 
     def began(self, ago: int) -> Affine:
-        """1 if the first token was written so many tokens ago, else 0."""
+        """Returns a form: 1 if the first token was written so many tokens ago, else 0."""
         return back(self.first, ago)
 
 
@@ -113,7 +113,7 @@ class Searches:
 
 
 def searches(printed: frozenset[str]) -> Searches:
-    """The searches that the model writes, with these findings put back to print."""
+    """Returns the searches that the model writes, with these findings put back to print."""
     spaceless = EDGE_SPACES.id in printed
     group = "(" if EDGE_GROUP.id in printed else "(?:"
     around, neighbour = _neighbour(spaceless, TWO_GROUPS.id in printed)
@@ -135,7 +135,7 @@ def _record(spaceless: bool) -> Search:
 
 
 def _neighbour(spaceless: bool, two: bool) -> tuple[str, Script]:
-    """How the search for a neighbour starts, and how it goes on."""
+    """Writes how the search for a neighbour starts, and how it goes on."""
     match spaceless, two:
         case True, True:
             return r"\b(\S+)\b ~\b", (V, r"\b|\b", V, r"\b ~\b(\S+)\b")

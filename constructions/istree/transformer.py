@@ -56,7 +56,7 @@ class Transformer(TourModel):
         return Lean(self.layout) if variant == "lean" else self
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """For every simple graph on n vertices.
+        """Returns the least p that suffices for every simple graph on n vertices.
 
         At most 8·bits(n) + 23 for n ≤ 10^6 under `fused`: T·(t − c')² of Lemma C.18 needs a range of n⁴·G. Under `sequential` the
         single terms of a score must fit as well, which costs another factor of n² in range.

@@ -88,7 +88,7 @@ GLOSSARY: Mapping[str, str] = {
 
 
 def scale_constants(setting: Setting) -> tuple[Derived, ...]:
-    """Those of heads that prefer among equal keys by position."""
+    """Returns the constants of heads that prefer among equal keys by position."""
     scale, largest = match_scale(setting, printed=False), f"up to {setting.length}"
     return (
         Derived("L", Fraction(setting.length_bound), f"the least power of two above every position, {largest}"),
@@ -98,7 +98,7 @@ def scale_constants(setting: Setting) -> tuple[Derived, ...]:
 
 
 def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tuple[Derived, ...]:
-    """The constants of the weights for one (n, p); the last three are those of the repaired variant alone."""
+    """Returns the constants of the weights for one (n, p); the last three are those of the repaired variant alone."""
     n, gap = setting.n, setting.gap
     numbers = numbers_of(setting.format, "; a score too negative for it saturates")
     lead = lead_of(setting, "; the runners-up then get weight exactly 0")
@@ -135,7 +135,7 @@ def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tup
 
 
 def narrate(values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
-    """One step of the search in a sentence, from the registers after the last attention; "" for weights that lack them.
+    """Returns one step of the search in a sentence, from the registers after the last attention; "" for weights that lack them.
 
     produced: the token that this step leads to. verdict: how the whole run ends.
     """

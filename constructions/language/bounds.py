@@ -72,7 +72,6 @@ class Bounds:
         return bits if len(bits) <= MOST_BITS else ()
 
     def _sum_of_monomials(self, term: Term) -> Interval:
-        """Returns the sum of the bounds of each monomial."""
         low: Bound = 0
         high: Bound = 0
         items, apart = _without_distance(term)
@@ -145,7 +144,7 @@ def _word_never_met(key: Term, query: Term) -> str:
 
 
 def _is_bit(ends: Interval) -> bool:
-    """True if these bounds are 0 and 1, not numbers that depend on n."""
+    """Returns whether these bounds are 0 and 1, not numbers that depend on n."""
     return all(type(end) in (int, Fraction) for end in ends) and ends == (0, 1)
 
 

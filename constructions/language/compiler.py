@@ -54,7 +54,6 @@ class Compiler(Weights):
         self.depth, self.meanings = schedule.depth, registers.meanings
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
-        """Returns the blocks for a setting."""
         return tuple(block.plan(setting) for block in self.blocks.values())
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:

@@ -114,7 +114,7 @@ class _Copies:
 
 
 def is_ours(kind: type[Any]) -> bool:
-    """True if a class is one that a module of this project defines under its name."""
+    """Returns whether a class is one that a module of this project defines under its name."""
     module, name = (type.__getattribute__(kind, part) for part in ("__module__", "__name__"))
     if type(module) is not str or module.partition(".")[0] not in OURS:
         return False

@@ -23,7 +23,7 @@ def round_up(n: Any) -> Any:
 
 
 def are_below(n: Any, values: Sequence[Any], exponent: Any) -> bool:
-    """True if each is at most 2^exponent − 1, n rounded up."""
+    """Returns whether each is at most 2^exponent − 1, n rounded up."""
     most = 2**exponent - 1
     if any(value > most for value in values if type(value) in (int, Fraction)):
         return False

@@ -32,7 +32,7 @@ def names_of_gallery() -> tuple[str, ...]:
 
 
 def is_file(name: str) -> bool:
-    """True if a name means a file: FILE.py, or FILE.py:NAME."""
+    """Returns whether a name means a file: FILE.py, or FILE.py:NAME."""
     path, _, _ = name.partition(".py:")
     return name.endswith(".py") or path != name
 

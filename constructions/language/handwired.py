@@ -121,7 +121,7 @@ def plain_blocks(given: Iterable[object]) -> tuple[BlockPlan, ...]:
 
 
 def is_exact(number: object) -> bool:
-    """True if it is an integer or a fraction, as numbers that depend on n are; a float's last digits nobody means."""
+    """Returns whether it is an integer or a fraction, as numbers that depend on n are; a float's last digits nobody means."""
     return isinstance(number, int | Fraction) and not isinstance(number, bool)
 
 

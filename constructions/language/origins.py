@@ -112,7 +112,6 @@ def _inner_values(compiler: Compiler, value: Term) -> list[Term]:
 
 
 def _origin_of_value(compiler: Compiler, value: Term) -> Origin:
-    """Returns the origin of a value of the file."""
     atoms = sorted(value.atoms, key=lambda a: -len(a.order))
     many = len(value.items) > 1 and len(atoms) > 1
     construct = "a sum" if many else notation(atoms[0]) if atoms else "a number"

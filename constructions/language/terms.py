@@ -41,7 +41,7 @@ class Term:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """True if the other one is this polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
+        """Returns whether both are one polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
         if self is other:
             return True
         return isinstance(other, Term) and self._hash == other._hash and self.order == other.order
@@ -364,7 +364,7 @@ def as_term(value: Term | Atom | Number) -> Term:
 
 
 def is_integer(number: Number) -> bool:
-    """True if a number, which may depend on n, is seen to be an integer at every n."""
+    """Returns whether a number, which may depend on n, is seen to be an integer at every n."""
     return bool(number.is_whole) if hasattr(number, "is_whole") else number.denominator == 1
 
 

@@ -60,7 +60,7 @@ class Piece:
         return replace(self, name=name)
 
     def takes(self, token: str) -> bool:
-        """True if this token may stand there, of some n."""
+        """Returns whether this token may stand there, of some n."""
         if not self.numbers or not token.isdecimal() or token != str(int(token[:30] or 0)):
             return token in self.words
         return self.low <= int(token) and (self.high is None or int(token) <= self.high)

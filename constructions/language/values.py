@@ -90,10 +90,10 @@ class Value:
         return ~(self == other)
 
     def __gt__(self, other: Operand) -> Value:
-        return _above(self.term - term_of(other))
+        return _is_positive(self.term - term_of(other))
 
     def __lt__(self, other: Operand) -> Value:
-        return _above(term_of(other) - self.term)
+        return _is_positive(term_of(other) - self.term)
 
     def __ge__(self, other: Operand) -> Value:
         return ~(self < other)
@@ -149,7 +149,7 @@ def _equal(difference: Term) -> Term:
     return as_term(Equal(rest * sign, -difference.constant * sign))
 
 
-def _above(difference: Term) -> Value:
+def _is_positive(difference: Term) -> Value:
     """Returns the bit that an integer, or a fraction of one, is above 0; the same term for x > y and not x ≤ y."""
     difference = _primitive(difference)
     first = next((c for monomial, c in difference.items if monomial), Fraction(1))
@@ -191,7 +191,7 @@ def running_sum(value: Operand, every: int = 1) -> Value:
     A recurrence keeps it, by a cyclic permutation of so many numbers; a Transformer has none. The matrix of a linear RNN is
     constant (definition 3.4). So `every` is a number from 1, not a value; for anything else it raises ValueError.
     """
-    return _filtered(value, every, 1)
+    return _filter(value, every, 1)
 
 
 def alternating_sum(value: Operand, every: int = 1) -> Value:
@@ -199,10 +199,10 @@ def alternating_sum(value: Operand, every: int = 1) -> Value:
 
     A recurrence with the eigenvalue −1 keeps it: that of 1 is 1 at odd positions and 0 at even ones. Raises ValueError as above.
     """
-    return _filtered(value, every, -1)
+    return _filter(value, every, -1)
 
 
-def _filtered(value: Operand, every: int, sign: int) -> Value:
+def _filter(value: Operand, every: int, sign: int) -> Value:
     if not isinstance(every, int) or every < 1:
         raise ValueError(
             "`every` is a whole number from 1: the matrix of a linear RNN is constant, and does not depend on what stands "

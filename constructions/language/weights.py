@@ -54,7 +54,6 @@ class Weights:
         return Setting(self.n, self.length, fmt)
 
     def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
-        """Returns the blocks."""
         raise NotImplementedError
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
@@ -63,7 +62,6 @@ class Weights:
 
 
 def _words_of(answer: Answer) -> list[str]:
-    """Returns the words of an answer, in order."""
     match answer:
         case If(_, then, otherwise):
             return [*_words_of(then), *_words_of(otherwise)]

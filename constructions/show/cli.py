@@ -23,7 +23,7 @@ from typing import NoReturn, Protocol
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
-from constructions.exports.files import opened, parse_json
+from constructions.exports.files import open_input, parse_json
 from constructions.layers import LARGEST_PRECISION, BeyondBound
 from constructions.models.search import SearchError
 
@@ -256,7 +256,7 @@ def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
         if path == "-":
             data = _read_stdin(what, most)
         else:
-            with opened(Path(path)) as file:
+            with open_input(Path(path)) as file:
                 data = file.read(most + 1)
     except (OSError, ValueError) as error:
         raise CommandError(f"{name}: {getattr(error, 'strerror', None) or error}") from error

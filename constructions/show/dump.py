@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from constructions.exports.tried import float_formats
+from constructions.exports.limits import float_formats
 from constructions.exports.weights import head_width
 from constructions.models.construction import Construction, Derived, Example
 from constructions.models.model import Model

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from constructions.exports.tried import longest_sequence
+from constructions.exports.limits import longest_sequence
 from constructions.exports.writing import write
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
@@ -40,6 +40,6 @@ def trial_of(model: Any, wired: Wired, float_name: str, given: object = None) ->
     """Tries the float rounding of a model that no table knows; returns None for one that a table knows. Raises ExportError."""
     if not hasattr(model, "tried"):
         return None
-    from constructions.exports.trial import try_now
+    from constructions.exports.self_test import try_now
 
     return try_now(wired, [*model.examples(wired, given), *model.tried(wired)], float_name)

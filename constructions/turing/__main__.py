@@ -141,7 +141,7 @@ def _unfinished(job: Job[TuringModel, int], run: Run) -> str:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What can be said before any work. Raises CommandError."""
+    """Checks what can be said before any work. Raises CommandError."""
     if args.machine is None:
         raise CommandError("nothing to do; give a --machine (see --help)")
     if args.export is not None and args.steps is None:
@@ -158,7 +158,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
-    """The machine and its word. Raises CommandError."""
+    """Returns the machine and its word. Raises CommandError."""
     with cli.usage_errors():
         machine, tape, note = machine_of(str(args.machine), args.tape)
     if note:

@@ -43,42 +43,42 @@ class TuringModel(Model[int, Configuration]):
 
     @abstractmethod
     def any_task(self, n: int) -> Any:
-        """What the weights for n steps are derived from, without the bounds of what can be wired. Raises MachineError."""
+        """Returns what the weights for n steps are derived from, without the bounds of what can be wired. Raises MachineError."""
 
     @abstractmethod
     def task(self, n: int) -> Any:
-        """The same as far as a model can be wired for it and run. Raises MachineError."""
+        """Returns `any_task(n)`, as far as a model can be wired for it and run. Raises MachineError."""
 
     @abstractmethod
     def expected(self, n: int) -> list[str]:
-        """The words after the prompt of n steps, responses included, by the simulator.
+        """Returns the words after the prompt of n steps, responses included, by the simulator.
 
         They end where the model may be stopped, and the last one says whether the machine has halted.
         """
 
     @abstractmethod
     def read_words(self, words: Sequence[str]) -> Configuration:
-        """What a prompt and the words after it say, and nothing else."""
+        """Returns what a prompt and the words after it say, and nothing else."""
 
     @abstractmethod
     def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
-        """Every step that is written in full."""
+        """Yields every step that is written in full."""
 
     def surroundings(self, wired: Wired) -> Respond:
-        """What responds to it."""
+        """Returns what responds to it."""
         return no_response
 
     def left_the_space(self, words: Sequence[str]) -> str:
-        """The line for a run that ends because there is no cell for the head; "" if it does not. words: the prompt's as well."""
+        """Returns the line for a run that ends because there is no cell for the head, else "". words: the prompt's as well."""
         return ""
 
     def prompt(self, n: int) -> list[str]:
-        """The words that ask for n steps."""
+        """Returns the words that ask for n steps."""
         words: list[str] = self.task(n).prompt()
         return words
 
     def expected_tokens(self, wired: Wired, n: int) -> Tokens:
-        """What a repaired model should write, in numbers."""
+        """Returns what a repaired model should write, in numbers."""
         return np.array(wired.tokens(self.expected(n)), np.int64)
 
     def require(self, n: int) -> None:
@@ -103,11 +103,11 @@ class TuringModel(Model[int, Configuration]):
         return Request(wired, wired.tokens(self.prompt(given)), stop, limit, guess, self.surroundings(wired))
 
     def read(self, run: Run) -> Configuration:
-        """The machine's configuration at the end."""
+        """Returns the machine's configuration at the end."""
         return self.read_words(run.words)
 
     def judge(self, given: int, run: Run, answer: Configuration) -> str:
-        """Every word counts, and what they say; as printed, only this."""
+        """Compares every word, and what the words say; as printed, only the latter."""
         if wrong := "" if run.request.wired.printed else _deviation(run):
             return wrong
         is_so = simulate_fast(self.machine, self.tape, answer.steps if self.left_the_space(run.words) else given)
@@ -131,21 +131,21 @@ class TuringModel(Model[int, Configuration]):
         return self, given
 
     def examples(self, wired: Wired, given: int | None = None) -> Iterator[Request]:
-        """How a repaired run begins."""
+        """Yields requests: how a repaired run begins."""
         if not wired.printed:
             request = self.request(wired, min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
             guess = request.guess[:EXAMPLE_WORDS]
             yield replace(request, guess=guess, limit=len(guess))
 
     def most_produced(self, wired: Wired) -> int:
-        """The words that the longest text leaves for a run which does not halt.
+        """Returns the words that the longest text leaves for a run which does not halt.
 
         Of hybrid and rag; a cot's text has no end by steps.
         """
         return cast(int, wired.model.longest) - len(self.prompt(wired.n))
 
     def said(self, run: Run, answer: Configuration) -> Said:
-        """The words, HALT if they end with it, and the configuration that they tell of."""
+        """Returns the words, HALT if they end with it, and the configuration that they tell of."""
         produced = run.produced
         halted = produced[-1:] == [HALT]  # by itself
         stopped = {
@@ -163,7 +163,7 @@ class TuringModel(Model[int, Configuration]):
         return named if self.cells is None else {**named, "cells": self.cells}
 
     def domain(self, wired: Wired) -> Domain:
-        """The weights are the same for all words of one length on the tape, and so is the prompt but for their symbols."""
+        """Describes the prompts: the weights depend on the length of the tape's word; a prompt, on its symbols too."""
         machine, prompt = self.machine, self.prompt(wired.n)
         symbols = DIGITS[: machine.symbols]
 

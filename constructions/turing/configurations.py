@@ -69,7 +69,7 @@ class Task(TaskOfAnySize):
         super().__post_init__()
 
     def prompt(self) -> list[str]:
-        """The first configuration, from <s> to `:`."""
+        """Returns the first configuration, from <s> to `:`."""
         word = self.tape or DIGITS[0]
         right = self.cells - self.left - self.width
         return [START, *[NEVER] * self.left, f"A{word[0]}", *word[1:], *[NEVER] * right, RUN]
@@ -134,7 +134,7 @@ class Code:
 
 
 def written(task: Task) -> list[str]:
-    """Every word after the prompt, by the simulator; the last is HALT, or OUT, or the `|` after the last step."""
+    """Returns every word after the prompt, by the simulator; the last is HALT, or OUT, or the `|` after the last step."""
     run = history(task.machine, task.tape, task.steps)
     places = [head + task.left for head in (*run.head.tolist(), run.final.head)]
     symbols = run.written.tolist()
@@ -154,7 +154,7 @@ def written(task: Task) -> list[str]:
 
 
 def read(words: Sequence[str]) -> Configuration:
-    """What the last configuration that is written in full says, and how many there are. Raises ValueError if it is none."""
+    """Returns what the last configuration that is written in full says, and how many there are. Raises ValueError if it is none."""
     space, steps = words.index(RUN) - 1, words.count(BAR)
     end = (space + 1) * (steps + 1)
     origin, row = _place(words[1 : space + 1], 0), words[end - space : end]
@@ -165,7 +165,7 @@ def read(words: Sequence[str]) -> Configuration:
 
 
 def read_steps(words: Sequence[str]) -> Iterator[Step]:
-    """Every step whose configuration is written in full. Raises ValueError at one that is none."""
+    """Yields every step whose configuration is written in full. Raises ValueError at one that is none."""
     space = words.index(RUN) - 1
     row = words[1 : space + 1]
     origin = place = _place(row, 0)
@@ -179,7 +179,7 @@ def read_steps(words: Sequence[str]) -> Iterator[Step]:
 
 
 def left_the_space(words: Sequence[str]) -> str:
-    """The line for a run that ends because the head would leave the space; "" if it does not. words: the prompt's as well."""
+    """Returns the line for a run that ends because the head would leave the space, else "". words: the prompt's as well."""
     if words[-1] != OUT:
         return ""
     at, space = read(words), words.index(RUN) - 1
@@ -188,7 +188,7 @@ def left_the_space(words: Sequence[str]) -> str:
 
 
 def _place(row: Sequence[str], number: int) -> int:
-    """Where a configuration, the one of this number, has its head."""
+    """Returns where a configuration, the one of this number, has its head."""
     for place, word in enumerate(row):
         if word[0] in LETTERS:
             return place

@@ -133,7 +133,7 @@ class Queue:
 
 
 def table(code: Code) -> Gadget:
-    """What a head's cell becomes, what it adds to the cell that the head comes to, and where that lies; nothing at other digits.
+    """Returns what a head's cell becomes, what it adds to the head's next cell, and where that lies; nothing at other digits.
 
     Derivation: functions of the digit that are 0 outside the table, by their second differences, one unit for each bend. A symbol
     x is the digit 1 + x, letter i on it the digit F + k·i + x, so a head adds F + k·i − 1; to `_`, which is 0 and means symbol 0,
@@ -173,7 +173,7 @@ def _look_up(code: Code) -> BlockPlan:
 
 
 def _turn_later(code: Code) -> BlockPlan:
-    """The cell one token before this one, which lies between its neighbours, as it is one turn later."""
+    """Returns the cell one token before this one, which lies between its neighbours, as it is one turn later."""
     free = back(BLANK, 1) + back(CELL, 1)
 
     def comes(name: str, leaves: str, by: int) -> Gadget:
@@ -224,7 +224,7 @@ def _advance(queue: Queue) -> BlockPlan:
 
 
 def sequence_length(cells: int, steps: int) -> int:
-    """The most tokens of so many steps: prompt, a configuration for each, and a word that says whether the machine has halted."""
+    """Returns the most tokens of so many steps: prompt, a configuration each, and a word that says whether it has halted."""
     return (cells + 1) * (steps + 1) + 2
 
 
@@ -288,22 +288,21 @@ class Cot(TuringModel):
         return sequence_length(self.any_task(n).cells, n)
 
     def longest(self, n: int, printed: Ids) -> int:
-        """The weights are certified for any number of steps, so engines refuse only more than a Task takes."""
+        """Returns None: the weights are certified for any number of steps, so engines refuse only more than a Task takes."""
         return sequence_length(self.any_task(n).cells, MOST_STEPS)
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """Under either discipline: nothing is ever rounded."""
+        """Returns the least p under either discipline: nothing is ever rounded."""
         return self.queue(n).least_bits
 
     def queue(self, n: int) -> Queue:
-        """The queue for n steps."""
         return Queue(Code(self.machine), self.any_task(n).cells)
 
     def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return Code(self.machine).words.families
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        """The number of cells may be one that weights in float64 do not reach. The words do not depend on n: all are listed."""
+        """Plans the blocks, also for more cells than weights in float64 reach. Lists all words: they do not depend on n."""
         code = Code(self.machine)
         return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(self.queue(n)))
 
@@ -325,7 +324,7 @@ class Cot(TuringModel):
         return super().request(wired, given)
 
     def expected(self, n: int) -> list[str]:
-        """The last word is HALT, or OUT, or the `|` after the last step."""
+        """Returns the words of a run. The last word is HALT, or OUT, or the `|` after the last step."""
         return written(self.task(n))
 
     def read_words(self, words: Sequence[str]) -> Configuration:

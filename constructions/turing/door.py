@@ -19,7 +19,7 @@ DEFAULT_STEPS = 1000
 
 
 def machine_of(text: str, tape: str | None, *, files: bool = True) -> tuple[Machine, str, str]:
-    """The machine that a text means, its word, and what was renamed while it was read.
+    """Returns the machine that a text means, its word, and what was renamed while it was read.
 
     text: a name of the library, whose own example is the word if there is no other; rules; or, if `files`, a file, `-` for
     standard input. Raises CommandError, ValueError.
@@ -60,7 +60,7 @@ def _of_file(text: str) -> Pasted:
 
 
 def _is_file(text: str) -> bool:
-    """A pipe is one too, a folder is none."""
+    """Returns whether a path is a file or a pipe; a folder is neither."""
     try:
         return Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, say

@@ -105,12 +105,12 @@ def _shift(task: TaskOfAnySize, printed: frozenset[str]) -> int:
 
 
 def sequence_length(task: TaskOfAnySize) -> int:
-    """The most tokens, prompt included: the last one says whether the machine has halted."""
+    """Returns the most tokens, prompt included: the last one says whether the machine has halted."""
     return 1 + len(task.tape) + STEP * task.steps + 1
 
 
 def _beyond(task: TaskOfAnySize) -> int:
-    """M: above every position and number, shifted."""
+    """Returns M: above every position and number, shifted."""
     return sequence_length(task) + 2 * task.last_cell + len(LETTERS) + 1
 
 
@@ -120,11 +120,11 @@ def _linear_block(task: TaskOfAnySize, attention: BlockPlan, printed: frozenset[
     signs = (1, -1) if CELL_ZERO.id in printed else (1,)  # a shifted cell is never negative
 
     def square(x: Affine, gate: Affine, into: str) -> tuple[Unit, ...]:
-        """into += x² where the gate is 1; it is 0 or less elsewhere."""
+        """Wires into += x² where the gate is 1; it is 0 or less elsewhere."""
         return tuple(Unit(sign * x + beyond * (gate - 1), sign * x, {into: 1}) for sign in signs)
 
     def record(gate: Affine, at: Affine, symbol: Affine) -> tuple[Unit, ...]:
-        """The shifted cell and its square as key, and the symbol, where the gate is 1."""
+        """Returns the shifted cell and its square as key, and the symbol, where the gate is 1."""
         x = at + shift
         return Unit(gate, x, {"key": 1}), *square(x, gate, squared("key")), Unit(gate, symbol, {"recorded": 1})
 
@@ -220,7 +220,7 @@ class Hybrid(TapeModel):
         return sequence_length(self.any_task(n))
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """The head matches keys as large as there are cells over the whole sequence: O(log steps) bits.
+        """Returns the least p: the head matches keys as large as there are cells over the whole sequence, O(log steps) bits.
 
         The logits 2c·i of cells, the products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but
         small numbers.
@@ -258,7 +258,7 @@ class Hybrid(TapeModel):
         return self.tokens(n)
 
     def tokens(self, n: int) -> Tokens:
-        """Every token after the prompt, by the simulator.
+        """Returns every token after the prompt, by the simulator.
 
         The last one is HALT, or OUT, or the cell of the step that is not made any more.
         """

@@ -30,7 +30,7 @@ class Named:
 
 
 def find(name: str) -> Named:
-    """The machine of a name. Raises MachineError."""
+    """Returns the machine of a name. Raises MachineError."""
     for named in LIBRARY:
         if named.name == name:
             return named

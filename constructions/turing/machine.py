@@ -90,20 +90,20 @@ class Machine:
 
     @property
     def symbols(self) -> int:
-        """How many symbols there are, the blank among them."""
+        """Returns how many symbols there are, the blank among them."""
         return len(self.rows[0])
 
     def halts(self, state: str) -> bool:
-        """Whether a letter has no row."""
+        """Returns whether a letter has no row."""
         return LETTERS.index(state) >= len(self.rows)
 
     def rule(self, state: str, symbol: int) -> Rule:
-        """What is executed; 1RZ if it is undefined. Only for a state that has a row."""
+        """Returns what is executed; 1RZ if it is undefined. Only for a state that has a row."""
         rule = self.rows[LETTERS.index(state)][symbol]
         return EXECUTED_IF_UNDEFINED if rule is None else rule
 
     def word(self, tape: str) -> tuple[int, ...]:
-        """The symbols of a tape word, from cell 0 to the right. Raises MachineError."""
+        """Returns the symbols of a tape word, from cell 0 to the right. Raises MachineError."""
         for place, character in enumerate(tape, 1):
             if character not in DIGITS[: self.symbols]:
                 raise MachineError(
@@ -115,7 +115,7 @@ class Machine:
         return "_".join("".join(UNDEFINED if rule is None else str(rule) for rule in row) for row in self.rows)
 
     def table(self) -> str:
-        """A rule on each line, undefined ones too."""
+        """Returns a rule on each line, undefined ones too."""
         return "".join(
             f"{letter} {symbol} -> {UNDEFINED if rule is None else ' '.join(str(rule))}\n"
             for letter, row in zip(LETTERS, self.rows, strict=False)
@@ -124,7 +124,7 @@ class Machine:
 
 
 def parse_standard(text: str) -> Machine:
-    """The machine of 1RB1LB_1LA1RZ. Raises MachineError."""
+    """Returns the machine of 1RB1LB_1LA1RZ. Raises MachineError."""
     rows = text.strip().split("_")
     if rows == [""]:
         raise MachineError("there is no machine in the text; expected rules as in 1RB1LB_1LA1RZ")
@@ -153,7 +153,7 @@ def _rule(where: str, text: str) -> Rule | None:
 
 
 def parse_table(text: str) -> Machine:
-    """The machine of a rule on each line. Raises MachineError."""
+    """Returns the machine of a rule on each line. Raises MachineError."""
     rules: dict[tuple[str, int], Rule | None] = {}
     lines: dict[tuple[str, int], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -190,6 +190,6 @@ def _from_rules(rules: dict[tuple[str, int], Rule | None]) -> Machine:
 
 
 def _quote(text: Sequence[str] | str) -> str:
-    """On one line, and not longer than a line."""
+    """Quotes on one line, no longer than a line."""
     shown = repr(text)
     return shown if len(shown) <= LONGEST_QUOTE else f"{shown[: LONGEST_QUOTE - 1]}…"

@@ -76,13 +76,13 @@ class Pasted:
 
 
 def looks_like_a_machine(text: str) -> bool:
-    """Whether a text on the command line is meant as rules, and not as a name."""
+    """Returns whether a text on the command line is meant as rules, and not as a name."""
     rules = re.fullmatch(r"\s*[0-9.-][0-9A-Za-z_\s.-]*(?:,.*)?", text) or _ADDRESS.fullmatch(text.strip())
     return not text.strip() or bool(rules) or "->" in text or "\n" in text
 
 
 def read_machine(text: str) -> Pasted:
-    """The machine of a text in any of these formats. Raises MachineError."""
+    """Returns the machine of a text in any of these formats. Raises MachineError."""
     if "->" in text or "→" in text:
         return Pasted(parse_table(text.upper()))
     if _YAML.search(text):
@@ -95,7 +95,7 @@ def read_machine(text: str) -> Pasted:
 
 
 def _standard(text: str) -> str:
-    """The standard text format without what people add to it. Raises MachineError."""
+    """Returns the standard text format without what people add to it. Raises MachineError."""
     if (address := _ADDRESS.search(text)) and not re.search(r"[LR]", address[1], re.IGNORECASE):
         raise MachineError(f"{_short(address[0])!r} names a machine by a number; give its rules, as in 1RB1LB_1LA1RZ")
     text = _REMARK.sub("", _ADDRESS.sub(r"\1", text))
@@ -122,7 +122,7 @@ def _standard(text: str) -> str:
 
 
 def _simulator_table(lines: Mapping[int, str]) -> Pasted:
-    """The machine of Morphett's simulator. Raises MachineError."""
+    """Returns the machine of Morphett's simulator. Raises MachineError."""
     rules: Rules = {}
     for number, line in lines.items():
         match = _SIMULATOR_RULE.fullmatch(line)
@@ -140,7 +140,7 @@ def _simulator_table(lines: Mapping[int, str]) -> Pasted:
 
 
 def _yaml_table(text: str) -> Pasted:
-    """The machine of turingmachine.io's YAML. Raises MachineError."""
+    """Returns the machine of turingmachine.io's YAML. Raises MachineError."""
     try:
         import yaml
     except ImportError:
@@ -178,7 +178,7 @@ def _yaml_table(text: str) -> Pasted:
 
 
 def _pairs(node: Any) -> list[tuple[Any, Any]]:
-    """The entries of a YAML mapping; none of an empty value. Raises MachineError."""
+    """Returns the entries of a YAML mapping; none of an empty value. Raises MachineError."""
     if node is not None and node.id == "mapping":
         return list(node.value)
     if node is not None and node.id == "scalar" and node.value == "":
@@ -191,7 +191,7 @@ def _entries(node: Any) -> dict[str, Any]:
 
 
 def _word(node: Any) -> str:
-    """The text of a YAML scalar. Raises MachineError."""
+    """Returns the text of a YAML scalar. Raises MachineError."""
     if node.id != "scalar":
         raise MachineError(f"{_line(node)}: expected one word")
     return str(node.value)
@@ -237,7 +237,7 @@ def _renamed(what: str, names: Mapping[str, str]) -> list[str]:
 
 
 def _symbols(symbols: Set[str], blank: str) -> dict[str, str]:
-    """Each symbol of a table, and our digit for it; the blank first. Raises MachineError."""
+    """Returns each symbol of a table, and our digit for it; the blank first. Raises MachineError."""
     others = sorted(symbols - {ANY, blank})
     if len(others) >= MOST_SYMBOLS:
         raise MachineError(f"a machine has at most {MOST_SYMBOLS} symbols; the text has {len(others) + 1}")
@@ -249,7 +249,7 @@ def _symbols(symbols: Set[str], blank: str) -> dict[str, str]:
 def _states(
     keys: Iterable[tuple[str, str]], following: Iterable[str], start: str
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Our letters for the states that have rules, `start` or the first one first, and for those to halt in. Raises MachineError."""
+    """Returns our letters for states with rules, `start` or the first one first, and for those to halt in. Raises MachineError."""
     named, reached = dict.fromkeys(state for state, _ in keys), dict.fromkeys(following)
     everywhere = named.pop(ANY, ANY) is None  # rules of any state, which a state to halt in does not take
     if everywhere:

@@ -97,7 +97,7 @@ class TapeSearch:
 
 
 def tape_search(printed: frozenset[str]) -> TapeSearch:
-    """The searches that the model writes, with these findings put back to print."""
+    """Returns the searches that the model writes, with these findings put back to print."""
     anywhere = FIRST_WRITE.id in printed
     if WHOLE_GROUP.id in printed:
         return TapeSearch("(" if anywhere else "^.*(", "(.)", ".*?$)")
@@ -107,11 +107,11 @@ def tape_search(printed: frozenset[str]) -> TapeSearch:
 def families(
     task: TaskOfAnySize, cells: tuple[int, int] | None = None, *, printed: frozenset[str] = frozenset()
 ) -> tuple[Family, ...]:
-    """The numbers: those of a tape, and a search for each place of the prompt. cells: the first and the last, by default all."""
+    """Returns the numbers: a tape's, and a search for each place of the prompt. cells: the first and the last, by default all."""
     last = len(task.tape)
 
     def spelled(i: int) -> str:
-        """The search for the place i from 0. The print counts places from 1, and makes no search after the last one."""
+        """Returns the search for the place i from 0. The print counts places from 1, and makes no search after the last one."""
         if CHARACTERS.id in printed and i < last:
             return rf"^(?:\S\s*).{{{i + 1}}}(\S)"
         return rf"^<s>(?:\s\d){{{i}}}\s(\d)"
@@ -126,14 +126,14 @@ def _words(task: TaskOfAnySize, printed: frozenset[str], cells: tuple[int, int] 
 
 
 def _first_block(task: TaskOfAnySize) -> BlockPlan:
-    """Where a step stands, and the number of its rule. After a result stand `cell symbol cell state`."""
+    """Returns where a step stands, and the number of its rule. After a result stand `cell symbol cell state`."""
     one, cell, k = as_affine(1), reg(CELL), task.machine.symbols
     first = cell + back(END_SEARCH, 2) - 1
     second = cell + back(SYMBOL, 1) + back(CELL, 2) - 2
     in_step = {WRITES: first - back(PLACE, 3), ENTERS: second - back(PLACE, 5)}
 
     def rule(result: int) -> Affine:
-        """k·state + symbol, if the result of the search stands so many tokens before."""
+        """Returns k·state + symbol, if the result of the search stands so many tokens before."""
         return k * back(NUMBER, result + 9) + back(NUMBER, result)
 
     gadgets = (
@@ -179,7 +179,7 @@ def _rules(search: TapeSearch) -> Iterator[Rule]:
 
 
 def sequence_length(task: TaskOfAnySize) -> int:
-    """The most tokens: prompt, copies, a search after the last one, steps, and a word that says whether the machine has halted."""
+    """Returns the most tokens: prompt, copies, a search after the last one, steps, and a word that says whether it halted."""
     return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
 
 
@@ -220,7 +220,7 @@ class Rag(TapeModel):
         return sequence_length(self.any_task(n))
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits.
+        """Returns the least p at which all numbers fit: every number is an integer, so nothing is rounded then.
 
         Positions, of which `sequential` needs no more; logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the
         table's sums.
@@ -246,11 +246,11 @@ class Rag(TapeModel):
         return numbers_of(setting.format, ": above twice the square of a cell")
 
     def surroundings(self, wired: Wired) -> Respond:
-        """What carries out the searches."""
+        """Returns what carries out the searches."""
         return Search(wired.vocabulary)
 
     def expected(self, n: int) -> list[str]:
-        """By the simulator; the last word is HALT, or begins the search of another step."""
+        """Returns the words that a simulator of machines writes; the last word is HALT, or begins the search of another step."""
         machine, tape = self.machine, self.task(n).tape
         place, cell_search = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
         text: list[str] = []

@@ -23,12 +23,12 @@ class TapeScene:
         self.done = _done(model, words, prompt_length, len(self.steps))
 
     def document(self) -> Mapping[str, object]:
-        """The run as scenes.js reads it: the word, a row for each move, and how far the run was after each token."""
+        """Returns the run as scenes.js reads it: the word, a row for each move, and how far the run was after each token."""
         moves = [(s.state, s.head, s.written, s.head + s.move, s.next_state) for s in self.steps]
         return {"kind": "tape", "word": self.word, "moves": moves, "done": self.done}
 
     def says(self, token: TokenTrace) -> str:
-        """The machine's step that is being written, or the one that is complete with this token's successor."""
+        """Returns the machine's step that is being written, or the one that is complete with this token's successor."""
         number = self.done[token.position - 1]
         if number < len(self.steps):
             return f"Machine step {number + 1}: {_sentence(self.steps[number])}"
@@ -44,7 +44,7 @@ def _sentence(step: Step) -> str:
 
 
 def _done(model: TuringModel, words: Sequence[str], prompt_length: int, steps: int) -> list[int]:
-    """How many steps are complete, at each position."""
+    """Returns how many steps are complete, at each position."""
     ends = [place > prompt_length and word in ENDS for place, word in enumerate(words, start=1)]
     if sum(ends) == steps:
         return list(accumulate(map(int, ends)))

@@ -37,7 +37,7 @@ class Line:
     after: bool
 
     def text(self, steps_width: int) -> Text:
-        """The line as a person reads it; without a style it reads the same."""
+        """Returns the line as a person reads it; without a style it reads the same."""
         from rich.text import Text
 
         at = self.head - self.first
@@ -52,13 +52,13 @@ class Line:
 
 
 def lines_of(word: Sequence[int], run: Iterable[Step], met: range, cells: int) -> Iterator[Line]:
-    """The start and the configuration after every step, in a window of `cells` cells. met: all cells that the steps meet."""
+    """Yields the start and the configuration after every step, in a window of `cells` cells. met: all cells that the steps meet."""
     contents = dict(enumerate(word))
     low, high = 0, max(len(word) - 1, 0)  # of the cells that are on the tape
     size = min(len(met), max(LEAST_CELLS, cells))
 
     def window(head: int) -> int:
-        """The first cell of the window around the head, within what the run comes to use."""
+        """Returns the first cell of the window around the head, within what the run comes to use."""
         return min(max(head - size // 2, met.start), met.stop - size)
 
     first = window(0)
@@ -78,7 +78,7 @@ def lines_of(word: Sequence[int], run: Iterable[Step], met: range, cells: int) -
 
 
 def outcome(end: Configuration) -> str:
-    """A run's end in a sentence."""
+    """Returns a run's end in a sentence."""
     how = f"halted in state {end.state}" if end.halted else f"still running, in state {end.state},"
     return (
         f"{how} after {_count(end.steps, 'step')}, head on cell {end.head}, {_count(end.nonblank, 'cell')} not blank,"

@@ -41,7 +41,7 @@ class Configuration:
 
     @property
     def nonblank(self) -> int:
-        """How many cells are not blank: the busy beaver's score."""
+        """Returns how many cells are not blank: the busy beaver's score."""
         return len(self.tape) - self.tape.count("0")
 
 
@@ -71,7 +71,7 @@ class History:
 
 
 def steps(machine: Machine, tape: str = "", limit: int = MOST_STEPS) -> Iterator[Step]:
-    """Every step until the machine halts, at most `limit`. Raises MachineError at once for what is no tape or no limit."""
+    """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for what is no tape or no limit."""
     return _steps(machine, machine.word(tape), _checked(limit))
 
 
@@ -89,7 +89,7 @@ def _steps(machine: Machine, word: tuple[int, ...], limit: int) -> Iterator[Step
 
 
 def simulate(machine: Machine, tape: str, limit: int) -> Configuration:
-    """The configuration after `limit` steps, or where the machine halts before. Raises MachineError."""
+    """Returns the configuration after `limit` steps, or where the machine halts before. Raises MachineError."""
     cells = dict(enumerate(machine.word(tape)))
     count, head, state = 0, 0, "A"
     for step in steps(machine, tape, limit):
@@ -101,20 +101,20 @@ def simulate(machine: Machine, tape: str, limit: int) -> Configuration:
 
 
 def simulate_fast(machine: Machine, tape: str, limit: int) -> Configuration:
-    """The same as `simulate`, in compiled code. Raises MachineError."""
+    """Returns what `simulate` does, by compiled code. Raises MachineError."""
     run = _Run(machine, tape, _checked(limit))
     run.advance(limit, np.zeros(0, np.int64), np.zeros((5, 0), np.int8))
     return run.configuration
 
 
 def history(machine: Machine, tape: str, limit: int) -> History:
-    """Every step of a run, at most `limit` ≤ 10⁸. Raises MachineError."""
+    """Returns every step of a run, at most `limit` ≤ 10⁸. Raises MachineError."""
     (whole,) = histories(machine, tape, limit, MOST_HISTORY)
     return whole
 
 
 def histories(machine: Machine, tape: str, limit: int, piece: int = PIECE) -> Iterator[History]:
-    """The same, `piece` steps at a time: at least one piece, of which only the last one may be shorter. Raises MachineError."""
+    """Yields every step of a run, `piece` steps at a time; only the last piece may be shorter. Raises MachineError."""
     if limit > MOST_HISTORY:
         raise MachineError(f"a history has at most {MOST_HISTORY} steps, not {limit}")
     length = simulate_fast(machine, tape, limit).steps
@@ -158,7 +158,7 @@ class _Run:
 
     @property
     def configuration(self) -> Configuration:
-        """Where it stands."""
+        """Returns where it stands."""
         state, head, low, high = (int(self._at[i]) for i in (STATE, HEAD, LOW, HIGH))
         symbols = (self._cells[low : high + 1] + np.int8(ord("0"))).tobytes().decode("ascii")
         letter, origin = LETTERS[state], self._origin
@@ -209,7 +209,7 @@ def _advance(
 
 @cache
 def _compiled() -> Callable[..., bool]:
-    """`_advance`, compiled on first use, from numba's cache on disk if there is a place for it."""
+    """Compiles `_advance` on first use, or takes it from numba's cache on disk if there is a place for it."""
     try:
         from numba import njit
     except ImportError:

@@ -55,7 +55,7 @@ class TaskOfAnySize:
         self.machine.word(self.tape)
 
     def around(self, count: int | None) -> tuple[int, int]:
-        """The first and the last of so many cells around the head's first one; of all cells, if there are no more."""
+        """Returns the first and the last of so many cells around the head's first one; of all cells, if there are no more."""
         first, last = self.ends
         if count is None or count >= self.steps:
             return first, last
@@ -108,7 +108,7 @@ class Task(TaskOfAnySize):
         return range(first, last + 1)
 
     def prompt(self) -> list[str]:
-        """<s> and the tape word."""
+        """Returns <s> and the tape word."""
         return [START, *self.tape]
 
 
@@ -122,12 +122,12 @@ def number_families(task: TaskOfAnySize, cells: tuple[int, int] | None = None) -
 
 
 def words(families: Sequence[Family], specials: Sequence[str]) -> Words:
-    """The vocabulary: numbers, and special words, beside those that all have."""
+    """Returns the vocabulary: numbers, and special words, beside those that all have."""
     return Words(tuple(families), (START, TO_LEFT, TO_RIGHT, HALT, *specials))
 
 
 def arrow() -> Affine:
-    """1 at a direction."""
+    """Returns a form: 1 at a direction."""
     return reg(TO_LEFT) + reg(TO_RIGHT)
 
 
@@ -154,7 +154,7 @@ def table(task: TaskOfAnySize, key: Affine) -> Gadget:
 
 
 def kinds() -> Gadget:
-    """What kind of word the table writes."""
+    """Returns what kind of word the table writes."""
     one = as_affine(1)
     return Gadget(
         "what kind of word the table writes",
@@ -167,7 +167,7 @@ def kinds() -> Gadget:
 
 
 def halted(task: TaskOfAnySize) -> Gadget:
-    """A gadget: 1 or more at a direction if the state before it has no row, else 0."""
+    """Returns a gadget: 1 or more at a direction if the state before it has no row, else 0."""
     return Gadget(
         "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)
     )
@@ -177,7 +177,7 @@ def halted(task: TaskOfAnySize) -> Gadget:
 
 
 def read_steps(words: Sequence[str]) -> Iterator[Step]:
-    """Every step that is written in full. What a step has read is what the steps before it have left."""
+    """Yields every step that is written in full. What a step has read is what the steps before it have left."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     state, number = "A", 0
     for written in _written_steps(words):
@@ -197,7 +197,7 @@ class _Written(NamedTuple):
 
 
 def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
-    """All steps that are written in full, a piece of the words at a time: all of them may be very long."""
+    """Yields all steps that are written in full, a piece of the words at a time: all of them may be very long."""
     spelled = words if isinstance(words, Spelled) else _spelled(words)
     kind = np.full(len(spelled.vocabulary), UNKNOWN)
     value = np.zeros(len(spelled.vocabulary), np.int64)
@@ -219,7 +219,7 @@ def _spelled(words: Sequence[str]) -> Spelled:
 
 
 def _meaning(word: str) -> tuple[int, int]:
-    """The kind of a word, and its number."""
+    """Returns the kind of a word, and its number."""
     if word in (TO_LEFT, TO_RIGHT):
         return DIRECTION, LEFT if word == TO_LEFT else RIGHT
     if re.fullmatch("[A-Z]", word):
@@ -234,7 +234,7 @@ def _prompt_of(words: Sequence[str]) -> list[str]:
 
 
 def read(words: Sequence[str]) -> Configuration:
-    """What a prompt and the steps after it say."""
+    """Returns what a prompt and the steps after it say."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     low, high = 0, max(len(cells) - 1, 0)
     count, head, state = 0, 0, "A"

@@ -117,7 +117,6 @@ class Space:
         return 1 << self.top_bits
 
     def power(self, exponent: int) -> Fraction:
-        """b^exponent."""
         return Fraction(self.base) ** exponent
 
     @property
@@ -132,7 +131,7 @@ class Space:
         return Words((letters, Family(NUMERAL, 0, self.top)), (HALT, OUT, START, RUN))
 
     def least_bits(self, discipline: Discipline) -> int:
-        """The least p at which nothing is rounded."""
+        """Returns the least p at which nothing is rounded."""
         return 4 * self.top_bits + (3 if discipline is Discipline.FUSED else 5)
 
 
@@ -140,7 +139,7 @@ class Space:
 
 
 def read_tokens(space: Space) -> tuple[Gadget, ...]:
-    """The product of the last two numbers; what the head's letter and the cell after it say in the prompt."""
+    """Returns the product of the last two numbers; what the head's letter and the cell after it say in the prompt."""
     given = reg(STATE) - reg(RUNNING)
     marks = reg(NUMERAL) + back(NUMERAL, 1) + reg(RUNNING)  # 3 where a step ends, less elsewhere
     return (
@@ -161,7 +160,7 @@ def read_tokens(space: Space) -> tuple[Gadget, ...]:
 
 
 def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
-    """b^i and b^(m − i) at cell i as far as the letter, b times the one and 1/b of the other after it, 0 from `:` on."""
+    """Returns b^i and b^(m − i) at cell i as far as the letter; after it b times the one, 1/b of the other; 0 from `:` on."""
     b, share, most = space.base, space.power(-1), space.power(space.cells + 1)
     return (
         LinearUnit("b^i", {"rising": (b * reg("rising"), share * reg(START) - most * reg(RUN))}),
@@ -171,7 +170,7 @@ def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
 
 
 def understand(space: Space) -> tuple[Gadget, ...]:
-    """What the step says that ends here, or what the prompt says at `:`; what a cell of the prompt adds to a sum."""
+    """Returns what the step says that ends here, or what the prompt says at `:`; what a cell of the prompt adds to a sum."""
     k, start = space.symbols, reg(RUN)
     behind = reg("given") - back(STATE, 1)  # 1 at the cells after the head's
     key = 1 + k * back(NUMBER, 2)
@@ -199,7 +198,7 @@ def understand(space: Space) -> tuple[Gadget, ...]:
 
 
 def given_so_far() -> tuple[LinearUnit, ...]:
-    """What the prompt says of the head, from its letter on."""
+    """Returns what the prompt says of the head, from its letter on."""
     return (
         running_sum("is the letter given", reg("letter"), "given"),
         *(
@@ -210,7 +209,7 @@ def given_so_far() -> tuple[LinearUnit, ...]:
 
 
 def table(space: Space) -> Gadget:
-    """What each rule says, at the key 1 + k·state + symbol; nothing at other keys.
+    """Returns what each rule says, at the key 1 + k·state + symbol; nothing at other keys.
 
     Derivation: functions of the key that are 0 outside the table, by their second differences, one unit for each bend.
     """
@@ -232,11 +231,11 @@ def table(space: Space) -> Gadget:
 
 
 def follow(space: Space) -> tuple[Gadget, ...]:
-    """What the step that ends here adds to the sums; the head's next place, one token before it is to be written."""
+    """Returns what the step that ends here adds to the sums; the head's next place, one token before it is to be written."""
     b, share, k = space.base, space.power(-1), space.symbols
 
     def moved(symbol: str, way: str, by: Affine, into: str, sign: int) -> Gadget:
-        """into += sign·symbol·by, if the head has gone that way: the rule that said so was looked up three tokens before."""
+        """Wires into += sign·symbol·by, if the head has gone that way: the rule that said so was looked up three tokens before."""
         gate = reg(symbol) - k * (1 - back(way, 3))
         return Gadget(f"{symbol} {way}: {into}", (Unit(gate, by, {into: sign}),), {}, "Lemma C.1")
 
@@ -251,11 +250,11 @@ def follow(space: Space) -> tuple[Gadget, ...]:
 
 
 def look_ahead(space: Space) -> tuple[Gadget, ...]:
-    """x + k·y for the symbol x to be written and y that the head comes upon; whether the head leaves the space."""
+    """Returns x + k·y for the symbol x to be written and y that the head comes upon; whether the head leaves the space."""
     k, far = space.symbols, space.power(space.cells + 1)
 
     def reaches(side: str, way: str, unit: Affine) -> Iterator[Gadget]:
-        """k for each s = 1 … k − 1 with the sum of that side ≥ s·unit, if the head goes there."""
+        """Yields k for each s = 1 … k − 1 with the sum of that side ≥ s·unit, if the head goes there."""
         for s in range(1, k):
             there = reg(side) - far * (1 - back(way, 2)) - s * unit
             yield threshold(there, 0, {"code": k}, name=f"the symbol on the {side} is {s} or more")
@@ -275,7 +274,7 @@ def look_ahead(space: Space) -> tuple[Gadget, ...]:
 
 
 def write(space: Space) -> tuple[Gadget, ...]:
-    """The next token; HALT where the table says nothing, as of a state without a row."""
+    """Returns the next token; HALT where the table says nothing, as of a state without a row."""
     stays, mirror = -reg("leaves"), back("mirror", 1)
     bends = {corner: 1 if corner == 0 else Fraction(1 << corner, 2) for corner in range(space.symbols**2 - 1)}
     double = tuple(Unit(reg("code") - i, reg("next_place"), {NUMBER: 2 * bend}) for i, bend in bends.items())
@@ -294,7 +293,6 @@ def write(space: Space) -> tuple[Gadget, ...]:
 
 
 def plan(space: Space) -> tuple[Embedding, tuple[BlockPlan, ...]]:
-    """The embedding and the blocks."""
     first, second = read_tokens(space), understand(space)
     fourth, fifth, sixth = follow(space), look_ahead(space), write(space)
     sums = tuple(running_sum(f"the cells on the {side}", reg(f"{side}_gain"), side) for side in ("left", "right"))
@@ -318,7 +316,7 @@ def build(
     precision_bits: int | None = None,
     discipline: Discipline = Discipline.FUSED,
 ) -> Wired:
-    """The wired Linear RNN for one machine and one space.
+    """Returns the wired Linear RNN for one machine and one space.
 
     Raises ValueError for p even or too small, the message names the least p; MachineError for a space that cannot be wired.
     """
@@ -333,7 +331,7 @@ def build(
 
 
 def prompt(machine: Machine, tape: str, cells: int) -> list[str]:
-    """The first configuration; the word stands in the middle of the space."""
+    """Returns the first configuration; the word stands in the middle of the space."""
     task = Task(machine, 0, tape, cells)
     word = task.tape or DIGITS[0]
     right = cells - task.left - task.width
@@ -341,7 +339,7 @@ def prompt(machine: Machine, tape: str, cells: int) -> list[str]:
 
 
 def expected_sequence(machine: Machine, tape: str, cells: int, steps: int) -> list[str]:
-    """Every token after the prompt, by the simulator; the last is HALT, or OUT, or the third of the last step."""
+    """Returns every token after the prompt, by the simulator; the last is HALT, or OUT, or the third of the last step."""
     base, k = Space(machine, cells).base, machine.symbols
     first = Task(machine, 0, tape, cells).left
     symbols = dict(enumerate(machine.word(tape), first))

@@ -12,8 +12,8 @@ from typing import Any
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
 from circuits.models import Rnn
-from circuits.rnn import of_object as door
-from circuits.transition import of_circuit, of_python
+from circuits.rnn import load_object as door
+from circuits.transition import load_python, load_step
 
 Said = Callable[[Sequence[int]], list[str]]
 
@@ -201,10 +201,10 @@ SAID: dict[str, Said] = {
 def bring(name: str) -> Rnn:
     """Returns the RNN as the command makes it."""
     if name in CIRCUITS:
-        return of_circuit(*CIRCUITS[name], name)
+        return load_step(*CIRCUITS[name], name)
     module: dict[str, Any] = {}
     exec(SOURCE[name], module)
-    return of_python(door(module["RNN"], module["STATE_BITS"], name, module["WORDS"]), tuple(module["WORDS"]))
+    return load_python(door(module["RNN"], module["STATE_BITS"], name, module["WORDS"]), tuple(module["WORDS"]))
 
 
 def draw(rnn: Rnn, rng: random.Random, length: int) -> list[int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from circuits.child import DiedError, forked, in_turn
+from circuits.child import DiedError, interleave, run_in_child
 
 
 def no_child_is_left() -> bool:
@@ -21,8 +21,8 @@ def no_child_is_left() -> bool:
 
 
 def test_items_come_in_order_and_from_another_process() -> None:
-    assert list(forked(lambda: range(5))) == [0, 1, 2, 3, 4]
-    (pid,) = forked(lambda: [os.getpid()])
+    assert list(run_in_child(lambda: range(5))) == [0, 1, 2, 3, 4]
+    (pid,) = run_in_child(lambda: [os.getpid()])
     assert pid != os.getpid()
     assert no_child_is_left()
 
@@ -32,7 +32,7 @@ def test_an_error_is_raised_here_after_the_items_before_it() -> None:
         yield 1
         raise KeyError("two")
 
-    stream = forked(work)
+    stream = run_in_child(work)
     assert next(stream) == 1
     with pytest.raises(KeyError, match="two"):
         next(stream)
@@ -44,20 +44,20 @@ def test_an_error_is_raised_here_after_the_items_before_it() -> None:
 )
 def test_a_death_is_told(end: object, status: int) -> None:
     with pytest.raises(DiedError) as raised:
-        list(forked(lambda: [end()]))  # type: ignore[operator]
+        list(run_in_child(lambda: [end()]))  # type: ignore[operator]
     assert raised.value.status == status
     assert no_child_is_left()
 
 
 def test_a_stream_that_is_closed_ends_its_child() -> None:
     began = time.monotonic()
-    forked(lambda: [time.sleep(100)]).close()  # type: ignore[attr-defined]
+    run_in_child(lambda: [time.sleep(100)]).close()  # type: ignore[attr-defined]
     assert time.monotonic() - began < 50
     assert no_child_is_left()
 
 
 def test_children_share_the_items_and_keep_their_order() -> None:
-    pairs = list(in_turn(2, lambda i: (i, os.getpid()), range(9)))
+    pairs = list(interleave(2, lambda i: (i, os.getpid()), range(9)))
     assert [i for i, _ in pairs] == list(range(9))
     assert [len({pid for _, pid in pairs[k::2]}) for k in (0, 1)] == [1, 1]
     assert len({pid for _, pid in pairs}) == 2
@@ -65,7 +65,7 @@ def test_children_share_the_items_and_keep_their_order() -> None:
 
 
 def test_who_stops_early_ends_all() -> None:
-    stream = in_turn(2, lambda i: bytes(1 << 20), range(1000))
+    stream = interleave(2, lambda i: bytes(1 << 20), range(1000))
     next(stream)
     stream.close()  # type: ignore[attr-defined]
     assert no_child_is_left()

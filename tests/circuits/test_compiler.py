@@ -11,7 +11,7 @@ import pytest
 from circuits.circuit import Kind
 from circuits.compiler import compile_step
 from circuits.models import Rnn, find_models
-from circuits.runs import embedded
+from circuits.runs import embed
 from circuits.step import Step
 from constructions import counting, index, recall
 from constructions.engines.reference import ReferenceEngine, Sparse
@@ -142,7 +142,7 @@ def test_reached_states_of_models_of_the_project(name: str, discipline: Discipli
     held = [(block.state, register) for block in engine._blocks for register in block.state]
     for place in range(1, 31):
         word = rng.randrange(len(rnn.vocabulary))
-        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        output, state = rnn.step.run(state, embed(rnn, word, place))
         registers = engine.append(word).registers[-1]
         assert (output, state) == ([registers[i] for i in read], [numbers[r] for numbers, r in held])
         ranges = zip(rnn.step.states, state, strict=True)
@@ -163,7 +163,7 @@ def test_what_is_recurrent_in_a_hybrid(retriever: Retriever) -> None:
     read = [whole.registers.index(name[2:-1]) for name in rnn.step.outputs]
     for place in range(1, 8):
         word = rng.randrange(len(rnn.vocabulary))
-        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        output, state = rnn.step.run(state, embed(rnn, word, place))
         registers = engine.append(word).registers
         assert output == [registers[-3][i] for i in read]  # before the attention, and the feed-forward after it
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.builder import Builder
-from circuits.rnn import RnnError, guarded, key, load, of_circuit, of_object, own
+from circuits.rnn import RnnError, guard, key, load, load_circuit, load_object, own
 
 STATES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(),
@@ -82,8 +82,8 @@ def test_the_position_is_given_to_a_step_that_takes_it() -> None:
     def free(state: Any, token: Any, *, more: int = 0) -> Any:
         return (*state, token)
 
-    assert of_object((tuple, three, len), 8, "three").state_after([5, 5, 5]) == (1, 2, 3)
-    assert of_object((tuple, free, len), 8, "free").state_after([5, 6]) == (5, 6)
+    assert load_object((tuple, three, len), 8, "three").state_after([5, 5, 5]) == (1, 2, 3)
+    assert load_object((tuple, free, len), 8, "free").state_after([5, 6]) == (5, 6)
 
 
 def test_a_thought_is_said_word_by_word_after_the_query_is_read() -> None:
@@ -99,7 +99,7 @@ def test_a_thought_is_said_word_by_word_after_the_query_is_read() -> None:
         def words(self, state: int) -> Any:
             yield from str(state)
 
-    rnn = of_object(Thinker(), None, "thinker")
+    rnn = load_object(Thinker(), None, "thinker")
     assert (rnn.state_bits, rnn.answer(rnn.state_after([1, 2]), (3, 4))) == (9, ["1", "2", "3", "4"])
 
 
@@ -113,7 +113,7 @@ def test_a_thought_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         words = staticmethod(lambda state: itertools.repeat("and"))
 
     with pytest.raises(RnnError, match="more than 10 words"):
-        of_object(Endless(), None, "endless").answer(0, ())
+        load_object(Endless(), None, "endless").answer(0, ())
 
 
 STEP = (lambda: 0, lambda state, token: state, lambda state, query: 1)
@@ -134,7 +134,7 @@ STEP = (lambda: 0, lambda state, token: state, lambda state, query: 1)
 )
 def test_what_is_no_rnn_is_refused(given: Any, bits: Any, says: str) -> None:
     with pytest.raises(RnnError, match=says):
-        of_object(given, bits, "mine.py")
+        load_object(given, bits, "mine.py")
 
 
 def test_a_file_is_read_with_what_stands_beside_it(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ WORDS = {"inputs": {"a": "0", "b": "1"}, "outputs": {"0": "no", "1": "yes"}}
 
 
 def test_a_circuit_is_its_latches() -> None:
-    rnn = of_circuit(latch(), WORDS, "latch.aag")
+    rnn = load_circuit(latch(), WORDS, "latch.aag")
     assert (rnn.state_bits, rnn.reads_words) == (1, True)
     for text in itertools.chain(*(itertools.product("ab", repeat=n) for n in range(5))):
         state = rnn.state_after(text)
@@ -189,7 +189,7 @@ def test_a_circuit_is_its_latches() -> None:
 )
 def test_words_that_do_not_fit_are_refused(words: Any) -> None:
     with pytest.raises(RnnError, match=r"words|each word has as many bits"):
-        of_circuit(latch(), words, "latch.aag")
+        load_circuit(latch(), words, "latch.aag")
 
 
 def test_the_guard_names_the_line_of_the_user_s_file(tmp_path: Path) -> None:
@@ -199,18 +199,18 @@ def test_the_guard_names_the_line_of_the_user_s_file(tmp_path: Path) -> None:
     )
     names: dict[str, Any] = {}
     exec(compile(mine.read_text(), str(mine), "exec"), names)
-    with pytest.raises(RnnError, match=rf"{mine}:fails, line 5: ValueError: a b"), guarded(f"{mine}:fails"):
+    with pytest.raises(RnnError, match=rf"{mine}:fails, line 5: ValueError: a b"), guard(f"{mine}:fails"):
         names["fails"]()
 
 
 def test_the_clock_is_wound_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.2)
-    with guarded("mine") as wind:
+    with guard("mine") as wind:
         for _ in range(4):
             time.sleep(0.1)
             wind()
         wind(0)
         time.sleep(0.4)
     time.sleep(0.3)  # no clock is left
-    with pytest.raises(RnnError, match=r"more than 0.2 s"), guarded("mine"):
+    with pytest.raises(RnnError, match=r"more than 0.2 s"), guard("mine"):
         time.sleep(5)

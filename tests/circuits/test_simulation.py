@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from circuits.models import SMALL, SPACE, TURING, Rnn, find_models, simulated
+from circuits.models import SMALL, SPACE, TURING, Rnn, find_models, simulation_models
 from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulate import main
@@ -181,7 +181,7 @@ def test_precision_grows_with_the_logarithm_of_the_positions() -> None:
 
 def test_a_circuit_has_at_most_as_many_gates_as_the_precision_allows() -> None:
     """C ≤ 2^(p/2), which the theorem asks for, at the least p; below it, a line that names the gates (the command's tests)."""
-    for model in simulated().values():
+    for model in simulation_models().values():
         plan = Plan(model.load(None, model.n), 1, 1)
         assert plan.gates**2 <= 2 ** least_precision(plan)
 
@@ -210,7 +210,7 @@ ANSWERS = {"index": "1", "recall": "1", "ngram": "2", "counting": "YES"}
 @pytest.mark.parametrize("name", list(ANSWERS))
 def test_searches(name: str) -> None:
     """The same words as the RNN's own run by the reference engine, its searches answered; the Transformer writes every gate."""
-    model = simulated()[name]
+    model = simulation_models()[name]
     rnn = model.load(None, model.n)
     assert rnn.wired is not None
     prompt, solver = rnn.wired.tokens(model.prompt.split()), Simulator(rnn, model.words)
@@ -228,7 +228,7 @@ def test_searches(name: str) -> None:
 
 def test_bb2_by_its_circuit() -> None:
     """Word by word to its halt, as the machine's simulator says; the beginning by the Transformer."""
-    model = simulated()[TURING]
+    model = simulation_models()[TURING]
     rnn = model.load(None, None)
     assert rnn.wired is not None
     prompt = rnn.wired.tokens(model.prompt.split())

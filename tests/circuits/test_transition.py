@@ -18,11 +18,11 @@ from circuits.circuit import Gate, Kind
 from circuits.equivalence import Difference, Equal, compare
 from circuits.models import Rnn
 from circuits.rnn import RnnError
-from circuits.rnn import of_object as door
+from circuits.rnn import load_object as door
 from circuits.simulate import main
 from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
-from circuits.transition import of_circuit, of_python
+from circuits.transition import load_python, load_step
 from constructions.engines import indexed
 from constructions.engines.incremental import LookupDecoder
 from tests.circuits.brought import SAID, SOURCE, bring, draw, latch_said
@@ -114,7 +114,7 @@ def test_a_circuit_goes_in_as_it_is(tmp_path: Path) -> None:
 
     path = tmp_path / "latch.aag"
     path.write_text(LATCH)
-    rnn, rng = of_circuit(read(path), WORDS, "latch.aag"), random.Random(3)
+    rnn, rng = load_step(read(path), WORDS, "latch.aag"), random.Random(3)
     for _ in range(300):
         prompt = short(rnn, rng)
         assert said(rnn, prompt) == latch_said(prompt, 1)  # the latch is on at reset
@@ -140,7 +140,7 @@ def test_python_and_aiger_say_the_same(name: str, rnns: dict[str, Rnn], tmp_path
         "inputs": {word: bits(i) for i, word in enumerate(rnn.vocabulary[:read_words])},
         "outputs": {bits(i): word for i, word in enumerate(rnn.vocabulary)},
     }
-    from circuits.rnn import of_circuit as brought
+    from circuits.rnn import load_circuit as brought
 
     again, rng = brought(read(path), document, "step.aag"), random.Random(4)
     for _ in range(50):
@@ -263,7 +263,7 @@ CALLS = iter(range(10**9))
 def test_what_is_no_step_circuit_is_refused_in_one_line(given: Callable[[], Any], message: str) -> None:
     def build() -> Rnn:
         rnn = given()
-        return of_python(rnn, rnn.words)
+        return load_python(rnn, rnn.words)
 
     with pytest.raises(RnnError) as error:
         build()

@@ -62,7 +62,7 @@ def test_a_pipe_is_read_when_somebody_writes_to_it(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b"later",))
     writer.start()
-    with files.opened(pipe) as file:
+    with files.open_input(pipe) as file:
         assert file.read() == b"later"
     writer.join()
 
@@ -74,7 +74,7 @@ def test_a_pipe_to_which_nobody_writes_is_not_waited_for(tmp_path: Path, monkeyp
     monkeypatch.setattr(files, "PATIENCE_SECONDS", 0.1)
     before = threading.active_count()
     with pytest.raises(OSError, match="a pipe to which nobody writes"):
-        files.opened(pipe)
+        files.open_input(pipe)
     assert threading.active_count() == before
 
 

@@ -30,7 +30,7 @@ from precision.format import Arithmetic, fixed_point
 from verify.claims.gadgets import GADGETS
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial, satisfies
-from verify.runs.probe import compare, in_domain, rounded, run_model, wire_trial
+from verify.runs.probe import compare, in_domain, round_value, run_model, wire_trial
 
 HEADS = (copy.PART, count.PART, match.PART, match_close.PART, match_nearest.PART, match_next.PART)
 PARTS = (*GADGETS, quotient.PART, periodic.PART, *HEADS)
@@ -131,15 +131,15 @@ def test_domains_after_rounding() -> None:
     assert in_domain(Fraction(0), UnitFraction(1, 100), fmt)
     assert not in_domain(Fraction(0), UnitFraction(1, 20), fmt)
     assert in_domain(Fraction(1, 4), Real(Fraction(0), Fraction(1, 4)), fmt)
-    assert in_domain(rounded(Fraction(1, 10), fmt), OneOf((Fraction(1, 10),)), fmt)
+    assert in_domain(round_value(Fraction(1, 10), fmt), OneOf((Fraction(1, 10),)), fmt)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 80))
 def test_unit_fractions_are_found_in_any_range(low: int, width: int, m: int) -> None:
     fmt = fixed_point(9)
     high = low + width
-    expected = any(rounded(Fraction(1, i), fmt) == rounded(Fraction(1, m), fmt) for i in range(low, high + 1))
-    assert in_domain(rounded(Fraction(1, m), fmt), UnitFraction(low, high), fmt) == expected
+    expected = any(round_value(Fraction(1, i), fmt) == round_value(Fraction(1, m), fmt) for i in range(low, high + 1))
+    assert in_domain(round_value(Fraction(1, m), fmt), UnitFraction(low, high), fmt) == expected
 
 
 def test_contracts_refuse_what_they_exclude() -> None:
@@ -214,7 +214,7 @@ def test_one_unit_in_the_last_place_is_noticed(part_id: str, block: int, array: 
         for run, count_wrong in ((model, False), (mutant, True)):
             last = run_model("reference", run, Arithmetic(fmt), tokens).last
             differs = any(
-                abs(last[k][registers.index(name)] * fmt.quantum - rounded(value, fmt))
+                abs(last[k][registers.index(name)] * fmt.quantum - round_value(value, fmt))
                 > part.tolerance(trial.setting) * fmt.quantum
                 for name, column in expected.items()
                 for k, value in enumerate(column)

@@ -11,7 +11,7 @@ import pytest
 
 import constructions
 from constructions.api import LoadedModel
-from constructions.exports.tried import TRIED, longest_sequence
+from constructions.exports.limits import TRIED, longest_sequence
 from constructions.istree.graphs import Graph
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question

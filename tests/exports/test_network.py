@@ -10,9 +10,9 @@ import torch
 
 import constructions
 from constructions.api import LoadedModel
+from constructions.exports.limits import TRIED, ExportError, longest_sequence
 from constructions.exports.network import Attention, Network
 from constructions.exports.program import network
-from constructions.exports.tried import TRIED, ExportError, longest_sequence
 from constructions.exports.weights import tensors
 from constructions.exports.writing import Export
 from constructions.layers import Matrix

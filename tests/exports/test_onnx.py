@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import constructions
-from constructions.exports.tried import TRIED, longest_sequence
+from constructions.exports.limits import TRIED, longest_sequence
 from constructions.exports.writing import sidecar_of
 from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import FEW, MANY, asked, entries, models

@@ -12,7 +12,7 @@ import pytest
 import constructions
 from constructions.exports import writing
 from constructions.exports.kinds import KINDS
-from constructions.exports.tried import TRIED, ExportError, Tried, float_formats, longest_sequence
+from constructions.exports.limits import TRIED, ExportError, Tried, float_formats, longest_sequence
 from constructions.exports.writing import require, sidecar_of
 from constructions.istree.__main__ import main as istree
 from constructions.retrieval.task import Question
@@ -73,7 +73,7 @@ def test_the_page_runs_a_program(ask: Ask, tmp_path: Path) -> None:
 
 
 def test_what_a_search_finds_is_not_asked_of_an_export() -> None:
-    from constructions.exports.trial import try_now
+    from constructions.exports.self_test import try_now
 
     model = constructions.load("trigram_search", n=4)
     requests = [*model.solver.examples(model.wired)]
@@ -246,7 +246,7 @@ def test_what_was_tried_is_in_every_sidecar() -> None:
 
 def test_the_table_is_checked_before_all_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "constructions.exports.tried.TRIED", {("index", "rag", "repaired"): {"float64": Tried(5, 99, 9)}}
+        "constructions.exports.limits.TRIED", {("index", "rag", "repaired"): {"float64": Tried(5, 99, 9)}}
     )
     with pytest.raises(ExportError, match="no size of index \\(transformer\\) is known"):
         constructions.load("index", n=3).export("torch", tmp_path / "a.pt2")

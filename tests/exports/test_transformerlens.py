@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions.exports.tried import TRIED, ExportError, longest_sequence
+from constructions.exports.limits import TRIED, ExportError, longest_sequence
 from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import MANY, asked, entries
 

@@ -20,8 +20,8 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import contradictions
 from verify.algebra.domains import Refused, Undecided
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import TokenAutomaton
-from verify.automata.written import of_texts
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
@@ -93,7 +93,7 @@ class Compiled:
 
     @cached_property
     def automaton(self) -> TokenAutomaton:
-        return of_texts(self.program.texts, self.n, (self.n, self.n))
+        return text_automaton(self.program.texts, self.n, (self.n, self.n))
 
     @cached_property
     def report(self) -> Report | str:

@@ -8,8 +8,8 @@ import pytest
 
 from constructions.language.texts import Piece, Texts, either, many, numbers, optional, some, words
 from tests.language.compiled import due, reads_as, tokens_of
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import Label
-from verify.automata.written import of_texts
 
 A = words("a", "b")
 SHAPES = [
@@ -127,7 +127,7 @@ def test_sizes_of_texts() -> None:
 
 def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[Label] | None:
     """The labels of the states in which a text may end, None if it is no text; each state is taken as it says itself."""
-    automaton = of_texts(texts, n, (n, n))
+    automaton = text_automaton(texts, n, (n, n))
     now = {0}
     for position, token in enumerate(tokens, start=2):
         now = {
@@ -151,7 +151,7 @@ def begins(pieces: tuple[Piece, ...], tokens: tuple[str, ...], n: int = 10**9) -
 
 @pytest.mark.parametrize("texts", [*SHAPES, *THOUGHTS], ids=str)
 def test_the_automaton_accepts_each_text_and_nothing_that_no_n_has(texts: Texts) -> None:
-    n, answers = 2, of_texts(texts, 2, (2, 2)).answers
+    n, answers = 2, text_automaton(texts, 2, (2, 2)).answers
     every, texts_met = every_word(texts, n), 0
     longest = next(length for length in range(texts.length(n), 0, -1) if len(every) ** length <= 4000)
     for length in range(1, longest + 1):
@@ -176,7 +176,7 @@ def test_the_automaton_accepts_each_text_and_nothing_that_no_n_has(texts: Texts)
 
 @pytest.mark.parametrize("texts", [*SHAPES, *THOUGHTS], ids=str)
 def test_states_have_names_of_their_own_and_the_pieces_bounds(texts: Texts) -> None:
-    automaton = of_texts(texts, 3, (3, 3))
+    automaton = text_automaton(texts, 3, (3, 3))
     assert len({str(state.label) for state in automaton.states}) == len(automaton.states)
     assert automaton.states[0].word == "<s>"
     for state in automaton.states:

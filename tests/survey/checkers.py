@@ -18,8 +18,8 @@ from constructions.language.values import Output
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused, Undecided
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import TokenAutomaton
-from verify.automata.written import of_texts
 from verify.certificates.definition import definition_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.finder import certificate_of
@@ -43,7 +43,7 @@ ProgramChecker: TypeAlias = Callable[[Wired, Program], Certifies]
 
 def explains(wired: Wired, program: Program) -> Certifies:
     """Returns the verdict of `explain`; it reads the weights once."""
-    automaton = of_texts(program.texts, wired.n, (wired.n, wired.n))
+    automaton = text_automaton(program.texts, wired.n, (wired.n, wired.n))
     numbers = [int(word) for word in wired.vocabulary if word.isdecimal()]
     families = [Family("", min(numbers), max(numbers))] if numbers else []
     try:
@@ -63,7 +63,7 @@ def explains(wired: Wired, program: Program) -> Certifies:
 
 def follows_program(wired: Wired, program: Program) -> Certifies:
     """Returns the verdict of the small checker of programs, on certificates that are found; it certifies rounding once."""
-    automaton = of_texts(program.texts, wired.n, (wired.n, wired.n))
+    automaton = text_automaton(program.texts, wired.n, (wired.n, wired.n))
     numbers = [int(word) for word in wired.vocabulary if word.isdecimal()]
     families = [Family("", min(numbers), max(numbers))] if numbers else []
     try:

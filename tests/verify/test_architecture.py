@@ -19,7 +19,7 @@ from verify.claims.readings_of_heads import told
 from verify.claims.retrieval import RETRIEVERS, model
 from verify.inputs.trial import Trial
 from verify.oracles.printed_gadgets import CUBIC, THRESHOLD, between, by_matrices
-from verify.oracles.scaled_scores import DividingEngine, halvings, with_larger_keys
+from verify.oracles.scaled_scores import DividingEngine, enlarge_keys, halvings
 from verify.oracles.two_block_counting import TWO_BLOCKS
 from verify.runs.probe import compare
 
@@ -50,7 +50,7 @@ def test_scores_that_are_divided_and_not_multiplied_before_are_seen() -> None:
         return [engine.append(token) for token in tokens][-1].registers
 
     plain = last(ReferenceEngine(wired.model, wired.arithmetic))
-    assert last(DividingEngine(with_larger_keys(wired.model), wired.arithmetic)) == plain
+    assert last(DividingEngine(enlarge_keys(wired.model), wired.arithmetic)) == plain
     narrow = replace(
         wired.model, blocks=wired.model.blocks
     )  # keys as they were: every lead is an eighth of what it was

@@ -13,7 +13,7 @@ def test_cases_are_computed_in_groups_that_agree() -> None:
         return [case * case for case in cases]
 
     batches = Batches(squares, key=lambda case: case % 2, chunk=4)
-    handed = [(case, batches.found(case)) for case in batches.ahead([1, 3, 2, 4, 5, 7])]
+    handed = [(case, batches.outcome(case)) for case in batches.compute_ahead([1, 3, 2, 4, 5, 7])]
     assert handed == [(1, 1), (3, 9), (2, 4), (4, 16), (5, 25), (7, 49)]
     assert seen == [[1, 3], [2, 4], [5, 7]]
     assert not batches.known
@@ -21,6 +21,6 @@ def test_cases_are_computed_in_groups_that_agree() -> None:
 
 def test_a_case_out_of_order_is_computed_alone() -> None:
     batches = Batches(lambda cases: [len(cases)] * len(cases), key=lambda case: 0, chunk=3)
-    assert list(batches.ahead("xyz")) == list("xyz")
-    assert batches.found("x") == 3
-    assert batches.found("x") == 1
+    assert list(batches.compute_ahead("xyz")) == list("xyz")
+    assert batches.outcome("x") == 3
+    assert batches.outcome("x") == 1

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits.rnn import Rnn, of_object
+from circuits.rnn import Rnn, load_object
 from tests.verify.test_adversary import numbers, right_answer
 from verify.capacity import TASKS, cell_of, cells, draw, least, main, wired
 
@@ -21,7 +21,7 @@ BROKEN = [row for row in STORED["broken"] if row["n"]]
 
 
 def ran(row: dict[str, Any]) -> Rnn:
-    return of_object(cell_of(row), None, row["architecture"])
+    return load_object(cell_of(row), None, row["architecture"])
 
 
 def test_each_cell_and_task_has_a_row() -> None:

@@ -14,7 +14,7 @@ from circuits.operations import OPERATIONS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Proved, Solved
 from verify.framework.options import Options
-from verify.framework.seen import Refuted, Undecided
+from verify.framework.predicates import Refuted, Undecided
 
 
 def pair(p: int) -> tuple[Circuit, Circuit]:

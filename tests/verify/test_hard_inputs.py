@@ -91,7 +91,7 @@ ANSWERS = {
 
 def test_questions_have_the_answers_that_their_names_say() -> None:
     actual = {
-        q.name: task.answer(Question(*q.asked(name))) for name, task in TASKS.items() for q in hard_questions(name, 9)
+        q.name: task.answer(Question(*q.prompt(name))) for name, task in TASKS.items() for q in hard_questions(name, 9)
     }
     assert actual == ANSWERS
 
@@ -99,7 +99,7 @@ def test_questions_have_the_answers_that_their_names_say() -> None:
 @pytest.mark.parametrize(("name", "n"), list(itertools.product(QUESTIONS, (LEAST_TOKENS, 5, 6, 7, 64))))
 def test_questions_are_of_their_size(name: str, n: int) -> None:
     for question in hard_questions(name, n):
-        sequence, query = question.asked(name)
+        sequence, query = question.prompt(name)
         asked = Question(sequence, query)
         assert len(sequence) == n, question
         assert asked.least_n <= n, question

@@ -28,7 +28,7 @@ from verify.framework.claim import (
     Sampled,
     Verdict,
     Witness,
-    merged,
+    merge,
     sizes_text,
 )
 from verify.framework.options import Options, where
@@ -138,7 +138,7 @@ def test_what_holds_says_how_far_it_was_checked() -> None:
 
 
 def test_sizes_are_told_shortly() -> None:
-    assert merged([(8, 9), (4, 4), (5, 6), (2**63, None), (2**64, 2**64)]) == ((4, 6), (8, 9), (2**63, None))
+    assert merge([(8, 9), (4, 4), (5, 6), (2**63, None), (2**64, 2**64)]) == ((4, 6), (8, 9), (2**63, None))
     assert sizes_text(((4, 2**63 - 1),)) == "n = 4 … 2^63 − 1"
     assert sizes_text(((4, 4), (10**4, 10**4), (10**12, 10**12))) == "n = 4, 10,000, 10^12"
     assert sizes_text(tuple((n, n) for n in range(1, 20, 2))) == "10 ranges of n from 1 to 19"

@@ -8,7 +8,7 @@ import pytest
 
 from constructions.istree.graphs import Graph
 from verify.claims import istree_layer7
-from verify.oracles.next_heads import NOTHING, nxt, read, records, walked
+from verify.oracles.next_heads import NOTHING, find_walked, nxt, read, records
 
 STAR = ((1, 2), (4, 1), (1, 3), (1, 5), (6, 1))
 THIRD, QUARTER = Fraction(1, 3), Fraction(1, 4)
@@ -16,9 +16,9 @@ THIRD, QUARTER = Fraction(1, 3), Fraction(1, 4)
 
 def test_a_record_has_both_ends_and_both_counts() -> None:
     assert records(STAR)[1] == (4, 1, Fraction(1, 2), THIRD)
-    assert walked(STAR, 1, 4) == (0, THIRD)
-    assert walked(STAR, 1, 3) == (QUARTER, 0)
-    assert walked(STAR, 2, 3) == (0, 0)
+    assert find_walked(STAR, 1, 4) == (0, THIRD)
+    assert find_walked(STAR, 1, 3) == (QUARTER, 0)
+    assert find_walked(STAR, 2, 3) == (0, 0)
 
 
 @pytest.mark.parametrize("m", range(1, 40))

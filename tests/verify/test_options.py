@@ -13,7 +13,7 @@ from verify.framework import options
 from verify.framework.check import Check
 from verify.framework.claim import Claim
 from verify.framework.options import Options, chosen_engines, matching
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_a_number_is_a_number(paper: Paper, option: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["dense", "all"])
 def test_an_engine_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(options, "built", lambda engine: engine == "reference")
+    monkeypatch.setattr(options, "is_built", lambda engine: engine == "reference")
     with pytest.raises(ValueError, match=rf"--engine {name}: not built yet: dense.*; there is: reference"):
         chosen_engines(name)
 
 
 def test_all_engines_judge_apart(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "built", lambda engine: True)
+    monkeypatch.setattr(options, "is_built", lambda engine: True)
     paper.run("--engine", "all", "--ledger", "ledger.json")
     rows = [(row["id"], row["engine"]) for row in paper.ledger()["rows"]]
     assert rows == [

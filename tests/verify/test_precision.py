@@ -23,7 +23,6 @@ from verify.bits.search import (
     PrecisionRow,
     State,
     Witness,
-    emulated,
     first_failure,
     ladder,
     numbers_differ,
@@ -95,8 +94,8 @@ def test_two_bits_less_than_lean_is_wired_for_are_too_few(n: int) -> None:
     lean = find_subject("istree", "lean")
     bits = lean.wired_for(n) - 2
     wired, cases = lean.build(n, bits), lean.cases(n)
-    assert not lean.certified(n, bits)
-    assert first_failure(wired, cases, emulated(wired.model, wired.arithmetic)) is not None
+    assert not lean.is_certified(n, bits)
+    assert first_failure(wired, cases, emulate(wired.model, wired.arithmetic)) is not None
 
 
 def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None:
@@ -214,7 +213,7 @@ def test_programs_whose_tokens_are_not_all_numbers(name: str, capsys: pytest.Cap
 
 
 def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subject, "certified", lambda self, n, p: True)
+    monkeypatch.setattr(Subject, "is_certified", lambda self, n, p: True)
     assert main(["index", "--n", "4", "--variant", "repaired", "--discipline", "fused"]) == 1
 
 

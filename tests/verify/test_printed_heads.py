@@ -11,7 +11,7 @@ import pytest
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Part, printed_precision, roomy_precision
 from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_printed, only_at
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
 from verify.runs.parts import by_oracle

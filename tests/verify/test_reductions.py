@@ -27,11 +27,11 @@ from verify.oracles.reductions import (
     Bits,
     NoInstance,
     Reduction,
-    in_blocks,
     inputs,
     ngrams,
     parities,
     recalls,
+    split_blocks,
 )
 
 RETRIEVAL = {
@@ -171,7 +171,7 @@ def test_a_printed_value_is_taken_for_the_last_key(c: int) -> None:
 def test_an_array_of_blocks_loses_no_bit(c: int) -> None:
     """By hand: the value after the last key; a block that is not aligned is no entry."""
     printed = recalls(printed=True) if c == 2 else ngrams(c, printed=True)
-    blocks = in_blocks(printed, c)
+    blocks = split_blocks(printed, c)
     assert first_failure(blocks) is None
     assert [blocks.states_needed(n) for n in range(1, 6)] == [2, 4, 8, 16, 32]
     assert blocks.right_answer((0, 1), 2) == "3"

@@ -46,7 +46,7 @@ def test_a_run_names_the_short_command_once_the_witness_is_stored(stored: Paper)
 
 def test_witnesses_of_ones_own_claims_are_stored_beside_them(paper: Paper) -> None:
     """And not among those of the verifier."""
-    files = [WITNESSES, proofs.beside(WITNESSES)]
+    files = [WITNESSES, proofs.file_of(WITNESSES)]
     before = [path.read_bytes() for path in files]
     result = paper.pytester.runpytest("--update-witnesses")
     result.stdout.fnmatch_lines(["python -m verify.replay T.1/printed --claims ."])
@@ -241,7 +241,7 @@ IN_PART = [
 )
 def test_a_trivial_theorem_is_none_of_the_papers(tmp_path: Path, claim: str, other: Any) -> None:
     """Which was accepted: the checker has no quarrel with x == x, nor with n >= 0."""
-    document = json.loads(proofs.beside(WITNESSES).read_text(encoding="utf-8"))
+    document = json.loads(proofs.file_of(WITNESSES).read_text(encoding="utf-8"))
     (objects,) = document["proofs"][claim].values()
     if other is None:
         case = {"shown": [0]}
@@ -255,7 +255,7 @@ def test_a_trivial_theorem_is_none_of_the_papers(tmp_path: Path, claim: str, oth
     assert done.returncode == 3
     lines = done.stdout.splitlines()
     assert lines[1] == f"The checker accepts 1 of 1 stored proofs of {claim}."
-    assert lines[2] == f"REFUSED: {claim}: {proofs.stated(objects[0]['theorem'])}: {NOT_MADE}"
+    assert lines[2] == f"REFUSED: {claim}: {proofs.sentence_of(objects[0]['theorem'])}: {NOT_MADE}"
 
 
 def test_a_stored_proof_that_was_tampered_with_is_rejected(stored: Paper) -> None:

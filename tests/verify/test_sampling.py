@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Sampled
 from verify.framework.options import Options
+from verify.framework.predicates import Refuted
 from verify.framework.sampling import search
-from verify.framework.seen import Refuted
 
 
 def drawn(seed: int, count: int = 200) -> list[list[int]]:

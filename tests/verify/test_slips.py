@@ -19,7 +19,7 @@ from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
 from verify.framework.options import Options
-from verify.framework.seen import Refuted, Undecided
+from verify.framework.predicates import Refuted, Undecided
 
 SIZES = Options(n_max=10_000)
 FIRST, SECOND, UNIT = architecture.TIED

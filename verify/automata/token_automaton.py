@@ -173,12 +173,12 @@ class TokenAutomaton:
     free: tuple[Free, ...] = field(default=(), metadata={"said": "if given"})
 
     def positions(self, state: State) -> Integer:
-        """Where such a token can stand."""
+        """Returns where such a token can stand."""
         low, high = self.range(state.low)[0], self.range(state.high)[1]
         return Integer(low, high, state.every).within(low, high)
 
     def range(self, bound: Bound) -> tuple[int, int]:
-        """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""
+        """Returns the least value of a lower bound and the largest of an upper one, at ends of the interval: both are convex."""
         if not isinstance(bound, Polynomial):
             return bound, bound
         ends = [whole(bound.substitute({SIZE: constant(n)}).constant) for n in self.sizes]

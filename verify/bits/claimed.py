@@ -21,7 +21,7 @@ class Basis(Protocol):
     """What a cell of the table rests on."""
 
     def has(self, claim: Claim) -> bool:
-        """Whether a claim is one of it."""
+        """Returns whether a claim is one of it."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Bits:
     fails: str
 
 
-def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
-    """Of every model with a claim about its p that holds."""
+def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
+    """Returns the bits of every model with a claim about its p that holds."""
     result = []
     for name, basis in models:
         for variant in VARIANTS:
@@ -63,7 +63,7 @@ def _statements(rows: Sequence[Row]) -> list[str]:
 
 
 def _ranges(rows: Sequence[Row], kind: str = "") -> str:
-    """Of which inputs, once, and of which n."""
+    """Returns which inputs were looked at, each named once, and up to which n."""
     sizes: dict[str, dict[str, None]] = {}
     for evidence in (one for row in rows for one in row.evidence if kind in ("", one.kind)):
         inputs, _, more = evidence.range.partition("; ")
@@ -77,7 +77,7 @@ def markdown(found: Sequence[Bits]) -> str:
 
 
 def table(found: Sequence[Bits], width: int) -> Table:
-    """For a terminal."""
+    """Returns the table for a terminal."""
     shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
     for column in HEADER:
         shown.add_column(column, ratio=1, overflow="fold")

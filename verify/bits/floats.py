@@ -13,7 +13,7 @@ from functools import partial
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
 from precision.format import BF16, FP8_E4M3, FP8_E5M2, FP16, FP32, FP64, Arithmetic, Format
-from verify.bits.search import Argmax, Witness, emulated, first_failure
+from verify.bits.search import Argmax, Witness, emulate, first_failure
 from verify.bits.subjects import LONGEST, Subject
 
 FORMATS = (FP64, FP32, BF16, FP16, FP8_E4M3, FP8_E5M2)
@@ -45,7 +45,7 @@ class FormatRow:
 
 
 def native(wired: Wired, float_name: str) -> Argmax:
-    """By the torch module of an export, in that float; one sequence at a time, as sums may depend on the batch."""
+    """Returns the argmax by an export's torch module in that float, one sequence at a time: sums may depend on the batch."""
     import torch
 
     from constructions.exports.program import network
@@ -60,7 +60,7 @@ def native(wired: Wired, float_name: str) -> Argmax:
 
 
 def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wired], Argmax]) -> Reach:
-    """Up to the first n at which a hard input fails.
+    """Measures up to the first n at which a hard input fails.
 
     digits: of the format. Models are wired for their least p, or for 2·digits + 1 if that is more: what R_p rounds to 0 in a
     softmax column is then below the last digit as well. At the least p alone, Counting at n = 24 takes NO for YES in fp64.
@@ -78,18 +78,18 @@ def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wi
 
 
 def formats(subject: Subject, sizes: Sequence[int]) -> Iterator[FormatRow]:
-    """Every format, the widest first."""
+    """Yields every format, the widest first."""
     for fmt in FORMATS:
         name, digits = NATIVE.get(fmt), fmt.significand_bits
         own = None if name is None else reach(subject, sizes, digits, partial(native, float_name=name))
-        yield FormatRow(subject, fmt, own, reach(subject, sizes, digits, partial(_in_format, fmt=fmt)))
+        yield FormatRow(subject, fmt, own, reach(subject, sizes, digits, partial(_convert, fmt=fmt)))
 
 
-def _in_format(wired: Wired, fmt: Format) -> Argmax:
-    return emulated(wired.model, Arithmetic(fmt))
+def _convert(wired: Wired, fmt: Format) -> Argmax:
+    return emulate(wired.model, Arithmetic(fmt))
 
 
 def fine_ladder(least: int, most: int) -> list[int]:
-    """Every n up to 16, then four to a doubling, and the largest."""
+    """Returns every n up to 16, then four to a doubling, and the largest."""
     steps = [n for n in range(least, most + 1) if n <= 16 or n % (1 << (n.bit_length() - 3)) == 0]
     return sorted({*steps, most})

@@ -99,7 +99,7 @@ class PrecisionRow:
 
     @property
     def refuted(self) -> bool:
-        """Whether it fails where it is certified, or is wired for and not as printed."""
+        """Returns whether it fails where it is certified, or is wired for and not as printed."""
         last = self.points[-1]
         wrong = any(point.certified and point.witness for point in self.points)
         return wrong or (last.witness is not None and self.subject.variant != "printed")
@@ -116,14 +116,14 @@ def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[HardCa
     wired = subject.build(n, precision_bits)
     return Point(
         precision_bits,
-        subject.certified(n, precision_bits),
+        subject.is_certified(n, precision_bits),
         len(cases),
-        first_failure(wired, cases, emulated(wired.model, wired.arithmetic)),
+        first_failure(wired, cases, emulate(wired.model, wired.arithmetic)),
         numbers_differ(wired),
     )
 
 
-def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
+def emulate(model: Transformer, arithmetic: Arithmetic) -> Argmax:
     """Runs the questions by the dense engine, which has the bits of the others."""
     from constructions.engines import dense
 
@@ -145,7 +145,7 @@ def first_failure(wired: Wired, cases: Sequence[HardCase], argmax: Argmax) -> Wi
 
 
 def numbers_differ(wired: Wired) -> bool:
-    """Whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
+    """Returns whether any two of the numbers 1 … n, of those that are tokens, have different embeddings.
 
     If two have the same, no weights after the embedding tell an input from the one with the two exchanged, and the output head,
     which is the embedding, gives both the same logit: whatever asks for the second is answered wrongly.
@@ -155,6 +155,6 @@ def numbers_differ(wired: Wired) -> bool:
 
 
 def ladder(least: int, most: int) -> Iterator[int]:
-    """The least n, powers of two between, and the largest."""
+    """Yields the least n, powers of two between, and the largest."""
     if least <= most:
         yield from sorted({least, most, *(1 << e for e in range(least.bit_length(), most.bit_length()))})

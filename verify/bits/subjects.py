@@ -28,14 +28,14 @@ class HardCase:
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """What is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
+        """Returns what is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
 
         Where one is another, decoding goes wrong there, whatever should follow.
         """
         return (*self.prompt, *self.answer[:-1])
 
     def first_other(self, argmax: Sequence[int]) -> int | None:
-        """The first place of the answer at which another token comes; None if there is none. argmax: at each of `tokens`."""
+        """Returns the first place of the answer where another token comes, or None. argmax: at each of `tokens`."""
         said = argmax[len(self.prompt) - 1 :]
         return next((i for i, (one, other) in enumerate(zip(self.answer, said, strict=True)) if one != other), None)
 
@@ -55,7 +55,7 @@ class Subject:
 
     @property
     def layout(self) -> str:
-        """Of its tokens, where there are several."""
+        """Returns the layout of its tokens, if there are several layouts."""
         return str(self.dossier.fields.get("layout", "paper"))
 
     @property
@@ -63,18 +63,18 @@ class Subject:
         """The findings that are put back to print."""
         return tuple(finding.id for finding in self.dossier.findings) if self.variant == "printed" else ()
 
-    def at(self, n: int, precision_bits: int | None = None) -> certificates.Subject:
-        """The model that is asked the hard inputs of this n."""
+    def subject(self, n: int, precision_bits: int | None = None) -> certificates.Subject:
+        """Returns the model that is asked the hard inputs of this n."""
         dossier = self.dossier.asked_at(n).in_variant(self.variant)
         return certificates.Subject(dossier, n, None, precision_bits, self.discipline, self.printed)
 
     def wired_for(self, n: int) -> int:
-        """The p that the model is wired for: that of its own formula, or of the print's."""
-        return precision_of(self.at(n))
+        """Returns the p that the model is wired for: that of its own formula, or of the print's."""
+        return precision_of(self.subject(n))
 
     def build(self, n: int, precision_bits: int | None = None) -> Wired:
-        """The model for n, its constants derived for this p; below the least, weights that do not fit are rounded."""
-        subject = self.at(n, precision_bits)
+        """Returns the model for n, its constants derived for this p; below the least, weights that do not fit are rounded."""
+        subject = self.subject(n, precision_bits)
         return subject.dossier.wired(subject, forced=precision_bits is not None)
 
     def cases(self, n: int, longest: int | None = None) -> list[HardCase]:
@@ -83,7 +83,7 @@ class Subject:
         longest: tokens of each (default: LONGEST, or 4 a vertex); an answer is cut there, and a prompt as long as that is left out.
         Of the variant printed, trees alone: for another graph the theorem allows more than one chain of thought.
         """
-        subject, wired, longest = self.at(n), self.build(n), longest or max(LONGEST, PER_VERTEX * n)
+        subject, wired, longest = self.subject(n), self.build(n), longest or max(LONGEST, PER_VERTEX * n)
         cases = []
         for one in subject.dossier.extreme_inputs(subject, wired):
             answer = one.answer[: max(0, longest - len(one.prompt))]
@@ -91,11 +91,11 @@ class Subject:
                 cases.append(HardCase(one.text, one.prompt, answer))
         return sorted(cases, key=lambda case: len(case.tokens))
 
-    def certified(self, n: int, precision_bits: int) -> bool:
-        """Whether the static checker certifies all inputs at this p."""
-        return bool(certificate(self.at(n, precision_bits))["verdict"] == CERTIFIED)
+    def is_certified(self, n: int, precision_bits: int) -> bool:
+        """Returns whether the static checker certifies all inputs at this p."""
+        return bool(certificate(self.subject(n, precision_bits))["verdict"] == CERTIFIED)
 
 
 def find_subject(construction: str, variant: str = "repaired", discipline: Discipline = Discipline.FUSED) -> Subject:
-    """The Transformer of a construction. Raises ValueError if there is none."""
+    """Returns the Transformer of a construction. Raises ValueError if there is none."""
     return Subject(certified_subject(construction, 1).dossier, variant, discipline)

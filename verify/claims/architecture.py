@@ -20,7 +20,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import questions
 from verify.oracles.proofs import by_expansion, theorem
-from verify.oracles.scaled_scores import DividingEngine, with_larger_keys
+from verify.oracles.scaled_scores import DividingEngine, enlarge_keys
 from verify.oracles.two_block_counting import TWO_BLOCKS
 from verify.runs.costs import PRECISION
 
@@ -215,7 +215,7 @@ def test_the_root_of_d(check: Check) -> None:
     def the_same(sized: Sized) -> Counterexample | None:
         retriever, n = RETRIEVERS[sized.stem], sized.n
         wired = model(sized.stem, n, retriever.query_length, p_bits=retriever.least_precision(n) + MORE_BITS)
-        scaled = with_larger_keys(wired.model)
+        scaled = enlarge_keys(wired.model)
         for case in few_questions(sized):
             plain = ReferenceEngine(wired.model, wired.arithmetic)
             divided = DividingEngine(scaled, wired.arithmetic)

@@ -16,12 +16,12 @@ from circuits.models import SMALL, TURING, Rnn, find_models
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
 from circuits.reliance import self_reliant
-from circuits.runs import embedded
+from circuits.runs import embed
 from constructions.engines.reference import ReferenceEngine
 from precision.format import Discipline, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.oracles.circuits import computed, expected, run_on_every_input
+from verify.oracles.circuits import computed_codes, expected_codes, run_on_every_input
 from verify.oracles.counts import sequences
 
 EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
@@ -93,8 +93,8 @@ def drawn_products(case: Drawn) -> Counterexample | None:
     rng = np.random.default_rng(case.seed)
     shifts = rng.integers(0, case.p, DRAWN) * rng.integers(0, 2, DRAWN)
     a, b = (rng.integers(0, 1 << case.p, DRAWN) >> shifts for _ in "ab")
-    found = computed(OPERATIONS["multiply"].circuit(case.p), case.p, a, b)
-    wrong = np.flatnonzero(found != expected("multiply", fixed_point(case.p), a, b))
+    found = computed_codes(OPERATIONS["multiply"].circuit(case.p), case.p, a, b)
+    wrong = np.flatnonzero(found != expected_codes("multiply", fixed_point(case.p), a, b))
     return None if not len(wrong) else Counterexample(a=int(a[wrong[0]]), b=int(b[wrong[0]]), got=int(found[wrong[0]]))
 
 
@@ -139,7 +139,7 @@ def as_engine(case: Read) -> Counterexample | None:
     state = [0] * len(rnn.step.states)
     columns = [i for i in range(rnn.wired.model.width) if rnn.wired.model.unembed[:, i].any()]
     for place, word in enumerate(case.words, start=1):
-        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        output, state = rnn.step.run(state, embed(rnn, word, place))
         registers = engine.append(word).registers[-1]
         if output != [registers[i] for i in columns]:
             return Counterexample(word=place, expected=[registers[i] for i in columns], got=output)

@@ -13,7 +13,7 @@ from circuits.models import Rnn, find_models
 from circuits.runs import next_word, run_rnn
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Verdict, claim
-from verify.oracles.advice import unrolled
+from verify.oracles.advice import unroll
 
 SOURCE = "Theorem 4.1"
 ADVICE = "4.1/advice"
@@ -49,7 +49,7 @@ class Behind:
 def test_advice(check: Check) -> None:
     def as_circuit(case: Behind) -> Counterexample | None:
         rnn, m = rnn_of(case.rnn), case.bits
-        circuit, step = unrolled(rnn, ("0", "1"), case.n - m, m), rnn.step
+        circuit, step = unroll(rnn, ("0", "1"), case.n - m, m), rnn.step
         most = m * (len(step.circuit.gates) + 4 * len(step.circuit.inputs)) + 2
         if len(circuit.gates) > most:
             return Counterexample(gates=len(circuit.gates), bound=most)

@@ -21,7 +21,7 @@ from verify.claims.istree_layer7 import TREES
 from verify.claims.models import ISTREE
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 from verify.inputs.strategies import trials
 from verify.inputs.trial import FloatingTrial, Trial, floating_format
 from verify.oracles.printed_heads import hardest

@@ -31,9 +31,9 @@ from verify.runs.parts import (
     refuses_shifts,
     run_columns_of_one,
     run_one_position,
-    shipped,
+    shipped_claim,
 )
-from verify.runs.probe import rounded
+from verify.runs.probe import round_value
 
 INTEGER_PARTS: Sequence[Part] = (
     product.PART,
@@ -57,7 +57,7 @@ def top_of(part: Part) -> int:
 @claims(
     "part",
     INTEGER_PARTS,
-    shipped,
+    shipped_claim,
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
@@ -212,7 +212,7 @@ def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fracti
 
     def right(point: GadgetPoint) -> Counterexample | None:
         fmt = fixed_point(point.precision_bits)
-        factor, high, low = (rounded(constant, fmt) for constant in constants)
+        factor, high, low = (round_value(constant, fmt) for constant in constants)
         got = written_out_indicator(Fraction(point.x), factor, high, low)
         wanted = Fraction(int(point.x == 0))
         return None if got == wanted else Counterexample(expected=wanted, got=got)

@@ -16,13 +16,13 @@ from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.heads import HeadAlone
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.framework.seen import Predicate, Undecided
+from verify.framework.predicates import Predicate, Undecided
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
-from verify.runs.parts import Columns, asked, by_oracle, run_columns, run_random, shipped
+from verify.runs.parts import Columns, bits_of, by_oracle, run_columns, run_random, shipped_claim
 from verify.runs.probe import run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
@@ -54,7 +54,7 @@ ALONE = (
 
 def with_certificate(part: Part) -> Claim:
     """The claim about a head as we ship it, which is also certified without a model around it."""
-    claim_of_part = shipped(part)
+    claim_of_part = shipped_claim(part)
     return replace(claim_of_part, statement=claim_of_part.statement + ALONE)
 
 
@@ -320,7 +320,7 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
 
     right = by_oracle(part, engine)
     check.exhaustive(
-        every_trial(part, 2, 3, precision=asked(check), pins={"payload": PAYLOAD}),
+        every_trial(part, 2, 3, precision=bits_of(check), pins={"payload": PAYLOAD}),
         right,
         count=columns(part, 2, 3, check.p_bits, ["payload"]),
         range="all columns with a different payload at each position: n = 2 up to 3 positions",
@@ -351,7 +351,7 @@ def test_two_nearest(check: Check, engine: str) -> None:
         return None
 
     check.exhaustive(
-        every_trial(part, 2, 4, precision=asked(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
+        every_trial(part, 2, 4, precision=bits_of(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
         the_average,
         count=columns(part, 2, 4, check.p_bits, ["payload", "query"]),
         range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",

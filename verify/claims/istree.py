@@ -23,7 +23,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, graphs
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
+from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
 AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
 STATEMENT = (
@@ -40,7 +40,7 @@ def decode(
 ) -> list[int]:
     """What the model says to the graph, token by token, until YES or NO or two tokens more than any right answer has."""
     n = graph.n
-    wired = built("transformer", layout.name, "repaired", n, printed, discipline, check.p_bits)
+    wired = build_model("transformer", layout.name, "repaired", n, printed, discipline, check.p_bits)
     stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
     # A guess spares the engines that run whole sequences most of the work.
     guess = () if printed else expected_answer(graph, layout)

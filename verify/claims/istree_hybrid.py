@@ -32,7 +32,7 @@ from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import (
     ORDERS,
     Large,
-    built,
+    build_model,
     every_graph,
     every_hard_graph,
     first_others,
@@ -48,7 +48,7 @@ LONGEST_WALKS = ("star seen from a leaf", "path in two passes")  # the largest c
 CHUNK = 1024  # graphs to a batch of the dense engine
 ONE_KEY = 64  # vertices
 WALKER = MODELS["hybrid", "paper"]
-model = partial(built, "hybrid", PAPER.name, "repaired")
+model = partial(build_model, "hybrid", PAPER.name, "repaired")
 
 
 def walk(wired: Wired, graph: Graph, engine: str) -> list[str]:

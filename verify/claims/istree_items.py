@@ -20,7 +20,7 @@ from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.oracles.istree_registers import ITEMS, Walk
 from verify.runs.costs import PRECISION
-from verify.runs.probe import rounded
+from verify.runs.probe import round_value
 
 Objects = npt.NDArray[np.object_]  # (position, register), in quanta
 MOST = 4  # vertices
@@ -39,7 +39,7 @@ def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) 
     fmt = wired.arithmetic.format
     for wanted in ITEMS[number - 1](walk):
         quanta = tables[2 * wanted.block][wanted.position - 1, wired.registers.index(wanted.register)]
-        got, expected = Fraction(int(quanta)) * fmt.quantum, rounded(wanted.value, fmt)
+        got, expected = Fraction(int(quanta)) * fmt.quantum, round_value(wanted.value, fmt)
         if got != expected:
             where = {"register": wanted.register, "block": wanted.block, "position": wanted.position}
             return Counterexample(**where, expected=expected, got=got)
@@ -67,11 +67,11 @@ def test_item(check: Check, number: int) -> None:
     batches = Batches(compute, key=lambda graph: graph.n, chunk=CHUNK)
 
     def as_said(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     check.sizes(MOST)
     check.exhaustive(
-        batches.ahead(graphs()),
+        batches.compute_ahead(graphs()),
         as_said,
         count=sum(ordered_graphs(n, [n - 1]) for n in range(1, MOST)) + math.perm(math.comb(MOST, 2), MOST - 1),
         range="every graph with n − 1 edges, n ≤ 3 in every order and orientation of its edges, n = 4 in every order (dense)",

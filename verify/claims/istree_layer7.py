@@ -17,11 +17,11 @@ from verify.claims.models import ISTREE
 from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict
-from verify.framework.seen import Predicate
+from verify.framework.predicates import Predicate
 from verify.inputs.strategies import graphs
-from verify.oracles.next_heads import Record, read, walked
+from verify.oracles.next_heads import Record, find_walked, read
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import built, first_others
+from verify.runs.istree_walks import build_model, first_others
 
 SOURCE = "appendix C.6.2, item 7"
 SENTENCE = (
@@ -163,14 +163,14 @@ def test_layer_7(check: Check) -> None:
 def apart(star: Graph, returns: int) -> tuple[Record, ...]:
     """What item 7's heads return, and i8 and i9, if each of the two has a head of item 5 for itself."""
     *_, before, here, _ = visits(star, returns)
-    counts = walked(star.edges, here, before)
+    counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[side]) for side in (0, 1)), counts)
 
 
 def with_side(star: Graph, returns: int) -> tuple[Record, ...]:
     """The same if both hold the count of the edge just walked, and one more register says which head found it."""
     *_, before, here, _ = visits(star, returns)
-    counts = walked(star.edges, here, before)
+    counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[0] + counts[1]) for side in (0, 1)), counts)
 
 
@@ -240,7 +240,7 @@ def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Count
     """Where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and one."""
 
     def printed(n: int) -> Wired:
-        return built("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
+        return build_model("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
 
     def other(graph: Graph, first: int | None) -> Counterexample | None:
         return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
@@ -248,7 +248,7 @@ def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Count
     batches = first_others("transformer", PAPER, printed, check.device, CHUNK, other)
 
     def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     return batches, right
 
@@ -285,7 +285,7 @@ def test_layer_7_ordered(check: Check) -> None:
     precision = check.precision_text(PRECISION)
     few = [n for n in range(1, 5) if n <= check.n_max]
     check.exhaustive(
-        batches.ahead(itertools.chain.from_iterable(map(every_ordered, few))),
+        batches.compute_ahead(itertools.chain.from_iterable(map(every_ordered, few))),
         right,
         count=sum(math.perm(math.comb(n, 2), size) for n in few for size in range(math.comb(n, 2) + 1)),
         range="every graph on 1 to 4 vertices, every order of its edges (dense)",
@@ -294,7 +294,7 @@ def test_layer_7_ordered(check: Check) -> None:
     )
     if check.n_max >= 5:
         check.exhaustive(
-            batches.ahead(graph for graph in every_ordered(5, 4) if is_tree(graph)),
+            batches.compute_ahead(graph for graph in every_ordered(5, 4) if is_tree(graph)),
             right,
             count=5**3 * math.factorial(4),
             range="every tree on 5 vertices, every order of its edges (dense)",
@@ -303,7 +303,7 @@ def test_layer_7_ordered(check: Check) -> None:
         )
     if sizes := [n for n in (6, 7) if n <= check.n_max]:
         check.exhaustive(
-            batches.ahead(itertools.chain.from_iterable(map(every_ordered_star, sizes))),
+            batches.compute_ahead(itertools.chain.from_iterable(map(every_ordered_star, sizes))),
             right,
             count=sum(map(math.factorial, sizes)),
             range="every star on 6 or 7 vertices, around each of them, every order of its edges (dense)",

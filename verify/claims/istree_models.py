@@ -29,7 +29,7 @@ from verify.runs.istree_walks import (
     ORDERS,
     Kind,
     Large,
-    built,
+    build_model,
     every_graph,
     every_hard_graph,
     first_above_bounds,
@@ -67,7 +67,7 @@ class LayoutModel:
 
     def build(self, n: int) -> Wired:
         """The wired model, built once for each size."""
-        return built(self.told.model, self.layout.name, self.told.variant, n)
+        return build_model(self.told.model, self.layout.name, self.told.variant, n)
 
     def claim(self, aspect: str, statement: str) -> Claim:
         """A claim about its runs; the Transformers' name the layout."""
@@ -139,7 +139,7 @@ def test_every_small_graph(check: Check, model: LayoutModel) -> None:
     batches = model.ahead(model, check.device)
 
     def right(graph: Graph) -> Counterexample | None:
-        return batches.found(graph)
+        return batches.outcome(graph)
 
     for some in model.small:
         if some.sizes[-1] <= check.n_max:
@@ -222,7 +222,7 @@ def test_random_graphs(check: Check, engine: str, case: Random) -> None:
     sizes = check.certified_sizes(sizes, lambda n: case.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        wired = built(model.told.model, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
+        wired = build_model(model.told.model, PAPER.name, "repaired", graph.n, (), discipline, check.p_bits)
         return case.judged(wired, graph, engine)
 
     random_graphs(check, sizes, right, examples=case.examples[not fused])
@@ -281,7 +281,7 @@ SIZES = (
 @claims("size", SIZES, lambda size: size.told.claim("size", size.statement))
 def test_constant_size(check: Check, size: ModelCost) -> None:
     def as_small(case: Measured) -> Counterexample | None:
-        large, small = (built(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
+        large, small = (build_model(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
         more = len(large.vocabulary) - len(small.vocabulary)
         if size.told is not ISTREE_HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
             return Counterexample(words=more)

@@ -24,10 +24,10 @@ from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indic
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
 from verify.runs.costs import PRECISION
-from verify.runs.istree_walks import ORDERS, built, every_graph, random_graphs
+from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
 REPAIRED = "4.7/repaired"
-model = partial(built, "transformer", PAPER.name, "repaired")
+model = partial(build_model, "transformer", PAPER.name, "repaired")
 
 
 def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
@@ -157,7 +157,7 @@ def test_edge_count_promised(check: Check) -> None:
     if check.n_max >= 5:
         pairs = list(itertools.combinations(range(1, 6), 2))
         check.exhaustive(
-            batches.ahead(Graph(5, edges) for edges in itertools.combinations(pairs, 4)),
+            batches.compute_ahead(Graph(5, edges) for edges in itertools.combinations(pairs, 4)),
             right,
             count=math.comb(len(pairs), 4),
             range="every labelled graph with 4 edges on 5 vertices (dense)",

@@ -28,7 +28,7 @@ from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, PRECISION, firs
 from verify.runs.istree_walks import (
     ORDERS,
     Large,
-    built,
+    build_model,
     every_graph,
     every_hard_graph,
     large_graphs,
@@ -40,7 +40,7 @@ AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 cha
 AT_LENGTH = ("double star", "path in two passes")  # hard graphs where each takes a second
 CHUNK = 256  # graphs to a batch of the dense engine
 WALKER = MODELS["rag", "paper"]
-model = partial(built, "rag", PAPER.name, "repaired")
+model = partial(build_model, "rag", PAPER.name, "repaired")
 
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from verify.bits.search import emulated, first_failure
+from verify.bits.search import emulate, first_failure
 from verify.bits.subjects import Subject, find_subject
 from verify.claims.models import ISTREE, ISTREE_LEAN, of_retrieval
 from verify.framework.check import Check
@@ -51,7 +51,7 @@ def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     for precision_bits in range(wired_for - 2, wired_for - gap - 1, -2):
         wired = subject.build(n, precision_bits)
-        if first_failure(wired, cases, emulated(wired.model, wired.arithmetic)) is not None:
+        if first_failure(wired, cases, emulate(wired.model, wired.arithmetic)) is not None:
             return None
     return Counterexample(wired_for=wired_for, no_failure_down_to=wired_for - gap)
 

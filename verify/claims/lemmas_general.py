@@ -15,7 +15,7 @@ from constructions.wiring.part import Part
 from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.inputs.strategies import Pins, completed, every_trial, trials
+from verify.inputs.strategies import Pins, complete, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
 from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits
@@ -244,7 +244,7 @@ def one_key(n: int) -> LemmaCase:
         "count": (Fraction(0),) * length,
         "query_count": (Fraction(1),) * length,
     }
-    columns = completed(part, part.contract(trial.setting), given, n)
+    columns = complete(part, part.contract(trial.setting), given, n)
     return LemmaCase("C.18", (1, 2), Trial(n, length, trial.precision_bits, columns))
 
 

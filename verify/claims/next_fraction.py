@@ -15,7 +15,7 @@ from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
-from verify.runs.costs import listed
+from verify.runs.costs import sizes_text
 from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import compare, run_part
 
@@ -83,7 +83,7 @@ def test_next_fraction(check: Check, engine: str) -> None:
         (Place(n, m) for n in sizes for m in range(1, n + 1)),
         stays_nearest,
         count=sum(sizes),  # n of them for each n
-        range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {listed(sizes)}",
+        range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {sizes_text(sizes)}",
         size=lambda place: place.n,
         precision=check.precision_text("least p, hence also above"),
     )
@@ -225,7 +225,7 @@ def test_least_lead(check: Check) -> None:
         check.chosen(
             sizes,
             scale_is_enough,
-            range=f"the factor T, m = n + 1 as the last count: n = {listed(sizes)}",
+            range=f"the factor T, m = n + 1 as the last count: n = {sizes_text(sizes)}",
             size=lambda n: n,
             precision="least p",
         )

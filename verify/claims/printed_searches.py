@@ -18,7 +18,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.turing_machines import every_run, machines
 from verify.oracles.counts import RUNS, questions, sequences
-from verify.oracles.printed_searches import Walk, behind_query, first_group
+from verify.oracles.printed_searches import Walk, first_group, query_search
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.istree_walks import every_graph
 
@@ -52,7 +52,7 @@ def test_behind_a_query(check: Check, task: str) -> None:
     asked = retriever.query_length
 
     def right(question: Question) -> Counterexample | None:
-        found = first_group(behind_query(question.query), " ".join(question.words()))
+        found = first_group(query_search(question.query), " ".join(question.words()))
         expected = retriever.task.answer(question)
         return None if found == expected else Counterexample(expected=expected, found=found)
 

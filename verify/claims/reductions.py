@@ -36,10 +36,10 @@ from verify.oracles.reductions import (
     Reduction,
     Words,
     but_last,
-    in_blocks,
     inputs,
     ngrams,
     recalls,
+    split_blocks,
     written_as,
 )
 
@@ -230,7 +230,7 @@ BOUNDS = [
         ),
         kind=Kind.OPEN,
     ),
-    Bound("4.6", "recall", "lower/pairs", (in_blocks(recalls(printed=True), 2),), as_printed=True),
+    Bound("4.6", "recall", "lower/pairs", (split_blocks(recalls(printed=True), 2),), as_printed=True),
     Bound("4.6", "recall", "lower/but-last", (but_last(recalls(printed=True)),), says=FEWER, as_printed=True, least=2),
     Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
     Bound(
@@ -256,7 +256,7 @@ BOUNDS = [
         "4.6",
         "ngram",
         "lower/blocks",
-        tuple(in_blocks(ngrams(c, printed=True), c) for c in range(2, LARGEST_C + 1)),
+        tuple(split_blocks(ngrams(c, printed=True), c) for c in range(2, LARGEST_C + 1)),
         as_printed=True,
     ),
     Bound(

@@ -125,11 +125,11 @@ def test_every_small_question(check: Check, stem: str) -> None:
         )
 
         def right(case: QuestionCase) -> Counterexample | None:
-            return judged(stem, case, batches.found(case))
+            return judged(stem, case, batches.outcome(case))
 
         within = [some for some in ranges if some[0] <= check.n_max]
         check.exhaustive(
-            batches.ahead(itertools.chain.from_iterable(every_case(name, *some) for some in within)),
+            batches.compute_ahead(itertools.chain.from_iterable(every_case(name, *some) for some in within)),
             right,
             count=sum(questions(name, longest, tokens, n, length) for n, longest, tokens, length in within),
             range=f"{text}, {what}, {discipline.value} (dense)",
@@ -300,7 +300,7 @@ def test_at_scale(check: Check, stem: str) -> None:
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
         """The same of an extreme question."""
-        return ask(check, stem, QuestionCase(hard.n, *hard.asked(task)), (), Discipline.FUSED, "indexed")
+        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "indexed")
 
     for n in check.sizes(LEAST, ratio=50):
         hard = hard_questions(task, n)

@@ -24,7 +24,7 @@ from verify.dossiers.turing.configurations import queue
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.strategies import graphs
-from verify.runs.istree_walks import ORDERS, built, every_graph
+from verify.runs.istree_walks import ORDERS, build_model, every_graph
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
 QUEUE, COUNTS = "4.1/invariant-queue", "4.7/invariant-counts"
@@ -104,7 +104,7 @@ def test_queue(check: Check) -> None:
 
 def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
     """Every register after the first block, in the run that is due."""
-    wired = built(model, PAPER.name, "repaired", graph.n)
+    wired = build_model(model, PAPER.name, "repaired", graph.n)
     request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
     return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 

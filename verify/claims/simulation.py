@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from circuits.circuit import Circuit
-from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulated
+from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulation_models
 from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import INPUT_BITS, least_precision
@@ -54,7 +54,7 @@ class PromptTask:
 @cache
 def load(name: str, n: int) -> Rnn:
     """The RNN at its least p."""
-    return simulated()[name].load(None, n)
+    return simulation_models()[name].load(None, n)
 
 
 def turn_of(rnn: Rnn) -> int:
@@ -243,7 +243,7 @@ def test_own_circuit(check: Check) -> None:
 )
 def test_searches(check: Check) -> None:
     def right(name: str) -> Counterexample | None:
-        model = simulated()[name]
+        model = simulation_models()[name]
         rnn = model.load(None, model.n)
         prompt, solver = [rnn.vocabulary.index(word) for word in model.prompt.split()], Simulator(rnn, model.words)
         run = solver.request(solver.build(len(prompt)), prompt).run(find_engine("indexed"))
@@ -263,7 +263,7 @@ def test_searches(check: Check) -> None:
 )
 def test_halts(check: Check) -> None:
     def right(rnn: str) -> Counterexample | None:
-        model, known = simulated()[rnn], load(rnn, simulated()[rnn].n)
+        model, known = simulation_models()[rnn], load(rnn, simulation_models()[rnn].n)
         task = PromptTask(rnn, model.n, tuple(map(known.vocabulary.index, model.prompt.split())), model.words)
         if result := differs(task):
             return result
@@ -324,7 +324,7 @@ class PrecisionPoint:
 
 SIZES = [
     *(PromptSize(name, n, prompt) for name in SMALL for n in (1, 3) for prompt in (1, 8, 64)),
-    *(PromptSize(name, simulated()[name].n, 1) for name in simulated() if name not in SMALL),
+    *(PromptSize(name, simulation_models()[name].n, 1) for name in simulation_models() if name not in SMALL),
 ]
 
 
@@ -375,7 +375,7 @@ def test_words(check: Check) -> None:
         wanted = {name: column for name, column in (read | added).items() if any(column)}
         return None if numbers == wanted else Counterexample(embedding=numbers)
 
-    sizes = [PromptSize(name, simulated()[name].n, 1) for name in simulated()]
+    sizes = [PromptSize(name, simulation_models()[name].n, 1) for name in simulation_models()]
     check.exhaustive(
         sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p"
     )
@@ -414,7 +414,7 @@ GATES = {  # of a step at n = 1 over R_p, twice
 )
 def test_growth(check: Check) -> None:
     def counted(step: PrecisionPoint) -> Counterexample | None:
-        gates, formula = len(simulated()[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
+        gates, formula = len(simulation_models()[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
     steps = [PrecisionPoint(name, p) for name in GATES for p in range(11, 27, 2)]

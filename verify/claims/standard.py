@@ -33,7 +33,7 @@ from verify.dossiers.retrieval.models import MODELS as RETRIEVERS
 from verify.dossiers.retrieval.models import RETRIEVERS as RETRIEVERS_OF
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Json, claims, size_text
-from verify.runs.costs import listed
+from verify.runs.costs import sizes_text
 from verify.stored.above import judge_of
 
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
@@ -51,7 +51,7 @@ def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
 
 def explained(check: Check, own: Subject, sizes: Sequence[int], text: str) -> None:
     """The program of the model's weights at these n, and for every n."""
-    check.explained([replace(own, n=n) for n in sizes], range=f"{text}; n = {listed(sizes)}")
+    check.explained([replace(own, n=n) for n in sizes], range=f"{text}; n = {sizes_text(sizes)}")
     every_n(check, "program", own, text)
 
 
@@ -134,7 +134,7 @@ def at_sizes(check: Check, model: ModelClaims) -> Chosen:
     """A ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
     ladder = check.sizes(LEAST, ratio=10)
     sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *beyond(check))
-    return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {listed(sizes)}"
+    return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {sizes_text(sizes)}"
 
 
 def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
@@ -142,7 +142,7 @@ def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
     is_lean = model.own.dossier.variant(()) == "lean"
     sizes = (*check.sizes(LEAST, ratio=10**4), *(beyond(check) if is_lean else ()))
     subjects = [replace(model.own, n=n) for n in sizes]
-    text = f"{model.texts}; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
+    text = f"{model.texts}; n = {sizes_text(sizes)}, of the layout eos {sizes[-1]:,}"
     return in_both([*subjects, subjects[-1].with_options(layout="eos")]), text
 
 

@@ -28,7 +28,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_run, every_space
 from verify.oracles.counts import RUNS, small_spaces
-from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
+from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, is_certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
 FEW_STEPS = 6
@@ -184,7 +184,7 @@ LONG_RUNS = {
 @claims("about", MODELS, lambda about: about.claim("scale", f"{about.statement} {LONG_RUNS[about][1]}"))
 def test_at_scale(check: Check, about: About) -> None:
     def with_certificates(case: SpaceCase) -> Counterexample | None:
-        return certified(HYBRID, case)
+        return is_certified(HYBRID, case)
 
     judged: Callable[[Any], Counterexample | None] = with_certificates if about is HYBRID else judge(about)
 

@@ -30,7 +30,7 @@ from circuits.builder import constants
 from circuits.circuit import Gate, Kind
 from circuits.lanes import number_bits, number_quanta
 from circuits.plan import Plan
-from circuits.runs import embedded as read_by_rnn
+from circuits.runs import embed as read_by_rnn
 from circuits.simulation import SAYS
 from constructions.rows import HeadRows, Sublayer
 from precision.format import Discipline

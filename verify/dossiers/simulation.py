@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
 
-from circuits.models import Rnn, simulated
+from circuits.models import Rnn, simulation_models
 from circuits.plan import Plan
 from circuits.simulator import Simulator
-from circuits.transition import of_file
+from circuits.transition import load_file
 from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
@@ -43,7 +43,7 @@ def load(name: str) -> Rnn:
     """
     if name.startswith("drawn "):
         return draw_rnn(Drawn(*map(int, name.split()[1:])))
-    return simulated()[name].load(None, 1) if name in simulated() else of_file(name, None, None, None)
+    return simulation_models()[name].load(None, 1) if name in simulation_models() else load_file(name, None, None, None)
 
 
 @dataclass(frozen=True)

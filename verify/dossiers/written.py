@@ -35,8 +35,8 @@ from constructions.wiring.numbered import Family
 from constructions.wiring.plan import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Format, fixed_point
+from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.automata.written import of_texts
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Dossier, HardInput, Subject, Trial
 
@@ -119,7 +119,7 @@ class ProgramDossier(Dossier):
     # Texts and what is due in them
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return of_texts(self.written.texts, subject.n, (subject.n, subject.n))
+        return text_automaton(self.written.texts, subject.n, (subject.n, subject.n))
 
     def answer(self, subject: Subject) -> Answer | None:
         return self.written.output(subject.n)

@@ -24,8 +24,8 @@ class Batches(Generic[Case, Found]):
         self.compute, self.key, self.chunk = compute, key, chunk
         self.known: dict[Case, Found] = {}
 
-    def ahead(self, cases: Iterable[Case]) -> Iterator[Case]:
-        """The same cases, each computed before it is handed out."""
+    def compute_ahead(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Yields the same cases, each computed before it is handed out."""
         rest = iter(cases)
         while chunk := list(itertools.islice(rest, self.chunk)):
             for _, group in itertools.groupby(chunk, self.key):
@@ -33,8 +33,8 @@ class Batches(Generic[Case, Found]):
                 self.known.update(zip(alike, self.compute(alike), strict=True))
             yield from chunk
 
-    def found(self, case: Case) -> Found:
-        """The outcome of one case, computed once; a replayed one is computed alone."""
+    def outcome(self, case: Case) -> Found:
+        """Returns the outcome of one case, computed once; a replayed one is computed alone."""
         if case not in self.known:
             (alone,) = self.compute([case])
             return alone
@@ -44,7 +44,7 @@ class Batches(Generic[Case, Found]):
 def first_other_tokens(
     wired: Wired, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]], device: str
 ) -> Sequence[int | None]:
-    """For each prompt, the first place where the dense engine decodes another token than the answer; None if nowhere.
+    """Returns for each prompt the first place where the dense engine decodes another token than the answer; None if nowhere.
 
     The answer is fed after the prompt. If the argmax at each position is the next token of it, induction over positions shows
     that greedy decoding gives just this answer.

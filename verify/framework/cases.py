@@ -23,7 +23,7 @@ LARGEST_NUMBER = 2**53  # beyond it, readers of JSON may lose digits
 
 
 def to_json(value: object) -> Json:
-    """Exact: a fraction, a float and a large integer become strings; TypeError for what cannot be stored."""
+    """Stores exactly: a fraction, a float and a large integer become strings. TypeError for what cannot be stored."""
     if isinstance(value, enum.Enum):
         return to_json(value.value)
     if value is None or isinstance(value, bool | str):
@@ -48,7 +48,7 @@ def to_json(value: object) -> Json:
 
 
 def from_json(data: Json, wanted: typing.Any) -> typing.Any:
-    """The value of type `wanted` that `to_json` stored; ValueError where data does not fit it."""
+    """Returns the value of type `wanted` that `to_json` stored; ValueError where data does not fit it."""
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
     if wanted is typing.Any or wanted is object:
         return data
@@ -113,7 +113,7 @@ def _misfit(data: Json, wanted: object) -> typing.NoReturn:
 
 
 def case_type(predicate: Callable[..., object]) -> typing.Any:
-    """The annotation of the predicate's first parameter; Any where there is none."""
+    """Returns the annotation of the predicate's first parameter; Any where there is none."""
     try:
         parameters = inspect.signature(predicate, eval_str=True).parameters.values()
     except NameError as error:
@@ -124,7 +124,7 @@ def case_type(predicate: Callable[..., object]) -> typing.Any:
 
 
 def store(case: object, predicate: Callable[..., object]) -> Json:
-    """The case as JSON, after making sure that a replay gets an equal case."""
+    """Returns the case as JSON, after making sure that a replay gets an equal case."""
     data = to_json(case)
     if from_json(data, case_type(predicate)) != case:
         raise TypeError(f"{case!r} cannot be stored as a witness: annotate the predicate's parameter with its type")

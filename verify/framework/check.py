@@ -37,9 +37,9 @@ from verify.framework.claim import (
     why_not_from,
 )
 from verify.framework.options import Options
+from verify.framework.predicates import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
 from verify.framework.proofs import check as check_proof
-from verify.framework.proofs import digest, stated
-from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judged, readable
+from verify.framework.proofs import digest, sentence_of
 from verify.trusted import sat
 from verify.trusted.kernel import Rejected
 
@@ -96,12 +96,12 @@ class Check:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What was recorded so far."""
+        """Returns what was recorded so far."""
         return tuple(replace(part, scope=tuple(self._scope)) if part.checked else part for part in self._evidence)
 
     @property
     def witness(self) -> Witness | None:
-        """What refutes the claim, if anything did."""
+        """Returns what refutes the claim, if anything did."""
         return self._witnesses[0] if self._witnesses else None
 
     @property
@@ -125,7 +125,7 @@ class Check:
         return self.options.seed
 
     def sizes(self, low: int = 1, *, cap: int | None = None, ratio: int = 2) -> tuple[int, ...]:
-        """low, low·ratio, low·ratio², … and the top itself: n_max, or `cap` if no more can be afforded.
+        """Returns low, low·ratio, low·ratio², … and the top itself: n_max, or `cap` if no more can be afforded.
 
         The ledger tells when `cap` was the lower one. Skips the claim if n_max is below `low`.
         """
@@ -145,11 +145,11 @@ class Check:
         return (*ladder, top)
 
     def precision_text(self, usual: str) -> str:
-        """The p of --p-bits, for the ledger; else the usual one."""
+        """Returns the p of --p-bits, for the ledger; else the usual one."""
         return usual if self.p_bits is None else f"p = {self.p_bits}"
 
     def certified_sizes(self, sizes: Sequence[int], least_precision: Callable[[int], int]) -> tuple[int, ...]:
-        """The sizes whose least precision --p-bits reaches. Leaves the claim undecided if there is none."""
+        """Returns the sizes whose least precision --p-bits reaches. Leaves the claim undecided if there is none."""
         if self.p_bits is None:
             return tuple(sizes)
         certified = tuple(n for n in sizes if least_precision(n) <= self.p_bits)
@@ -170,7 +170,7 @@ class Check:
         inputs: Callable[[T], int] | None = None,
         span: Callable[[T], Span] | None = None,
     ) -> None:
-        """Every case of `range`, smallest first: the first one that refutes becomes the witness.
+        """Tries every case of `range`, smallest first; the first one that refutes becomes the witness.
 
         count: how many there are, by a formula that shares nothing with what lists them (`verify.oracles.counts`). The claim stays
         undecided if other than so many different cases came.
@@ -180,18 +180,18 @@ class Check:
         self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs, span=span)
 
     def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "") -> None:
-        """The static checker proves of each model, from its weights, that rounding is sound for all inputs.
+        """Certifies each model from its weights: the static checker proves that rounding is sound for all inputs.
 
         A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
-        self._certified("rounding", subjects, range, precision)
+        self._certify("rounding", subjects, range, precision)
 
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
-        """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
-        self._certified("program", subjects, range, "")
+        """Compares the program of each model's weights with the task's definition, for all inputs; evidence as of `certified`."""
+        self._certify("program", subjects, range, "")
 
     def stored(self, subject: Subject, about: About, *, range: str, precision: str = "") -> None:
-        """What a document says of each n of the subject (verify/stored/intervals.py), held against the weights of now.
+        """Compares a document of each n of the subject (verify/stored/intervals.py) with the weights of now.
 
         A few of its intervals are certified anew. A document that is not of these weights leaves the claim undecided; weights that
         are refused, or are others for an int than for the symbol, are the witness.
@@ -227,11 +227,11 @@ class Check:
 
         Returns its theorem, to be shown again. None if no document is of these weights: then all is to be judged anew.
         """
-        from verify.framework.weights import kept_above, sizes_of
+        from verify.framework.weights import load_above, sizes_of
 
         if self.replay is not None or self.until is not None or self.anew:
             return None
-        if (pair := kept_above(subject, about, self.seed)) is None:
+        if (pair := load_above(subject, about, self.seed)) is None:
             return None
         above, theorem = pair
         self.within(*subject.dossier.scope)
@@ -241,7 +241,7 @@ class Check:
         self._evidence.append(Stored(text, precision, *of, sizes=(sizes_of(subject),)))
         return theorem
 
-    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
+    def _certify(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of
 
         def limited() -> Iterator[Subject]:
@@ -271,7 +271,7 @@ class Check:
         size: Size[T] = None,
         precision: str = "",
     ) -> None:
-        """The two circuits of each case are equal on every input, by proofs that `trusted.sat` checks.
+        """Proves that the two circuits of each case are equal on every input; `trusted.sat` checks the proofs.
 
         An input on which they differ refutes. A SAT solver finds the proofs; one that is rejected leaves the claim undecided.
         limit: which instances of the claim the cases are.
@@ -303,8 +303,8 @@ class Check:
             self._evidence.append(Proved(range, precision, by, theorem, proofs, limit=limit, sizes=sizes))
 
     def follows(self, theory: Theory, *, range: str, lemmas: Sequence[str] = ()) -> None:
-        """Each lemma follows from what it uses, by an SMT solver, and what it uses can be true, along runs. Else the claim stays
-        undecided.
+        """Asks an SMT solver whether each lemma follows from what it uses, and whether that can be true, along runs. Else the
+        claim stays undecided.
 
         lemmas: only these and those that they rest on.
         """
@@ -331,7 +331,7 @@ class Check:
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
     ) -> None:
-        """Cases that were picked from more that the claim, or its reader, has in mind: a sample, though no random one."""
+        """Tries cases picked from more that the claim, or its reader, has in mind: a sample, though no random one."""
         self._walk(Sampled, cases, predicate, range, size, precision)
 
     def sampled(
@@ -344,7 +344,7 @@ class Check:
         precision: str = "",
         max_examples: int = 100,
     ) -> None:
-        """Random cases; a witness is shrunk. Which ones: that depends on --seed, the claim and the range alone."""
+        """Tries random cases and shrinks a witness. Which cases: that depends on --seed, the claim and the range alone."""
         if not self._begin(range):
             self._replay(Sampled, predicate, range, size, precision)
             return
@@ -374,7 +374,7 @@ class Check:
         size: Callable[[T], int],
         precision: str = "",
     ) -> None:
-        """The claim fails at n_from − 1, as one of the cases shows, so that it can only hold from n_from on.
+        """Shows a case at which the claim fails at n_from − 1, so that it can only hold from n_from on.
 
         A case of size n_from or more that fails refutes the claim. Without a case of size n_from − 1 that fails the claim stays
         undecided. All other evidence of the claim must be about n_from or more.
@@ -416,11 +416,11 @@ class Check:
         limit: str = "",
         quickly: Callable[[], Iterable[Json]] | None = None,
     ) -> None:
-        """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
+        """Checks theorems with their proofs by `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
         by: which argument, for people. range: what the theorems say, all together. limit: which instances of the claim they are
         about, if not all. quickly: where a theorem takes minutes to make, what is made of each in seconds, for
-        `verify.framework.anew`; `proofs` is then an iterator.
+        `verify.framework.stored_theorems`; `proofs` is then an iterator.
         """
         begun = self._begin(range)
         if self.anew:
@@ -435,16 +435,16 @@ class Check:
             try:
                 check_proof(theorem, proof)
             except Rejected as error:
-                raise Undecided(f"the proof does not go through: {by}: {stated(theorem)}: {error}") from error
+                raise Undecided(f"the proof does not go through: {by}: {sentence_of(theorem)}: {error}") from error
             objects.append({"theorem": theorem, "proof": proof})
         if not objects:
             raise Undecided(f"no theorem at all: {range}")
         self.proofs[range] = objects
-        first = stated(objects[0]["theorem"])
+        first = sentence_of(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
 
     def refuses(self, wrong: Iterable[T], predicate: Predicate[T], *, range: str) -> None:
-        """The predicate says no of each of these cases, all of which are wrong. Where it accepts one, the claim stays undecided.
+        """Tries the predicate on wrong cases, all of which it must refuse. Where it accepts one, the claim stays undecided.
 
         It is no evidence of the claim, but that the predicate by which other cases are judged can say no. range: what is wrong.
         """
@@ -452,7 +452,7 @@ class Check:
             return
         refused = 0
         for case in wrong:
-            if judged(predicate, case) is None:
+            if judge_case(predicate, case) is None:
                 raise Undecided(f"what is wrong is accepted: {range}: {readable(case)}")
             refused += 1
         if not refused:
@@ -482,17 +482,17 @@ class Check:
         self._evidence.append(Measured(range, "", *told, sizes=((size, size),)))
 
     def argued(self, argument: str) -> None:
-        """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
+        """Records what a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
         if self._begin(argument) and self.until is None:
             self._evidence.append(Argued(argument, ""))
 
     def assumed(self, assumption: str) -> None:
-        """What the claim rests on and is not shown here, in a sentence. Nothing holds by it alone."""
+        """Records what the claim rests on and is not shown here, in a sentence. Nothing holds by it alone."""
         if self._begin(assumption) and self.until is None:
             self._evidence.append(Assumed(assumption, ""))
 
     def unknown(self, reason: str) -> NoReturn:
-        """Nobody has decided this claim here."""
+        """Raises Undecided: nobody has decided this claim here."""
         raise Undecided(reason)
 
     def within(self, *scope: str) -> None:
@@ -504,7 +504,7 @@ class Check:
         pytest.skip(reason)
 
     def row(self, seconds: float, note: str = "") -> Row:
-        """What is known at the end. note: why the test ended early, if it did for another reason than a witness."""
+        """Returns what is known at the end. note: why the test ended early, if it did for another reason than a witness."""
         if self.witness is not None:
             verdict = Verdict.REFUTED
         elif not note and is_measured(self.evidence):
@@ -582,7 +582,7 @@ class Check:
                 raise Undecided(
                     f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
                 )
-            counterexample = judged(predicate, case)
+            counterexample = judge_case(predicate, case)
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:
                 self._refute(evidence, case, counterexample, predicate)
@@ -604,12 +604,12 @@ class Check:
 
 
 def _not_below(size: int, n_from: int) -> int:
-    """The size of a case that is replayed. Raises Undecided below the n from which on the claim is to hold."""
+    """Returns the size of a case that is replayed. Raises Undecided below the n from which on the claim is to hold."""
     if size < n_from:
         raise Undecided(f"n = {size} is below {n_from}, from where on the claim is to hold")
     return size
 
 
 def _readable(counterexample: Counterexample) -> dict[str, Json]:
-    """What a counterexample shows, as JSON."""
+    """Returns what a counterexample shows, as JSON."""
     return {name: readable(value) for name, value in counterexample.shows.items()}

@@ -70,7 +70,7 @@ class Reading:
 
 
 def id_of(theorem: str, task: str, aspect: str, as_printed: bool) -> str:
-    """4.6/index-small, 4.6/index/printed, 4.6/lower-index, 4.7/small-eos, C.15/printed.
+    """Returns an id such as 4.6/index-small, 4.6/index/printed, 4.6/lower-index, 4.7/small-eos, C.15/printed.
 
     A task follows its theorem, unless the theorem is about one task alone. as_printed: whether the claim is about print.
     """
@@ -147,22 +147,22 @@ class Claim:
 
     @classmethod
     def about(cls, theorem: str, task: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
-        """A claim by what it is about; its id follows."""
+        """Returns a claim by what it is about; its id follows."""
         return cls("", source, statement, theorem=theorem, task=task, aspect=aspect, **more)
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether it is about what recurrent models must remember."""
+        """Returns whether it is about what recurrent models must remember."""
         return self.aspect.partition("/")[0] == LOWER
 
     @property
     def variant_text(self) -> str:
-        """Which variant and findings this is, for people: "repaired, C.18 as printed"."""
+        """Returns the variant and its findings for people: "repaired, C.18 as printed"."""
         return f"{self.variant}, {self.finding} as printed" if self.finding else self.variant
 
 
 def as_reading(reading: Reading | Mapping[str, Json]) -> Reading:
-    """A reading, or what the ledger keeps of it."""
+    """Returns a reading, or what the ledger keeps of it."""
     return reading if isinstance(reading, Reading) else Reading(**reading)
 
 
@@ -171,7 +171,7 @@ Sizes = tuple[tuple[int, int | None], ...]
 
 
 def sizes_text(sizes: Sizes) -> str:
-    """For people: "n = 4, 10 … 2^63, 2^64 and above"."""
+    """Writes sizes for people: "n = 4, 10 … 2^63, 2^64 and above"."""
     parts = []
     for low, high in sizes:
         ends = f"{size_text(low)} and above" if high is None else f"{size_text(low)} … {size_text(high)}"
@@ -186,7 +186,7 @@ LONGEST_LIST = 6
 
 
 def size_text(size: int) -> str:
-    """Powers of two and of ten are told as such: 10,000, 10^12, 2^63, 2^63 − 1."""
+    """Writes 10,000, 10^12, 2^63, 2^63 − 1: powers of two and of ten as such."""
     for less, text in ((0, ""), (1, " − 1")):
         if (size + less).bit_length() > 30 and (size + less).bit_count() == 1:
             return f"2^{(size + less).bit_length() - 1}{text}"
@@ -349,12 +349,12 @@ class Witness:
     seed: int
 
     def command(self, claim_id: str) -> str:
-        """A command that replays this witness and needs no file."""
+        """Returns a command that replays this witness and needs no file."""
         return f"python -m verify.replay {shlex.quote(claim_id)} --witness {shlex.quote(compact(asdict(self)))}"
 
     @classmethod
     def from_json(cls, data: Json) -> Witness:
-        """Inverse of `asdict`; ValueError names what is missing or unknown."""
+        """Reads what `asdict` wrote; ValueError names what is missing or unknown."""
         names = {item.name for item in fields(cls)}
         if not isinstance(data, dict) or set(data) != names:
             raise ValueError(f"a witness is an object with exactly the fields {', '.join(sorted(names))}")
@@ -399,7 +399,7 @@ class Row:
 
     @property
     def verdict_short(self) -> str:
-        """For people: "holds", "holds from n = 3 on", "refuted (slip)", "unknown"."""
+        """Returns the verdict for people: "holds", "holds from n = 3 on", "refuted (slip)", "unknown"."""
         if self.verdict is Verdict.REFUTED and self.claim.kind is not None:
             return f"{self.verdict} ({self.claim.kind})"
         below = self.holds_from if self.verdict is Verdict.HOLDS else None
@@ -412,7 +412,7 @@ class Row:
 
     @property
     def reach(self) -> str:
-        """How far the checked evidence goes, each kind of it once."""
+        """Returns how far the checked evidence goes, each kind of it once."""
         parts = []
         for kind in KINDS:
             of_kind = [part for part in self.evidence if type(part) is kind and part.checked]
@@ -421,7 +421,7 @@ class Row:
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Json]:
-        """Plain JSON; `replay` is the command that meets the witness again."""
+        """Returns plain JSON; `replay` is the command that meets the witness again."""
         witness = None if self.witness is None else asdict(self.witness)
         if self.witness is not None and witness is not None:
             witness["replay"] = self.witness.command(self.claim.id)
@@ -437,7 +437,7 @@ class Row:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> Row:
-        """Inverse of `to_json`."""
+        """Reads what `to_json` wrote."""
         witness = data["witness"]
         if witness is not None:
             witness = Witness.from_json({name: value for name, value in witness.items() if name != "replay"})
@@ -459,14 +459,14 @@ class Row:
 
 
 def _evidence_json(evidence: Evidence) -> dict[str, Json]:
-    """Sizes are strings: many are above what readers of JSON keep."""
+    """Writes sizes as strings: many are above what readers of JSON keep."""
     sizes = [[str(low), None if high is None else str(high)] for low, high in evidence.sizes]
     return {"kind": evidence.kind, **asdict(evidence), "sizes": sizes, "scope": list(evidence.scope)}
 
 
 def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
-    """How far the evidence of one kind goes."""
-    sizes = merged(size for part in parts for size in part.sizes)
+    """Returns how far the evidence of one kind goes."""
+    sizes = merge(size for part in parts for size in part.sizes)
     if kind is Proved:
         limits = dict.fromkeys(part.limit for part in parts if isinstance(part, Proved))
         where = " and ".join(limit for limit in limits if limit)
@@ -491,7 +491,7 @@ def is_measured(evidence: Sequence[Evidence]) -> bool:
 
 
 def why_not_from(evidence: Sequence[Evidence]) -> str:
-    """Why a claim that fails below some n is not shown to hold from there on; "" if it is, and of a claim that fails nowhere."""
+    """Returns why a claim that fails below some n is not shown to hold from there on; "" if it is, or never fails."""
     belows = [part.n_from for part in evidence if isinstance(part, Below)]
     if not belows:
         return ""
@@ -507,13 +507,13 @@ def why_not_from(evidence: Sequence[Evidence]) -> str:
 
 
 def unsaid_of(statement: str, evidence: Sequence[Evidence]) -> list[str]:
-    """What checked evidence is limited to and the statement does not name, each once. "c = 3" is not named by "c = 30"."""
+    """Returns what checked evidence is limited to and the statement does not name, each once. "c = 3" is not named by "c = 30"."""
     scope = dict.fromkeys(limit for part in evidence if part.checked for limit in part.scope)
     return [limit for limit in scope if not re.search(rf"(?<!\w){re.escape(limit)}(?!\w)", statement)]
 
 
-def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
-    """The same n as intervals in order that do not touch."""
+def merge(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
+    """Returns the same n as intervals in order that do not touch."""
     intervals: list[tuple[int, int | None]] = []
     for low, high in sorted(sizes, key=lambda size: size[0]):
         if intervals and (intervals[-1][1] is None or low <= intervals[-1][1] + 1):
@@ -533,17 +533,17 @@ class Counterexample(Exception):
 
 
 def compact(data: Json) -> str:
-    """JSON on one line."""
+    """Writes JSON on one line."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def claim(id: str = "", *, source: str, statement: str, **more: Any) -> Callable[[F], F]:
-    """The function judges this claim, named by its id or by what it is about. more: further fields of the claim."""
+    """Returns a decorator: the function judges this claim, named by its id or its subject. more: further fields of the claim."""
     return judges(Claim(id, source, statement, **more))
 
 
 def judges(judged: Claim) -> Callable[[F], F]:
-    """The function judges this claim. It takes `check`, and `engine` if it runs weights. The test is named by the claim."""
+    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights."""
     import pytest
 
     def mark(function: F) -> F:
@@ -555,7 +555,7 @@ def judges(judged: Claim) -> Callable[[F], F]:
 
 
 def claims(parameter: str, cases: Iterable[T], about: Callable[[T], Claim]) -> Callable[[F], F]:
-    """The function judges many claims of one shape: `parameter` is what each of them is about."""
+    """Returns a decorator: the function judges many claims of one shape; `parameter` is what each of them is about."""
     import pytest
 
     judged = [(about(case), case) for case in cases]

@@ -56,7 +56,7 @@ class Job:
     ini: str = ""
 
     def misfit(self) -> str:
-        """Why this process must not judge; "" if it may."""
+        """Returns why this process must not judge; "" if it may."""
         here = versions()
         different = [
             f"{name} {here[name]}, not {expected}" for name, expected in self.versions.items() if here[name] != expected
@@ -88,7 +88,7 @@ class Answer:
 
 
 def versions() -> dict[str, str]:
-    """Whatever verdicts and witnesses may depend on."""
+    """Returns whatever verdicts and witnesses may depend on."""
     source = hashlib.sha256()
     for path in sorted(path for package in PACKAGES for path in (HERE / package).rglob("*.py")):
         source.update(f"{path.relative_to(HERE)} {_sha256(path)}\n".encode())
@@ -108,7 +108,7 @@ def _sha256(path: Path) -> str:
 
 
 def judge(job: Job, unit: Unit) -> Answer:
-    """The reports of these tests, by a process of their own; the tests after one that crashes it get another."""
+    """Runs these tests in a process of their own and returns the reports; after a crash, another process takes the rest."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -129,7 +129,7 @@ def judge(job: Job, unit: Unit) -> Answer:
 
 
 def _run(tests: Sequence[str], job: Job, task: Any, reports: dict[str, list[Json]]) -> tuple[int, str]:
-    """The exit status, and the last line of stderr. Reports are added. Ends the process as soon as nobody wants the task."""
+    """Returns the exit status and the last line of stderr, and adds reports. Ends the process when nobody wants the task."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
     settings = ("-c", str(HERE / job.ini)) if job.ini else ()
     command = [sys.executable, "-P", "-m", "verify.framework.cluster", *settings, *job.options, *tests]
@@ -167,7 +167,7 @@ class Reporter:
 
 
 def main() -> int:
-    """pytest with the arguments given, and its reports on stdout. It ends when stdin does, and so when the worker dies."""
+    """Runs pytest with the arguments given, reports on stdout. Ends when stdin does, and so when the worker dies."""
 
     def watch() -> None:
         sys.stdin.buffer.read()
@@ -185,7 +185,7 @@ def main() -> int:
 
 
 def connect(address: str) -> Any:
-    """A client of the cluster. ValueError if there is none."""
+    """Returns a client of the cluster. ValueError if there is none."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -197,7 +197,7 @@ def connect(address: str) -> Any:
 
 
 def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) -> list[Unit]:
-    """Those that take longest first. tests: test → its file and its name there. What nobody has timed goes alone."""
+    """Groups tests into units, the longest first. tests: test → its file and its name. A test never timed goes alone."""
     full_units: list[Unit] = []
     open_units: dict[str, Unit] = {}
     for test in sorted(tests, key=lambda test: -seconds.get(test, UNIT_SECONDS)):
@@ -223,9 +223,9 @@ class Cluster:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if self.config.option.collectonly or session.testsfailed or not session.items:
             return None  # nothing is run, or pytest says why not
-        tests = {item.nodeid: (_shipped(item.path), item.nodeid.partition("::")[2]) for item in session.items}
+        tests = {item.nodeid: (_worker_path(item.path), item.nodeid.partition("::")[2]) for item in session.items}
         named = self.config.inipath if self.config.option.inifilename else None
-        ini = "" if named is None else _shipped(named)
+        ini = "" if named is None else _worker_path(named)
         files = {*(file for file, _ in tests.values()), *([ini] if ini else [])}
         job = Job(versions(), {file: _sha256(HERE / file) for file in sorted(files)}, self._arguments(), ini)
         self.require_workers(job)
@@ -256,7 +256,7 @@ class Cluster:
         )
 
     def require_workers(self, job: Job) -> None:
-        """UsageError names each worker that must not judge. There may be none yet: some clusters grow with their work."""
+        """Raises UsageError that names each worker that must not judge. Some clusters have no worker before there is work."""
         misfits = self.client.run(job.misfit, on_error="return")
         unfit = [f"worker {worker}: {_words(why)}" for worker, why in misfits.items() if why]
         if unfit:
@@ -322,8 +322,8 @@ class Cluster:
             )
 
 
-def _shipped(path: Path) -> str:
-    """How a worker finds a file: below HERE, wherever that is there, or else by its full name."""
+def _worker_path(path: Path) -> str:
+    """Returns how a worker finds a file: below HERE, wherever that is there, or else by its full name."""
     return str(path.relative_to(HERE) if path.is_relative_to(HERE) else path)
 
 

@@ -38,12 +38,12 @@ CASES = "fuzz-cases"  # the property of a report that tells how many cases the t
 
 
 def kept_examples(root: Path) -> Path:
-    """Where hypothesis keeps the cases that failed."""
+    """Returns where hypothesis keeps the cases that failed."""
     return root / FOLDER / "examples"
 
 
 def kept_witnesses(root: Path) -> Path:
-    """Where the cases stand that refuted a claim."""
+    """Returns where the cases stand that refuted a claim."""
     return root / FOLDER / "witnesses.json"
 
 
@@ -64,7 +64,7 @@ class Worker:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
-        """The usual one, but nothing is left set up: the next test may be the same one."""
+        """Runs a test as usual, but leaves nothing set up: the next test may be the same one."""
         if time.time() < self.until:
             item.user_properties.clear()
             item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -76,7 +76,7 @@ class Worker:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         if not is_property(pyfuncitem):
             return (yield)
-        with _counted(pyfuncitem.obj, self.until) as cases:
+        with _count_cases(pyfuncitem.obj, self.until) as cases:
             try:
                 return (yield)
             except TimeIsOver:
@@ -86,15 +86,15 @@ class Worker:
 
 
 @contextmanager
-def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
-    """Inside, each case of a property adds to the list; when the time is over and nothing failed, the next one ends the test."""
+def _count_cases(test: Callable[..., object], until: float) -> Iterator[list[None]]:
+    """Adds each case of a property to the list; when the time is over and nothing failed, the next one ends the test."""
     handle = test.hypothesis  # type: ignore[attr-defined]
     judge = handle.inner_test
     cases: list[None] = []
     failed = False
 
     @functools.wraps(judge)
-    def counted(*arguments: object, **named: object) -> object:
+    def count(*arguments: object, **named: object) -> object:
         nonlocal failed
         if time.time() >= until and not failed:
             raise TimeIsOver
@@ -108,7 +108,7 @@ def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
             failed = True
             raise
 
-    handle.inner_test = counted
+    handle.inner_test = count
     try:
         yield cases
     finally:
@@ -142,7 +142,7 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for each of thousands of runs."""
+        """Writes no letter for each of thousands of runs."""
         return ("passed", "", "") if report.when == "call" and report.passed else None
 
     @pytest.hookimpl(trylast=True)
@@ -183,7 +183,7 @@ class Controller:
             )
 
     def text(self) -> str:
-        """How many cases, and of how many tests."""
+        """Returns how many cases, and of how many tests."""
         taken = duration(time.time() - self.started)
         return f"{self.cases:,} cases of {len(self.tests)} tests in {taken}; {len(self.again)} failed"
 
@@ -213,7 +213,7 @@ class Rounds(LoadScheduling):  # type: ignore[misc]
         self.done_with: set[int] = set()
 
     def forget(self, test: str) -> None:
-        """It has failed, or it draws nothing: once is enough."""
+        """Drops a test that has failed or draws nothing: once is enough."""
         if self.collection is not None and test in self.collection:
             self.done_with.add(self.collection.index(test))
             self.pending[:] = [index for index in self.pending if index not in self.done_with]

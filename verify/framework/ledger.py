@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import opened, parse_json, replacing, write_text
+from constructions.exports.files import open_input, parse_json, replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -46,17 +46,17 @@ LONGEST_CASE = 160
 
 
 def natural(text: str) -> list[tuple[int, str]]:
-    """A key that sorts C.9 before C.10."""
+    """Returns a key that sorts C.9 before C.10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
 def sort_key(row: Row) -> tuple[list[tuple[int, str]], str]:
-    """Rows stand in the order of their claims, then of engines: the order of the run leaves no trace."""
+    """Sorts rows by claim, then by engine: the order of the run leaves no trace."""
     return natural(row.claim.id), row.engine
 
 
 def rows_of(report: pytest.TestReport) -> list[Row]:
-    """The row that a test report carries, if any. The report of the teardown repeats it."""
+    """Returns the row that a test report carries, if any. The report of the teardown repeats it."""
     values = [str(value) for name, value in report.user_properties if name == "claim"]
     return [Row.from_json(json.loads(value)) for value in values] if report.when == "call" else []
 
@@ -71,13 +71,13 @@ class NotJudged:
 
 
 def not_judged_of(report: pytest.TestReport) -> list[NotJudged]:
-    """What a test report carries instead of a row, if so."""
+    """Returns what a test report carries instead of a row, if so."""
     values = [str(value) for name, value in report.user_properties if name == NOT_JUDGED]
     return [NotJudged(**json.loads(value)) for value in values] if report.when == "call" else []
 
 
 def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> dict[str, Json]:
-    """The ledger as one JSON document."""
+    """Returns the ledger as one JSON document."""
     left_out = sorted(not_judged, key=lambda claim: (natural(claim.id), claim.engine))
     return {
         "schema": SCHEMA,
@@ -88,7 +88,7 @@ def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudge
 
 
 def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> None:
-    """The ledger as a file: JSON, or Parquet for a name that ends so."""
+    """Writes the ledger to a file: JSON, or Parquet for a name that ends so."""
     document = to_json(rows, options, not_judged)
     if path.suffix == parquet.SUFFIX:
         with replacing(path) as fresh:
@@ -98,7 +98,7 @@ def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequenc
 
 
 def require_writable(path: Path, option: str) -> None:
-    """ValueError, before an hour is spent, if no file can be written there."""
+    """Raises ValueError, before an hour is spent, if no file can be written there."""
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: there is no such folder")
     if path.is_dir():
@@ -112,7 +112,7 @@ def require_writable(path: Path, option: str) -> None:
 
 
 def require_kind(path: Path, option: str, what: str, is_one: Callable[[Path], bool], *, force: bool) -> None:
-    """ValueError if a file of another kind stands there: unasked, only one that the same command wrote is overwritten.
+    """Raises ValueError if another kind of file is there: unasked, a command overwrites only its own kind.
 
     what: the kind. An empty file holds nothing to lose.
     """
@@ -140,7 +140,7 @@ def _line(row: Row) -> str:
 
 
 def is_ledger(path: Path) -> bool:
-    """Whether a ledger or a journal stands there, of this schema. Its rows are not looked at. Raises OSError."""
+    """Returns whether a ledger or a journal stands there, of this schema. Its rows are not looked at. Raises OSError."""
     try:
         return {"schema", "options", "rows"} <= document_of(path).keys()
     except ValueError:
@@ -148,13 +148,13 @@ def is_ledger(path: Path) -> bool:
 
 
 def part_of(path: Path) -> Path:
-    """Where the journal of this ledger stands."""
+    """Returns where the journal of this ledger stands."""
     return path.with_name(path.name + ".part")
 
 
 def document_of(path: Path) -> dict[str, Json]:
-    """A ledger or a journal, as JSON. ValueError if it is neither; of a journal, a last line that was cut off is left out."""
-    with opened(path) as stream:
+    """Returns a ledger or a journal, as JSON, without a journal's last line if that is cut off. ValueError if it is neither."""
+    with open_input(path) as stream:
         text = stream.read(MOST_BYTES + 1)
     if text.startswith(parquet.MAGIC):
         parquet.require(str(path))
@@ -178,7 +178,7 @@ def document_of(path: Path) -> dict[str, Json]:
 
 
 def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
-    """The rows of a ledger or a journal, and the options of the run that wrote it; ValueError if it is neither.
+    """Returns the rows of a ledger or a journal, and the options of the run that wrote it; ValueError if it is neither.
 
     The file is read once, so that it may be a pipe.
     """
@@ -192,12 +192,12 @@ def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows alone."""
+    """Returns the rows alone."""
     return read_run(path)[0]
 
 
 def contradictions(rows: Sequence[Row]) -> list[str]:
-    """Readings whose claim has another verdict in these rows than the reading says. A claim that was not judged says nothing."""
+    """Lists readings whose claim has another verdict in these rows than they say. A claim that was not judged says nothing."""
     verdicts: dict[str, set[Verdict]] = {}
     for row in rows:
         verdicts.setdefault(row.claim.id, set()).add(row.verdict)
@@ -213,18 +213,18 @@ def contradictions(rows: Sequence[Row]) -> list[str]:
 
 
 def reading_text(reading: Reading) -> str:
-    """A reading in one line: what it is, whether the claim holds under it, and what shows so."""
+    """Returns a reading in one line: what it is, whether the claim holds under it, and what shows so."""
     stands = f" ({reading.stands})" if reading.stands else ""
     stands += f" (changes {reading.changes})" if reading.changes else ""
     by = f": {reading.shown}" if reading.shown else ""
     return f"reading: {reading.text}{stands}; {'holds' if reading.holds else 'fails'}{by}"
 
 
-def covered(evidence: Evidence) -> str:
-    """The range in words, with the numbers that the run measured."""
+def range_text(evidence: Evidence) -> str:
+    """Returns the range in words, with the numbers that the run measured."""
     parts = [evidence.range]
     if isinstance(evidence, Below):
-        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shortened(evidence.example)}")
+        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shorten(evidence.example)}")
     if isinstance(evidence, Searched):
         if evidence.stopped:
             parts.append(f"stopped by a witness at case {evidence.cases:,}")
@@ -243,7 +243,7 @@ def covered(evidence: Evidence) -> str:
         parts.append(f"by {evidence.by}")
         if evidence.theorems:
             several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
-            parts.append(f"accepted by its checker: {shortened(evidence.theorem)}{several}")
+            parts.append(f"accepted by its checker: {shorten(evidence.theorem)}{several}")
         if evidence.limit:
             parts.append(f"for {evidence.limit}")
     if evidence.precision:
@@ -251,13 +251,13 @@ def covered(evidence: Evidence) -> str:
     return ", ".join(parts)
 
 
-def shortened(text: str, limit: int = LONGEST_CASE) -> str:
-    """The text, cut to at most `limit` characters."""
+def shorten(text: str, limit: int = LONGEST_CASE) -> str:
+    """Returns the text, cut to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """One line a claim: verdict and evidence in columns of their own, and beside them what was claimed and covered.
+    """Returns one line a claim: verdict and evidence in columns of their own, and beside them what was claimed and covered.
 
     The words of the evidence column come from the types of the evidence alone.
     """
@@ -285,17 +285,17 @@ def table(rows: Sequence[Row]) -> Table:
         for reading in row.claim.readings:
             body.append(f"\n{reading_text(reading)}")
         for evidence in row.evidence:
-            body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
+            body.append(f"\n{evidence.kind}: {range_text(evidence)}", style="dim")
         if row.note:
             body.append(f"\n{row.note}", style="dim")
         if row.witness is not None:
-            body.append(f"\nwitness: {shortened(compact(row.witness.case))}", style="red")
+            body.append(f"\nwitness: {shorten(compact(row.witness.case))}", style="red")
         ledger.add_row(Text("\n".join(names)), verdict, Text("\n".join(kinds)), body)
     return ledger
 
 
 def summary(rows: Sequence[Row], not_judged: int = 0) -> str:
-    """How many claims got which verdict."""
+    """Returns how many claims got which verdict."""
     counts = Counter(row.verdict for row in rows)
     parts = [
         f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict] or verdict is not Verdict.MEASURED
@@ -305,7 +305,7 @@ def summary(rows: Sequence[Row], not_judged: int = 0) -> str:
 
 
 def text(rows: Sequence[Row], width: int, color: bool, not_judged: int = 0) -> str:
-    """The table and its totals as terminal text."""
+    """Returns the table and its totals as terminal text."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -324,7 +324,7 @@ def replay_lines(
     files: Mapping[str, Path] = MappingProxyType({}),
     witnesses: Path | None = None,
 ) -> list[str]:
-    """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness.
+    """Returns one command for each witness: short if it is stored, else one that reads the ledger or carries the witness.
 
     files: claim → the file that it stands in. witnesses: where those that are stored were read.
     """
@@ -346,7 +346,7 @@ def replay_lines(
 
 
 def load_witnesses(path: Path) -> dict[str, Witness]:
-    """The stored witnesses by claim; none if there is no file. ValueError if the file is something else."""
+    """Returns the stored witnesses by claim; none if there is no file. ValueError if the file is something else."""
     if not path.exists():
         return {}
     try:

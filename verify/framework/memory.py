@@ -8,7 +8,7 @@ MANY_OBJECTS = 500_000  # made between two looks; Python's own 700 cost a quarte
 
 
 def look_rarely() -> None:
-    """For work that makes many objects and no cycles, as polynomials and terms are."""
+    """Makes the garbage collector look rarely: for work that makes many objects and no cycles, as polynomials and terms do."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(MANY_OBJECTS)

@@ -53,21 +53,21 @@ class Options:
 
 
 def whole_number(text: str) -> int:
-    """A parser's type: digits and perhaps a sign. `int` takes 1_000 as well, and digits of every script."""
+    """Parses digits and perhaps a sign. `int` takes 1_000 as well, and digits of every script."""
     if not re.fullmatch(r"[+-]?[0-9]{1,99}", text):
         raise argparse.ArgumentTypeError(f"want a whole number of at most 99 digits, not {text[:99]!r}")
     return int(text)
 
 
 def minutes(text: str) -> float:
-    """A parser's type: digits, perhaps with a point."""
+    """Parses minutes: digits, perhaps with a point."""
     if not re.fullmatch(r"[+-]?[0-9]{0,99}[.]?[0-9]{1,99}", text):
         raise argparse.ArgumentTypeError(f"want a number of minutes, not {text[:99]!r}")
     return float(text)
 
 
 def require_once(arguments: Sequence[str], names: Collection[str]) -> None:
-    """ValueError if one of these options is given twice: pytest itself silently takes the second value."""
+    """Raises ValueError if one of these options is given twice: pytest itself silently takes the second value."""
     given = [argument.partition("=")[0] for argument in arguments]
     for name in names:
         if given.count(name) > 1:
@@ -75,21 +75,21 @@ def require_once(arguments: Sequence[str], names: Collection[str]) -> None:
 
 
 def chosen_engines(name: str) -> tuple[str, ...]:
-    """The engines that `--engine` asks for; ValueError names one that does not exist or is not built."""
+    """Returns the engines that `--engine` asks for; ValueError names one that does not exist or is not built."""
     if name != "all" and name not in ENGINES:
         raise ValueError(f"--engine {name}: want one of {', '.join(ENGINES)}, all")
     engines = tuple(ENGINES) if name == "all" else (name,)
     if engines == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
         return engines
-    missing = [engine for engine in engines if not built(engine)]
+    missing = [engine for engine in engines if not is_built(engine)]
     if missing:
-        there = ", ".join(engine for engine in ENGINES if built(engine))
+        there = ", ".join(engine for engine in ENGINES if is_built(engine))
         raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
     return engines
 
 
 def matching(wanted: str, ids: Sequence[str]) -> set[str]:
-    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
+    """Returns the id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
     if wanted in ids:
         return {wanted}
     below = {id for id in ids if id.startswith(f"{wanted}/")}
@@ -97,7 +97,7 @@ def matching(wanted: str, ids: Sequence[str]) -> set[str]:
 
 
 def no_claim(wanted: str, ids: Collection[str]) -> str:
-    """The line that answers an id which no claim has."""
+    """Returns the line that answers an id which no claim has."""
     import difflib
 
     wanted = wanted.strip()
@@ -108,13 +108,13 @@ def no_claim(wanted: str, ids: Collection[str]) -> str:
 
 
 def where(file: Path) -> str:
-    """What a replay of its claims needs to be told: the folder that theirs is in, unless it is the verifier's own."""
+    """Returns what a replay of its claims needs to be told: the folder that theirs is in, unless it is the verifier's own."""
     folder = file.parent.parent
     return "" if folder == Path(__file__).parents[1] else f" --claims {shlex.quote(os.path.relpath(folder))}"
 
 
 def require_device(device: str) -> None:
-    """ValueError if the device is not there. Imports torch only when it has to be asked."""
+    """Raises ValueError if the device is not there. Imports torch only when it has to be asked."""
     if device == "cuda":
         import torch
 
@@ -122,6 +122,6 @@ def require_device(device: str) -> None:
             raise ValueError("--device cuda: torch finds no CUDA device here")
 
 
-def built(engine: str) -> bool:
-    """Is the engine's module there? Does not import it."""
+def is_built(engine: str) -> bool:
+    """Returns whether the engine's module is there, without an import."""
     return importlib.util.find_spec(ENGINES[engine]) is not None

@@ -25,7 +25,7 @@ SHARED = re.compile("(?P<weights>rounding|program)$|(?P<lemmas>search|length|run
 
 
 def seconds_of(path: Path) -> dict[Key, float]:
-    """How long each claim took when this ledger was written; nothing if there is no ledger."""
+    """Returns how long each claim took when this ledger was written; nothing if there is no ledger."""
     from verify.framework import ledger
 
     try:
@@ -55,7 +55,7 @@ def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mappi
 
 
 def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict[str, float]:
-    """The same by pytest's names, of those that name their claim: `…::test_head[reference-C.18/repaired]`."""
+    """Returns how long each test took, by pytest's names: `…::test_head[reference-C.18/repaired]`."""
     by_test = {}
     for test in tests:
         name = test.partition("[")[2].removesuffix("]")
@@ -67,20 +67,20 @@ def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict
 
 
 def are_claims(arguments: Sequence[str], folder: Path) -> bool:
-    """Whether pytest, started in `folder`, is to judge claims and nothing else: the verifier's folder, or files of claims."""
+    """Returns whether pytest, started in `folder`, judges claims alone: the verifier's folder, or files of claims."""
     paths = _paths(arguments, folder)
     return bool(paths) and all(path == HERE or path.match(FILES) for path in paths)
 
 
 def witnesses_of(arguments: Sequence[str], folder: Path) -> Path | None:
-    """The file beside the folder `claims` that pytest, started in `folder`, is to read. None if there are several."""
+    """Returns the file beside the folder `claims` that pytest, started in `folder`, is to read. None if there are several."""
     folders = {path.parent if path.suffix == ".py" else path for path in _paths(arguments, folder)}
     homes = {path.parent if path.name == Path(FILES).parent.name else path for path in folders}
     return homes.pop() / STORED if len(homes) == 1 else None
 
 
 def is_checkout() -> bool:
-    """Whether these packages are in a checkout, and not installed: then their stored witnesses are there to be written."""
+    """Returns whether these packages are in a checkout, and not installed: then their stored witnesses are there to be written."""
     return (HERE.parent / "pyproject.toml").is_file()
 
 

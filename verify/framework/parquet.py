@@ -27,13 +27,13 @@ WIDE = ("cases", "n_max")
 
 
 def require(what: str) -> None:
-    """ValueError if there is nothing to read or write it with. what: the file."""
+    """Raises ValueError if there is nothing to read or write it with. what: the file."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ValueError(f"{what}: Parquet needs pyarrow: pip install 'rnn-transformer-constructions[parquet]'")
 
 
 def schema() -> Any:
-    """The columns, from the fields of what a ledger holds."""
+    """Returns the columns, from the fields of what a ledger holds."""
     import pyarrow as pa
 
     types = {int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
@@ -69,18 +69,18 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def write(path: Path, document: Mapping[str, Json]) -> None:
-    """The JSON document of a ledger, as such a file."""
+    """Writes the JSON document of a ledger as Parquet."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    rows = [{**row, "witness": row["witness"] and _turned(row["witness"], compact)} for row in document["rows"]]
+    rows = [{**row, "witness": row["witness"] and _turn_json(row["witness"], compact)} for row in document["rows"]]
     rest = {name: value for name, value in document.items() if name != "rows"}
     table = pa.Table.from_pylist(rows, schema=schema().with_metadata({METADATA: compact(rest)}))
     parquet.write_table(table, path)
 
 
 def read(path: Path) -> dict[str, Json]:
-    """Inverse of `write`. ValueError if the file is something else."""
+    """Reads what `write` wrote. ValueError if the file is something else."""
     from pyarrow import parquet
 
     try:
@@ -91,18 +91,18 @@ def read(path: Path) -> dict[str, Json]:
     rows = table.to_pylist()
     for row in rows:
         row["verdict"] = Verdict(row["verdict"])
-        row["witness"] = row["witness"] and _turned(row["witness"], json.loads)
-        row["evidence"] = [_turned(_of_its_kind(part), json.loads) for part in row["evidence"]]
+        row["witness"] = row["witness"] and _turn_json(row["witness"], json.loads)
+        row["evidence"] = [_turn_json(_drop_other_kinds(part), json.loads) for part in row["evidence"]]
     return {**rest, "rows": rows}
 
 
-def _of_its_kind(evidence: Mapping[str, Json]) -> dict[str, Json]:
-    """Without the fields of other kinds."""
+def _drop_other_kinds(evidence: Mapping[str, Json]) -> dict[str, Json]:
+    """Removes the fields of other kinds."""
     return {name: evidence[name] for name in ("kind", *(field.name for field in fields(EVIDENCE[evidence["kind"]])))}
 
 
-def _turned(part: Mapping[str, Json], turn: Callable[[Any], Json]) -> dict[str, Json]:
-    """Of a witness, what is JSON there, either way; of all, decimals as whole numbers."""
+def _turn_json(part: Mapping[str, Json], turn: Callable[[Any], Json]) -> dict[str, Json]:
+    """Turns the JSON fields of a witness, either way, and decimals of all into whole numbers."""
     return {
         name: turn(value) if name in AS_JSON else int(value) if isinstance(value, Decimal) else value
         for name, value in part.items()

@@ -17,7 +17,7 @@ WIDE = 110  # columns, for a bar
 
 
 def real_stderr() -> TextIO:
-    """A stream of our own to stderr: pytest redirects the usual one while a test runs."""
+    """Returns a stream of our own to stderr: pytest redirects the usual one while a test runs."""
     try:
         return os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
     except (OSError, ValueError):  # stderr is an object in memory
@@ -25,7 +25,6 @@ def real_stderr() -> TextIO:
 
 
 def duration(seconds: float) -> str:
-    """A duration in words."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -49,7 +48,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """How many tests are finished."""
+        """Returns how many tests are finished."""
         return self.total - len(self.waiting)
 
     def time_left(self) -> float | None:
@@ -60,12 +59,12 @@ class Progress:
         return None if self.done == 0 else elapsed * work_left / finished
 
     def left_text(self) -> str:
-        """The same in words, or nothing."""
+        """Returns the time left in words, or ""."""
         seconds = self.time_left()
         return "" if seconds is None else f"about {duration(seconds)} left"
 
     def finish(self, test: str) -> None:
-        """One test more is finished."""
+        """Counts one more test as done."""
         self.waiting.pop(test, None)
         self.detail = ""
         if self.waiting:
@@ -74,12 +73,12 @@ class Progress:
             self.close()
 
     def tick(self, claim: str, cases: int) -> None:
-        """The claim that is being judged has seen so many cases."""
+        """Counts so many cases of the claim that is being judged."""
         if time.monotonic() - self.last >= SECONDS_BETWEEN_UPDATES:
             self.say(f"{claim}, {cases:,} cases")
 
     def say(self, detail: str) -> None:
-        """What else there is to know, for as long as nothing finishes."""
+        """Shows what else there is to know, for as long as nothing finishes."""
         self.detail = detail
         self._show(force=False)
 

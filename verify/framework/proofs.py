@@ -21,13 +21,13 @@ Proofs = Mapping[str, Mapping[str, Sequence[Json]]]
 """Claim → part → objects with a theorem and its proof."""
 
 
-def beside(witnesses: Path) -> Path:
-    """Where proofs stand: in the folder of the witnesses."""
+def file_of(witnesses: Path) -> Path:
+    """Returns where proofs stand: in the folder of the witnesses."""
     return witnesses.with_name("proofs.json")
 
 
 def check(theorem: Json, proof: Json) -> None:
-    """By the checker whose language the theorem is in. Raises kernel.Rejected."""
+    """Checks a proof with the checker whose language the theorem is in. Raises kernel.Rejected."""
     if isinstance(theorem, dict) and "states" in theorem:
         states.check(theorem, proof)
         return
@@ -36,14 +36,14 @@ def check(theorem: Json, proof: Json) -> None:
     (of_numbers if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
 
 
-def stated(theorem: Json) -> str:
-    """A theorem in one line."""
+def sentence_of(theorem: Json) -> str:
+    """Returns a theorem in one line."""
     if "bits_of_bits" in theorem:
         least = (1 << (theorem["bits_of_bits"] - 1)) - 1
         return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
     if "states" in theorem:
         family = theorem["family"]
-        return f"{stated(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
+        return f"{sentence_of(family).partition(', told apart')[0]}, needs n = {family['bits']} bits of state"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
         oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""
@@ -57,12 +57,12 @@ def stated(theorem: Json) -> str:
 
 
 def digest(objects: Sequence[Json]) -> str:
-    """The kernel's document of these theorems and their proofs."""
+    """Returns the kernel's document of these theorems and their proofs."""
     return hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
 
 
 def load(path: Path) -> dict[str, dict[str, list[Json]]]:
-    """The stored proofs; none if there is no file. ValueError if the file is something else."""
+    """Returns the stored proofs; none if there is no file. ValueError if the file is something else."""
     if not path.exists():
         return {}
     try:
@@ -80,8 +80,8 @@ def load(path: Path) -> dict[str, dict[str, list[Json]]]:
     return by_claim
 
 
-def of_report(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
-    """The proofs that a test report carries, if any."""
+def report_proofs(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
+    """Returns the proofs that a test report carries, if any."""
     values = [str(value) for name, value in report.user_properties if name == "proofs"]
     return (
         {claim: parts for value in values for claim, parts in json.loads(value).items()}
@@ -101,7 +101,7 @@ def update(path: Path, judged: Sequence[str], new_proofs: Proofs) -> None:
 
 
 def _text(proofs: Proofs) -> str:
-    """A theorem a line."""
+    """Returns a theorem a line."""
     claims = []
     for claim in sorted(proofs, key=natural):
         parts = []

@@ -30,7 +30,7 @@ class _Found(Exception):
 def search(
     strategy: SearchStrategy[T], judge: Callable[[T], Counterexample | None], max_examples: int, seed_value: int
 ) -> tuple[T, Counterexample] | None:
-    """A shrunk case that refutes, or None after `max_examples` cases. What `judge` raises comes through."""
+    """Returns a shrunk case that refutes, or None after `max_examples` cases. What `judge` raises comes through."""
     last: list[tuple[T, Counterexample]] = []
 
     @seed(seed_value)
@@ -61,7 +61,7 @@ def search(
 
 @contextmanager
 def no_constants_of_the_source() -> Iterator[None]:
-    """hypothesis likes to try the constants of whatever local modules happen to be imported.
+    """Keeps hypothesis from trying the constants of whatever local modules happen to be imported.
 
     Then a witness would depend on the other claims of the same process, and on any edit. Where a version of hypothesis has
     no such habit there is nothing to switch off.

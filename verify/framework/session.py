@@ -48,7 +48,7 @@ class Session:
         self.reported: dict[str, float] = {}  # the same of this run
 
     def tick(self, claim: str) -> Callable[[int], None]:
-        """What the search for a claim tells its number of cases to."""
+        """Returns what the search for a claim tells its number of cases to."""
         progress = self.progress
         return (lambda cases: None) if progress is None else (lambda cases: progress.tick(claim, cases))
 
@@ -114,7 +114,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letters into the bar: whatever fails is told at the end."""
+        """Writes no letters into the bar: whatever fails is told at the end."""
         if self.progress is None or self.progress.bar is None or report.when != "call":
             return None
         return "xfailed" if hasattr(report, "wasxfail") else report.outcome, "", ""
@@ -126,7 +126,7 @@ class Session:
         rows = ledger.rows_of(report)
         self._keep(rows)
         self.files |= {row.claim.id: self.config.rootpath / report.nodeid.partition("::")[0] for row in rows}
-        self.proofs |= proofs.of_report(report)
+        self.proofs |= proofs.report_proofs(report)
         self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
@@ -175,7 +175,7 @@ class Session:
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)
-                proofs.update(proofs.beside(option.witnesses), [*self.files], self.proofs)  # --resume brings rows alone
+                proofs.update(proofs.file_of(option.witnesses), [*self.files], self.proofs)  # --resume has rows alone
         except OSError as error:
             self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 

@@ -11,8 +11,8 @@ from verify.certificates.ranges import certificates
 from verify.certificates.wrong import certified
 from verify.dossiers.dossier import ENDLESS, About, Subject
 from verify.framework.claim import Counterexample, Json
+from verify.framework.predicates import Span, Undecided
 from verify.framework.proofs import load
-from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 from verify.stored import above as stored_above
 from verify.stored.above import Above
@@ -41,7 +41,7 @@ class Weights:
         self.hashes: dict[Subject, str] = {}
 
     def judge(self, subject: Subject) -> Counterexample | None:
-        """One model, all its inputs. Raises Undecided, also where the checker accepts what is wrong."""
+        """Certifies one model for all its inputs. Raises Undecided, also where the checker accepts what is wrong."""
         if not self.hashes and self.about == "rounding" and (wrong := next(certified(), "")):
             raise Undecided(f"the checker certifies a model that is wrong: {wrong}")
         document = self.check(subject)
@@ -54,7 +54,7 @@ class Weights:
         return None
 
     def digest(self) -> str:
-        """The digest of all weights that were certified, in the order of their subjects."""
+        """Returns the digest of all weights that were certified, in the order of their subjects."""
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
 
 
@@ -82,21 +82,21 @@ class Kept:
 
     @property
     def renewed(self) -> Sequence[Subject]:
-        """Those that are certified anew."""
+        """Returns the subjects that are certified anew."""
         return [*map(self._as_subject, self._renewal.renewed)]
 
     def build(self, subject: Subject) -> Counterexample | None:
-        """One interval. Raises Undecided."""
-        return self._told(self._renewal.build, subject)
+        """Certifies one interval. Raises Undecided."""
+        return self._judge_interval(self._renewal.build, subject)
 
     def renew(self, subject: Subject) -> Counterexample | None:
-        """One interval. Raises Undecided."""
-        return self._told(self._renewal.renew, subject)
+        """Certifies one interval anew. Raises Undecided."""
+        return self._judge_interval(self._renewal.renew, subject)
 
     def _as_subject(self, interval: StoredInterval) -> Subject:
         return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
 
-    def _told(self, look: Callable[[StoredInterval], None], subject: Subject) -> Counterexample | None:
+    def _judge_interval(self, look: Callable[[StoredInterval], None], subject: Subject) -> Counterexample | None:
         interval = self._by_low.get(subject.n)
         if interval is None:
             raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
@@ -111,7 +111,7 @@ class Kept:
         return None
 
 
-def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
+def load_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
     """A stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)
@@ -133,7 +133,7 @@ def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] 
 
 
 def sizes_of(subject: Subject) -> Span:
-    """The first and the last n that a certificate of this subject is about."""
+    """Returns the first and the last n that a certificate of this subject is about."""
     if subject.last == ENDLESS:  # what is said of all n above is said from some n on
         return (min(subject.n, subject.dossier.first_above) if subject.counts_n else subject.n), None
     return subject.n, subject.last or subject.n

@@ -11,7 +11,7 @@ GRAM = 4  # tokens of a c-gram's query, c = 5
 
 
 def index_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
-    """name → sequence, position."""
+    """Returns name → sequence, position."""
     ramp, pair = tuple(range(1, n + 1)), tuple(n - i % 2 for i in range(n))
     return {
         "the first place": (ramp, (1,)),
@@ -23,7 +23,7 @@ def index_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
 
 
 def recall_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
-    """name → sequence, key. The key is n where nothing else is said; n − 1 stands around it."""
+    """Returns name → sequence, key. The key is n where nothing else is said; n − 1 stands around it."""
     near = n - 1
     return {
         "the key last, nothing after it": ((*[near] * (n - 1), n), (n,)),
@@ -37,7 +37,7 @@ def recall_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
 
 
 def ngram_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
-    """name → sequence, the first tokens of a c-gram: n as often as there is room, four times at most."""
+    """Returns name → sequence, first tokens of a c-gram: n as often as there is room, four times at most."""
     length = min(GRAM, n - 2)
     gram, near = (n,) * length, ((*[n] * (length - 1), n - 1) * n)
     return {
@@ -50,7 +50,7 @@ def ngram_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
 
 
 def counting_questions(n: int) -> Mapping[str, tuple[Tokens, Tokens]]:
-    """name → sequence, token and threshold."""
+    """Returns name → sequence, token and threshold."""
     pair = tuple(n - i % 2 for i in range(n))
     often = pair.count(n)
     return {
@@ -78,11 +78,11 @@ class HardQuestion:
     name: str
     n: int
 
-    def asked(self, task: str) -> tuple[Tokens, Tokens]:
-        """The sequence and the query. Raises KeyError for an unknown name."""
+    def prompt(self, task: str) -> tuple[Tokens, Tokens]:
+        """Returns the sequence and the query. Raises KeyError for an unknown name."""
         return QUESTIONS[task](self.n)[self.name]
 
 
 def hard_questions(task: str, n: int) -> list[HardQuestion]:
-    """All of a task's, about n ≥ LEAST tokens."""
+    """Returns all of a task's, about n ≥ LEAST tokens."""
     return [HardQuestion(name, n) for name in QUESTIONS[task](n)]

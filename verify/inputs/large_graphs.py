@@ -16,7 +16,7 @@ def _attach(n: int, hook: Callable[[int], int]) -> list[Edge]:
 
 
 def _cycle_apart(n: int, rng: Rng) -> list[Edge]:
-    """n − 1 edges, not a tree: vertex n alone, the others joined by a tree and one more edge."""
+    """Returns n − 1 edges, not a tree: vertex n alone, the others joined by a tree and one more edge."""
     edges = _attach(n - 1, lambda v: rng.randint(1, v - 1))
     present = {frozenset(edge) for edge in edges}
     while True:
@@ -45,7 +45,7 @@ class LargeGraph:
     seed: int
 
     def graph(self) -> Graph:
-        """The graph. Raises KeyError for an unknown shape."""
+        """Returns the graph. Raises KeyError for an unknown shape."""
         rng = random.Random(self.seed)
         edges = SHAPES[self.shape](self.n, rng)
         names = rng.sample(range(1, self.n + 1), self.n)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from circuits.builder import Builder
 from circuits.circuit import Circuit
 from circuits.models import Rnn
-from circuits.transition import of_circuit
+from circuits.transition import load_step
 
 Words = dict[str, dict[str, str]]
 
@@ -37,4 +37,4 @@ def draw_circuit(drawn: Drawn) -> tuple[Circuit, Words]:
 
 def draw_rnn(drawn: Drawn) -> Rnn:
     """Returns the RNN of a step circuit that is drawn."""
-    return of_circuit(*draw_circuit(drawn), f"{drawn.latches} latches, {drawn.gates} gates drawn")
+    return load_step(*draw_circuit(drawn), f"{drawn.latches} latches, {drawn.gates} gates drawn")

@@ -26,7 +26,7 @@ Pins = Mapping[str, Sequence[Fraction]]  # register → the value that it is to 
 
 
 def values(domain: Domain) -> SearchStrategy[Fraction]:
-    """Elements of a domain, the ends more often than chance has it."""
+    """Draws elements of a domain, the ends more often than chance has it."""
     match domain:
         case Integer(low, high):
             ends = st.sampled_from(sorted({low, high}, key=abs))
@@ -39,20 +39,19 @@ def values(domain: Domain) -> SearchStrategy[Fraction]:
             return st.sampled_from(choices)
 
 
-def crowded(domain: Domain) -> SearchStrategy[Fraction]:
-    """Elements of a domain out of a few, so that equal ones are common."""
+def crowd(domain: Domain) -> SearchStrategy[Fraction]:
+    """Draws elements of a domain out of a few, so that equal ones are common."""
     if isinstance(domain, Integer):
         return st.integers(domain.low, min(domain.low + 2, domain.high)).map(Fraction)
     return values(domain)
 
 
 def columns_of(element: SearchStrategy[Fraction], count: int) -> SearchStrategy[list[Fraction]]:
-    """`count` elements."""
     return st.lists(element, min_size=count, max_size=count)
 
 
 def every_value(domain: Domain) -> list[Fraction]:
-    """All elements of a finite domain, the smallest magnitudes first."""
+    """Returns all elements of a finite domain, the smallest magnitudes first."""
     match domain:
         case Integer(low, high):
             return sorted(map(Fraction, range(low, high + 1)), key=lambda x: (abs(x), x))
@@ -64,8 +63,8 @@ def every_value(domain: Domain) -> list[Fraction]:
             raise ValueError("a real domain has no list of its elements")
 
 
-def completed(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
-    """Columns with the dependent registers filled in. ValueError if that leaves the precondition."""
+def complete(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
+    """Fills in the dependent registers. ValueError if that leaves the precondition."""
     if contract.derive is not None:
         columns = {name: tuple(column) for name, column in contract.derive(columns).items()}
     if not satisfies(contract, columns):
@@ -83,7 +82,7 @@ def trials(
     precision: Callable[[int, int], int | None],
     n_covers_length: bool = False,
 ) -> Trial:
-    """A setting with n from `sizes`, and columns of it up to `longest` positions.
+    """Draws a setting with n from `sizes`, and columns of it up to `longest` positions.
 
     precision(n, length): bits to use, or None for the least ones and some more. n_covers_length: whether n bounds the length too.
     """
@@ -99,18 +98,18 @@ def trials(
     contract = part.contract(trial.setting)
     columns: dict[str, tuple[Fraction, ...]] = {}
     for name, domain in contract.requires.items():
-        way = draw(st.sampled_from((crowded, values, None)))
+        way = draw(st.sampled_from((crowd, values, None)))
         drawn = [draw(values(domain))] * count if way is None else draw(columns_of(way(domain), count))
         if name in contract.first:
             drawn[0] = contract.first[name]
         columns[name] = tuple(drawn)
-    return Trial(n, length, bits, completed(part, contract, columns, n))
+    return Trial(n, length, bits, complete(part, contract, columns, n))
 
 
 def every_trial(
     part: Part, n: int, longest: int, *, precision: Callable[[int, int], int | None], pins: Pins | None = None
 ) -> Iterator[Trial]:
-    """All columns of up to `longest` positions, the shortest first. A pinned register holds its given values.
+    """Yields all columns of up to `longest` positions, the shortest first. A pinned register holds its given values.
 
     Registers that the contract derives are to be pinned to anything: they are overwritten.
     """
@@ -127,7 +126,7 @@ def every_trial(
         for flat in itertools.product(*choices):
             columns = {name: flat[i :: len(free)] for i, name in enumerate(free)}
             columns |= {name: tuple(pins[name][:length]) for name in pins}
-            yield Trial(n, length, trial.precision_bits, completed(part, contract, columns, n))
+            yield Trial(n, length, trial.precision_bits, complete(part, contract, columns, n))
 
 
 # Graphs
@@ -137,64 +136,61 @@ Pick = Callable[[int, int], int]  # an integer from low to high, by hypothesis o
 
 
 def path(n: int) -> list[Edge]:
-    """1 − 2 − … − n."""
     return [(i, i + 1) for i in range(1, n)]
 
 
 def star(n: int) -> list[Edge]:
-    """Vertex 1 joined to all others."""
     return [(1, i) for i in range(2, n + 1)]
 
 
 def double_star(n: int, pick: Pick) -> list[Edge]:
-    """Two joined hubs, the other vertices divided between them."""
+    """Returns two joined hubs, the other vertices divided between them."""
     split = pick(2, max(n, 2))
     return [(1 if i <= split else 2, i) for i in range(3, n + 1)] + ([(1, 2)] if n > 1 else [])
 
 
 def caterpillar(n: int, pick: Pick) -> list[Edge]:
-    """A path with the other vertices hanging from it."""
+    """Returns a path with the other vertices hanging from it."""
     spine = pick(1, n)
     return path(spine) + [(pick(1, spine), leaf) for leaf in range(spine + 1, n + 1)]
 
 
 def recursive_tree(n: int, pick: Pick) -> list[Edge]:
-    """Each vertex joined to an earlier one."""
+    """Returns each vertex joined to an earlier one."""
     return [(pick(1, i - 1), i) for i in range(2, n + 1)]
 
 
 def unicyclic(n: int, pick: Pick) -> list[Edge]:
-    """A tree and one more edge: connected, m = n."""
-    return with_more_edges(n, recursive_tree(n, pick), n, pick)
+    """Returns a tree and one more edge: connected, m = n."""
+    return add_edges(n, recursive_tree(n, pick), n, pick)
 
 
 def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
-    """m = n − 1 with a cycle, hence not connected: a tree on some vertices, and as many edges more as vertices are left out.
+    """Draws m = n − 1 edges with a cycle: a tree on some vertices, and as many more edges as vertices are left out.
 
     For n ≤ 3 there is no such graph, and a tree comes instead.
     """
     fewest = next(c for c in range(1, n + 1) if c * (c - 1) // 2 >= n - 1)
     covered = pick(fewest, max(n - 1, fewest))
-    return with_more_edges(covered, recursive_tree(covered, pick), n - 1, pick)
+    return add_edges(covered, recursive_tree(covered, pick), n - 1, pick)
 
 
 def forest(n: int, pick: Pick) -> list[Edge]:
-    """A recursive tree without some of its edges."""
+    """Returns a recursive tree without some of its edges."""
     return [edge for edge in recursive_tree(n, pick) if pick(0, 3)]
 
 
 def any_edges(n: int, pick: Pick) -> list[Edge]:
-    """Up to 2n edges."""
-    return with_more_edges(n, [], pick(0, 2 * n), pick)
+    return add_edges(n, [], pick(0, 2 * n), pick)
 
 
 def isolated_root(n: int, pick: Pick) -> list[Edge]:
-    """Vertex 1 alone, up to 3n edges on the others."""
-    return [(u + 1, v + 1) for u, v in with_more_edges(n - 1, [], pick(0, 3 * n), pick)]
+    """Draws up to 3n edges that leave vertex 1 alone."""
+    return [(u + 1, v + 1) for u, v in add_edges(n - 1, [], pick(0, 3 * n), pick)]
 
 
-def with_more_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
-    """The edges and random ones on top, `total` if there are as many."""
+def add_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
+    """Returns the edges and random ones on top, `total` if there are as many."""
     total = min(total, n * (n - 1) // 2)
     known = {frozenset(edge) for edge in edges}
     result = list(edges)
@@ -228,24 +224,23 @@ SHRINKABLE = 64  # vertices, beyond which hypothesis cannot draw every edge and 
 
 @st.composite
 def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(FAMILIES)) -> Graph:
-    """A graph of some family with random labels, edge order and orientations; n from `sizes`."""
+    """Draws a graph of some family with random labels, edge order and orientations; n from `sizes`."""
     n = draw(st.sampled_from(sizes))
     family = draw(st.sampled_from(families))
     if n <= SHRINKABLE:
-        return labelled(n, family, lambda low, high: draw(st.integers(low, high)))
-    return labelled(n, family, random.Random(draw(st.integers(0, 2**32))).randint)
+        return label(n, family, lambda low, high: draw(st.integers(low, high)))
+    return label(n, family, random.Random(draw(st.integers(0, 2**32))).randint)
 
 
-def labelled(n: int, family: str, pick: Pick) -> Graph:
-    """A graph of the family; the root keeps its label where it is isolated. Picks of the smallest numbers leave all in order."""
+def label(n: int, family: str, pick: Pick) -> Graph:
+    """Returns a graph of the family; an isolated root keeps its label. Picks of the smallest numbers leave all in order."""
     edges = FAMILIES[family](n, pick)
-    names = [1, *shuffled(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffled(range(1, n + 1), pick)
+    names = [1, *shuffle(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffle(range(1, n + 1), pick)
     named = [(names[u - 1], names[v - 1]) for u, v in edges]
-    return Graph(n, tuple(shuffled([(v, u) if pick(0, 1) else (u, v) for u, v in named], pick)))
+    return Graph(n, tuple(shuffle([(v, u) if pick(0, 1) else (u, v) for u, v in named], pick)))
 
 
-def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
-    """All items in a random order."""
+def shuffle(items: Sequence[Item], pick: Pick) -> list[Item]:
     result = list(items)
     for i in range(len(result) - 1):
         j = pick(i, len(result) - 1)
@@ -254,12 +249,11 @@ def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
 
 
 def all_edges(n: int) -> list[Edge]:
-    """The edges of the complete graph."""
     return list(itertools.combinations(range(1, n + 1), 2))
 
 
 def every_input(n: int, counts: Sequence[int] | None = None) -> Iterator[Graph]:
-    """Every graph on n vertices with every order and orientation of its edges; `counts`: only these numbers of edges."""
+    """Yields every graph on n vertices with every order and orientation of its edges; `counts`: only these numbers of edges."""
     edges = all_edges(n)
     for m in range(len(edges) + 1) if counts is None else counts:
         for chosen in itertools.combinations(edges, m):
@@ -269,7 +263,7 @@ def every_input(n: int, counts: Sequence[int] | None = None) -> Iterator[Graph]:
 
 
 def every_labelled_graph(n: int) -> Iterator[Graph]:
-    """Every graph on n vertices, in one order and orientation of its edges."""
+    """Yields every graph on n vertices, in one order and orientation of its edges."""
     edges = all_edges(n)
     for m in range(len(edges) + 1):
         for chosen in itertools.combinations(edges, m):
@@ -277,7 +271,7 @@ def every_labelled_graph(n: int) -> Iterator[Graph]:
 
 
 def every_labelled_tree(n: int) -> Iterator[Graph]:
-    """The n^(n − 2) trees on n ≥ 2 vertices, from their Prüfer codes."""
+    """Yields the n^(n − 2) trees on n ≥ 2 vertices, from their Prüfer codes."""
     for code in itertools.product(range(1, n + 1), repeat=n - 2):
         degree = [0] + [1 + code.count(v) for v in range(1, n + 1)]
         edges = []

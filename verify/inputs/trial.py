@@ -25,7 +25,7 @@ class Trial:
 
     @property
     def setting(self) -> Setting:
-        """What the part's constants are derived from."""
+        """Returns what the part's constants are derived from."""
         return Setting(self.n, self.length, fixed_point(self.precision_bits))
 
 
@@ -37,7 +37,7 @@ class FloatingTrial(Trial):
 
     @property
     def setting(self) -> Setting:
-        """What the part's constants are derived from."""
+        """Returns what the part's constants are derived from."""
         return Setting(self.n, self.length, floating_format(self.precision_bits, self.exponent_bits))
 
 
@@ -48,7 +48,7 @@ def floating_format(precision_bits: int, exponent_bits: int) -> Format:
 
 
 def satisfies(contract: Contract, columns: Mapping[str, Sequence[Fraction]]) -> bool:
-    """Whether exact columns meet the precondition. Position 1 may hold its prescribed values instead."""
+    """Returns whether exact columns meet the precondition. Position 1 may hold its prescribed values instead."""
     for name, domain in contract.requires.items():
         for k, value in enumerate(columns[name]):
             if k == 0 and name in contract.first:

@@ -17,7 +17,7 @@ RULES = [Rule(write, move, state) for write in (0, 1) for move in (-1, 1) for st
 
 
 def every_run(limit: int) -> Iterator[str]:
-    """A machine for every run of two states and two symbols from a blank tape: rules that the run does not reach are left open."""
+    """Yields a machine for every run of two states and two symbols from a blank tape, without rules that it does not reach."""
     waiting = [Machine(((None, None), (None, None)))]
     while waiting:
         machine = waiting.pop()
@@ -32,21 +32,21 @@ def every_run(limit: int) -> Iterator[str]:
 
 
 def every_space() -> Iterator[tuple[str, str, int]]:
-    """All machines of one state and two symbols, each with a word on it and 1, 2 and 3 cells."""
+    """Yields all machines of one state and two symbols, each with a word on it and 1, 2 and 3 cells."""
     rules = [rule for rule in RULES if rule.state in "AZ"]
     for (cells, tape), a, b in itertools.product(((1, ""), (2, "10"), (3, "")), rules, rules):
         yield f"{a}{b}", tape, cells
 
 
 def every_table() -> Iterator[str]:
-    """All machines of two states and two symbols."""
+    """Yields all machines of two states and two symbols."""
     for a, b, c, d in itertools.product(RULES, repeat=4):
         yield f"{a}{b}_{c}{d}"
 
 
 @st.composite
 def machines(draw: DrawFn, most_states: int, most_symbols: int) -> str:
-    """Standard texts; some rules are undefined, some halt in another letter than Z."""
+    """Draws standard texts; some rules are undefined, some halt in another letter than Z."""
     count, symbols = draw(st.integers(1, most_states)), draw(st.integers(2, most_symbols))
     letters = LETTERS[:count] * 3 + "HYZ"
     rule = st.builds(Rule, st.integers(0, symbols - 1), st.sampled_from((-1, 1)), st.sampled_from(letters))

@@ -40,7 +40,7 @@ class PatternProgram:
             self.code.append(("at", str(argument)))
         elif op == "SUBPATTERN":
             group, _, _, body = argument
-            self._around(body, ("open", group), ("close", group))
+            self._write_between(body, ("open", group), ("close", group))
         elif op == "BRANCH":
             self._branch(argument[1])
         elif op in ("MAX_REPEAT", "MIN_REPEAT"):
@@ -51,7 +51,7 @@ class PatternProgram:
         else:
             raise ValueError(f"no steps are known of {op}")
 
-    def _around(self, body: Any, before: Instruction, behind: Instruction) -> None:
+    def _write_between(self, body: Any, before: Instruction, behind: Instruction) -> None:
         self.code.append(before)
         self.write(body)
         self.code.append(behind)
@@ -114,7 +114,7 @@ class Matcher:
     def _run(
         self, code: list[Instruction], start: int, place: int, groups: dict[int, tuple[int, int]]
     ) -> tuple[int, dict[int, tuple[int, int]]] | None:
-        """Where the match ends that begins here, and its groups; None if there is none."""
+        """Returns where the match ends that begins here, and its groups; None if there is none."""
         waiting = [(start, place, groups)]
         while waiting:
             at, place, groups = waiting.pop()
@@ -186,7 +186,7 @@ def _test(op: str, argument: Any) -> Callable[[str], bool]:
 
 
 def steps(pattern: str, text: str) -> tuple[int, str | None]:
-    """How many steps the search takes, and what it finds. Raises re.error, ValueError for what is not known here."""
+    """Returns how many steps the search takes, and what it finds. Raises re.error, ValueError for what is not known here."""
     re.compile(pattern)
     matcher = Matcher(pattern, text)
     found = matcher.search()

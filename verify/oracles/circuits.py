@@ -18,13 +18,13 @@ BATCH = 1 << 16
 
 
 def values(codes: Codes, fmt: Format) -> NDArray[np.float64]:
-    """The numbers that codes are: all bits but the last are the magnitude, the last is 1 for a number that is not negative."""
+    """Returns the numbers that codes are: all bits but the last are the magnitude, the last is 1 for a number ≥ 0."""
     magnitude = (codes >> 1) * float(fmt.quantum)
     return np.where(codes % 2 == 1, magnitude, -magnitude)
 
 
 def codes(numbers: NDArray[np.float64], fmt: Format) -> Codes:
-    """The codes of elements; 0 is +0."""
+    """Returns the codes of elements; 0 is +0."""
     quanta = (np.abs(numbers) / float(fmt.quantum)).astype(np.int64)
     return quanta * 2 + (numbers >= 0)
 
@@ -38,21 +38,21 @@ EXPECTED: dict[str, Callable[..., NDArray[np.float64]]] = {
 }
 
 
-def expected(name: str, fmt: Format, *operands: Codes) -> Codes:
-    """What an operation should give, as codes; one bit for `compare`. Products must fit float64: p ≤ 27."""
+def expected_codes(name: str, fmt: Format, *operands: Codes) -> Codes:
+    """Returns what an operation should give, as codes; one bit for `compare`. Products must fit float64: p ≤ 27."""
     exact = EXPECTED[name](*(values(x, fmt) for x in operands))
     return exact.astype(np.int64) if name == "compare" else codes(round_values(exact, fmt), fmt)
 
 
-def computed(circuit: Circuit, precision_bits: int, *operands: Codes) -> Codes:
-    """What a circuit gives on these codes, as codes."""
+def computed_codes(circuit: Circuit, precision_bits: int, *operands: Codes) -> Codes:
+    """Returns what a circuit gives on these codes, as codes."""
     lanes = [lane for x in operands for lane in pack(x, precision_bits)]
     outputs, _ = circuit.run(lanes, (), len(operands[0]))
     return unpack(outputs, len(operands[0]))
 
 
 def all_codes(precision_bits: int, operands: int) -> itertools.chain[tuple[Codes, ...]]:
-    """Every combination of codes, −0 included, in batches."""
+    """Returns every combination of codes, −0 included, in batches."""
     count = 1 << (precision_bits * operands)
     size = 1 << precision_bits
 
@@ -63,17 +63,12 @@ def all_codes(precision_bits: int, operands: int) -> itertools.chain[tuple[Codes
     return itertools.chain(map(batch, range(0, count, BATCH)))
 
 
-def exhaustive_difference(name: str, circuit: Circuit, precision_bits: int) -> tuple[int, ...] | None:
-    """The first codes on which a circuit is not the operation, over all of them."""
-    return run_on_every_input(name, circuit, precision_bits)[0]
-
-
 def run_on_every_input(name: str, circuit: Circuit, precision_bits: int) -> tuple[tuple[int, ...] | None, int]:
-    """The same, and on how many inputs circuit and operation agree before."""
+    """Returns the first codes that differ, and on how many inputs circuit and operation agree before."""
     fmt, operands = fixed_point(precision_bits), 1 if name in ("negate", "relu") else 2
     ran = 0
     for batch in all_codes(precision_bits, operands):
-        wrong = computed(circuit, precision_bits, *batch) != expected(name, fmt, *batch)
+        wrong = computed_codes(circuit, precision_bits, *batch) != expected_codes(name, fmt, *batch)
         if wrong.any():
             return tuple(int(x[np.argmax(wrong)]) for x in batch), ran
         ran += len(wrong)

@@ -13,28 +13,28 @@ from verify.inputs.trial import Trial
 
 
 def labelled_graphs(sizes: Iterable[int]) -> int:
-    """Simple graphs on n labelled vertices, n in `sizes`: Σ 2^(n(n − 1)/2)."""
+    """Counts simple graphs on n labelled vertices, n in `sizes`: Σ 2^(n(n − 1)/2)."""
     return sum(2 ** math.comb(n, 2) for n in sizes)
 
 
 def labelled_trees(n: int) -> int:
-    """Cayley's formula, n^(n − 2)."""
+    """Counts labelled trees by Cayley's formula, n^(n − 2)."""
     return 1 if n == 1 else n ** (n - 2)
 
 
 def ordered_graphs(n: int, edges: Iterable[int] | None = None) -> int:
-    """Simple graphs on n vertices, m edges, each order and orientation of the edges: Σ C(n(n − 1)/2, m)·m!·2^m."""
+    """Counts simple graphs on n vertices, m edges, with order and orientation of the edges: Σ C(n(n − 1)/2, m)·m!·2^m."""
     most = math.comb(n, 2)
     return sum(math.perm(most, m) * 2**m for m in (range(most + 1) if edges is None else edges))
 
 
 def sequences(longest: int, tokens: int) -> int:
-    """How many sequences of up to `longest` tokens there are, out of so many: Σ tokens^l."""
+    """Returns how many sequences of up to `longest` tokens there are, out of so many: Σ tokens^l."""
     return sum(tokens**length for length in range(longest + 1))
 
 
 def questions(task: str, longest: int, tokens: int, most: int, query_length: int) -> int:
-    """Sequences with a query. index: a position of it. counting: a token and a threshold from 0 to `most`. Else: so many tokens."""
+    """Counts sequences with a query: a position; for counting, a token and a threshold from 0 to `most`; else as many tokens."""
     if task == "index":
         return sum(length * tokens**length for length in range(longest + 1))
     queries = tokens * (most + 1) if task == "counting" else tokens**query_length
@@ -45,12 +45,12 @@ RUNS = 408  # of machines of 2 states and 2 symbols, from a blank tape, up to 50
 
 
 def small_spaces() -> int:
-    """Machines of one state and two symbols, in 3 spaces: a rule writes one of 2 symbols, moves one of 2 ways, stays or halts."""
+    """Counts machines of one state, two symbols, in 3 spaces: a rule writes 1 of 2 symbols, moves 1 of 2 ways, stays or halts."""
     return 3 * (2 * 2 * 2) ** 2
 
 
 def elements(domain: Domain) -> int:
-    """How many elements a finite domain has."""
+    """Returns how many elements a finite domain has."""
     match domain:
         case Integer(low, high) | UnitFraction(low, high):
             return high - low + 1
@@ -61,7 +61,7 @@ def elements(domain: Domain) -> int:
 
 
 def columns(part: Part, n: int, longest: int, precision: int | None, pinned: Collection[str] = ()) -> int:
-    """Of up to `longest` positions: each register of the part's contract is free, but for pinned ones and fixed first values.
+    """Counts columns of up to `longest` positions: a register is free, but for pinned ones and fixed first values.
 
     precision: bits, or None for the least ones of each length.
     """
@@ -77,5 +77,5 @@ def columns(part: Part, n: int, longest: int, precision: int | None, pinned: Col
 def all_columns(
     part: Part, small: Sequence[tuple[int, int]], precision: int | None, pinned: Collection[str] = ()
 ) -> int:
-    """The same, summed over (n, longest)."""
+    """Sums `columns` over (n, longest)."""
     return sum(columns(part, n, longest, precision, pinned) for n, longest in small)

@@ -19,7 +19,7 @@ KINDS = {"m": "integer", "d": "integer", "r": "integer", "S": "integer", "f": "r
 
 @cache
 def rounds_to_the_quotient() -> list[Shown]:
-    """The product lies less than 1/2 from m; where X < 0, m is not above 0."""
+    """Shows that the product lies less than 1/2 from m; where X < 0, m is not above 0."""
     product, denominator = f"{TWICE}/2*(1/d + f/(2*S))", f"(f0 + 1)*{TWICE_S}"
     return [
         by_products(
@@ -41,7 +41,7 @@ def rounds_to_the_quotient() -> list[Shown]:
 
 @cache
 def units_of_a_period() -> list[Shown]:
-    """What unit j divides, at x = a·d + b: its quotient is a + 1 with rest b − j, or a with rest d + b − j."""
+    """Returns what unit j divides, at x = a·d + b: its quotient is a + 1 with rest b − j, or a with rest d + b − j."""
     kinds = dict.fromkeys("abdj", "integer")
     return [
         by_expansion(theorem("a*d + b - j + d == (a + 1)*d + (b - j)", **kinds)),

@@ -21,18 +21,18 @@ from verify.oracles.proofs import (
 
 
 def image(m: str) -> str:
-    """x − x² at x = 1/m, as one quotient: the kernel cancels nothing."""
+    """Returns x − x² at x = 1/m, as one quotient: the kernel cancels nothing."""
     return f"({m} - 1)/({m})**2"
 
 
 def cubic(z: str) -> str:
-    """The printed nxt."""
+    """Returns the printed nxt."""
     return f"({z} - ({z})**2 + ({z})**3)"
 
 
 @cache
 def nearest_to_the_next() -> Sequence[Shown]:
-    """1/(m + 1) is the unit fraction nearest to nxt(1/m): it lies between the midpoints. And what the gadget computes."""
+    """Shows that 1/(m + 1) is the unit fraction nearest to nxt(1/m), and what the gadget computes."""
     gadget = text_of(next_fraction(reg("x"), "out"), "out")
     below, above = "(1/(m + 1) + 1/(m + 2))/2", "(1/(m + 1) + 1/m)/2"
     shown = [
@@ -49,7 +49,7 @@ def nearest_to_the_next() -> Sequence[Shown]:
 
 @cache
 def cubic_error() -> Sequence[Shown]:
-    """How far the printed nxt is from the next unit fraction at 1/m, and how little it moves with its argument."""
+    """Returns how far the printed nxt is from the next unit fraction at 1/m, and how little it moves with its argument."""
     rounding = "0 <= y <= z <= 11/40"
     moves = f"{cubic('z')} - {cubic('y')}"
     factor = "9/20 + 2*f2 + f1"  # 1 − y − z, with f0 = y, f1 = z − y, f2 = 11/40 − z
@@ -69,7 +69,7 @@ def cubic_error() -> Sequence[Shown]:
 
 @cache
 def third_differences() -> Sequence[Shown]:
-    """They vanish for a product of two affine functions, and not for the cubic."""
+    """Shows that they vanish for a product of two affine functions, and not for the cubic."""
 
     def difference(function: Callable[[str], str]) -> str:
         first, second, third, fourth = map(function, ("x + 3*h", "x + 2*h", "x + h", "x"))
@@ -84,7 +84,7 @@ def third_differences() -> Sequence[Shown]:
 
 @cache
 def leads_fall() -> Sequence[Shown]:
-    """From m = 5 on, the lead of 1/(m + 1) over 1/(m + 2) is the least one, and falls with m."""
+    """Shows that from m = 5 on, the lead of 1/(m + 1) over 1/(m + 2) is the least one, and falls with m."""
 
     def distance(i: str, m: str = "m") -> str:
         return f"(1/({i}) - {image(m)})**2"
@@ -105,7 +105,7 @@ def leads_fall() -> Sequence[Shown]:
 
 @cache
 def lead_is_n() -> Sequence[Shown]:
-    """At the cubic nxt(1/m) the winner leads by 1/i⁴ in squared distance, i ≤ n, over both neighbours, and as the last one."""
+    """Shows that at the cubic nxt(1/m) the winner leads both neighbours by 1/i⁴ in squared distance, i ≤ n; the last, too."""
 
     def distance(i: str) -> str:
         return f"(1/({i}) - (m**2 - m + 1)/m**3)**2"
@@ -122,5 +122,5 @@ def lead_is_n() -> Sequence[Shown]:
 
 @cache
 def leakage_vanishes(start: int, factor: int, power: int) -> Sequence[Shown]:
-    """factor·n^power < e^n from the start on."""
+    """Shows that factor·n^power < e^n from the start on."""
     return [by_growth(theorem(f"exp(n) > {factor}*n**{power}", f"n >= {start}", n="integer"), "27/10")]

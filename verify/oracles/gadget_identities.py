@@ -41,7 +41,7 @@ IDENTITIES: Mapping[str, Identity] = {
 
 @cache
 def identities(id: str) -> Sequence[Shown]:
-    """The theorems of a lemma, their left sides read off the gadget, with proofs."""
+    """Returns the theorems of a lemma, their left sides read off the gadget, with proofs."""
     made = {
         "C.1": _product,
         "C.2": _linear_map,
@@ -102,5 +102,5 @@ WRITTEN_OUT = "10*(relu(x - B - 1/2) - relu(x - B + 1/2)) + 10*(relu(B - x - 3/5
 
 
 def indicator_written_out() -> Shown:
-    """Lemma C.3's written-out form is the indicator."""
+    """Shows that Lemma C.3's written-out form is the indicator."""
     return by_cases(theorem(f"{WRITTEN_OUT} == step(x - B)*step(B - x)", x="integer", B="integer"))

@@ -49,7 +49,7 @@ class Walk:
             self.counts.append(Fraction(1, 1 + seen[vertex]) if vertex else Fraction(1))
 
     def moments(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """At each vertex of the tour: its position, it, the one before, its father, and the number of the edge just walked.
+        """Yields for each vertex of the tour its position, it, the one before, its father, and the last edge's count.
 
         The number is 0 where the search came from the father, or starts.
         """
@@ -60,19 +60,19 @@ class Walk:
 
 
 def item_1(walk: Walk) -> Iterator[Value]:
-    """How often a vertex has occurred."""
+    """Yields how often a vertex has occurred."""
     for i, vertex in enumerate(walk.vertices):
         if vertex:
             yield Value("count", 2, i + 1, walk.counts[i])
 
 
 def item_2(walk: Walk) -> Iterator[Value]:
-    """Vertex and count of the token before."""
+    """Yields vertex and count of the token before."""
     yield from _copies(walk, 1, 3)
 
 
 def item_3(walk: Walk) -> Iterator[Value]:
-    """Vertex and count of the tokens two and three before."""
+    """Yields vertex and count of the tokens two and three before."""
     yield from _copies(walk, 2, 4)
     yield from _copies(walk, 3, 4)
 
@@ -85,7 +85,7 @@ def _copies(walk: Walk, offset: int, block: int) -> Iterator[Value]:
 
 
 def item_4(walk: Walk) -> Iterator[Value]:
-    """Both records of each edge, the tour's vertices with the ones before, and 0 elsewhere."""
+    """Yields both records of each edge, the tour's vertices with the ones before, and 0 elsewhere."""
     found = {("self", 0): Fraction(0)}
     for e in range(len(walk.edges)):
         first, second = 3 * e + 1, 3 * e + 3  # 0-based places of u and v
@@ -101,21 +101,21 @@ def item_4(walk: Walk) -> Iterator[Value]:
 
 
 def item_5(walk: Walk) -> Iterator[Value]:
-    """The count of the edge just walked, at the vertex that it led to."""
+    """Yields the count of the edge just walked, at the vertex that it led to."""
     for position, here, before, _, _ in walk.moments():
         if before:
             yield Value("walked", 5, position, Fraction(1, 2 + walk.around[here].index(before)))
 
 
 def item_6(walk: Walk) -> Iterator[Value]:
-    """The father; and 1 for the edge just walked where it came from there."""
+    """Yields the father; and 1 for the edge just walked where it came from there."""
     for position, _, _, father, walked in walk.moments():
         yield Value("father", 6, position, Fraction(father))
         yield Value("walked", 6, position, Fraction(1, 1 + walked))
 
 
 def item_7(walk: Walk) -> Iterator[Value]:
-    """The next edge's other endpoint, or 0, and its count."""
+    """Yields the next edge's other endpoint, or 0, and its count."""
     for position, here, _, _, walked in walk.moments():
         around = walk.around[here]
         left = walked < len(around)
@@ -125,14 +125,14 @@ def item_7(walk: Walk) -> Iterator[Value]:
 
 
 def item_8(walk: Walk) -> Iterator[Value]:
-    """Where the search goes: the first of the next two edges that does not lead to the father, or the father."""
+    """Yields where the search goes: the first of the next two edges that does not lead to the father, or the father."""
     for position, here, _, father, walked in walk.moments():
         onward = [v for v in walk.around[here][walked : walked + 2] if v != father]
         yield Value("next", 8, position, Fraction(onward[0] if onward else father))
 
 
 def item_9(walk: Walk) -> Iterator[Value]:
-    """Where the next vertex stood first after the prompt; 1 if nowhere."""
+    """Yields where the next vertex stood first after the prompt; 1 if nowhere."""
     for value in item_8(walk):
         if value.value:
             before = walk.chain[: value.position - walk.start]

@@ -27,7 +27,7 @@ NOTHING = Integer(0, 0)  # in a register before it is written: a row or a table 
 
 
 def recite_part(*numbers: int) -> Part:
-    """C.23, where the register stands there before."""
+    """Returns C.23, where the register stands there before."""
     part = recite.part(*numbers)
 
     def contract(setting: Setting) -> Contract:
@@ -38,12 +38,12 @@ def recite_part(*numbers: int) -> Part:
 
 
 def digits(*largest: int) -> int:
-    """The least p at which integers of these sizes are elements; positions are among them."""
+    """Returns the least p at which integers of these sizes are elements; positions are among them."""
     return 2 * max(2, *(number.bit_length() for number in largest)) + 1
 
 
 def lookup_part(base: int, inputs: int, *table: int) -> Part:
-    """C.4 for the base B, k inputs, and a table of B^k entries."""
+    """Returns C.4 for the base B, k inputs, and a table of B^k entries."""
     names = [f"digit {j}" for j in range(1, inputs + 1)]
     largest = max(map(abs, table))
 
@@ -63,7 +63,7 @@ def lookup_part(base: int, inputs: int, *table: int) -> Part:
 
 
 def linear_map_part(*entries: int) -> Part:
-    """C.2 for the square matrix W of these entries, row by row."""
+    """Returns C.2 for the square matrix W of these entries, row by row."""
     size = math.isqrt(len(entries))
     rows = [entries[i * size : (i + 1) * size] for i in range(size)]
     names = [f"x {j}" for j in range(1, size + 1)]

@@ -23,15 +23,15 @@ BIT = re.compile(r"[xy]\d+")
 
 
 def by_combination(stated: Json) -> Json:
-    """The proof. ValueError if none is found."""
+    """Returns the proof. ValueError if none is found."""
     state = Checker(stated)
     return _prove(state, [name for name in state.kinds if BIT.fullmatch(name)], 0)
 
 
 def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
-    """From facts alone; else by the values of a bit; else by the sides of an `or`; else an equality by ≤ and ≥."""
+    """Proves from facts alone; else by the values of a bit, by the sides of an `or`, or an equality by ≤ and ≥."""
     split = bool(bits) or either < len(state.either)
-    if result := _shown(state, products=not split):
+    if result := _find_sum(state, products=not split):
         return result
     if bits:
         bit, *rest = bits
@@ -45,12 +45,12 @@ def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
         return {"either": either, "of": sides}
     [(difference, relation)] = compared(state.show)
     if relation == "==":
-        return _compare(state, ast.unparse(difference), lambda: _shown(state))
+        return _compare(state, ast.unparse(difference), lambda: _find_sum(state))
     raise ValueError("no proof was found")
 
 
-def _shown(state: Checker, *, products: bool = False) -> Json:
-    """A contradiction, or what is to be shown as a sum; {} if neither is found."""
+def _find_sum(state: Checker, *, products: bool = False) -> Json:
+    """Returns a contradiction, or what is to be shown as a sum; {} if neither is found."""
     known = Known(state)
     if absurd := known.sum(number(-1), products):
         return {"absurd": absurd}
@@ -66,11 +66,11 @@ def _shown(state: Checker, *, products: bool = False) -> Json:
 
 
 def _compare(state: Checker, text: str, equal: Callable[[], Json], above: Callable[[], Json] | None = None) -> Json:
-    """Below 0 there must be a contradiction, and above it if nothing else is said."""
+    """Compares with 0: below it there must be a contradiction, and above it if nothing else is said."""
     e = state.polynomial(text)
 
     def contradiction() -> Json:
-        return _shown(state)
+        return _find_sum(state)
 
     return {
         "compare": text,
@@ -106,7 +106,7 @@ class Known:
                     self.rows.append((max(rest), rest, {key: -value for key, value in used.items()}))
 
     def reduced(self, polynomial: Polynomial) -> tuple[Polynomial, Used]:
-        """Modulo what is 0, and what was taken away."""
+        """Reduces modulo what is 0; returns also what was taken away."""
         used: Used = {}
         for lead, row, made in self.rows:
             if factor := polynomial.get(lead, Fraction(0)) / row[lead]:
@@ -116,7 +116,7 @@ class Known:
         return polynomial, used
 
     def zero(self, wanted: Polynomial) -> Terms | None:
-        """As a sum of what is 0 times factors; None if it is none."""
+        """Writes the wanted polynomial as a sum of what is 0 times factors; None if it is none."""
         rest, used = self.reduced(wanted)
         if rest:
             return None
@@ -124,7 +124,7 @@ class Known:
         return [["*".join(factors), [i]] for (i, _), factors in names.items()]
 
     def sum(self, wanted: Polynomial, products: bool = False) -> Terms | None:
-        """As a sum of facts times numbers ≥ 0, and of what is 0; with `products`, of facts times facts as well."""
+        """Writes the wanted polynomial as Σ fact·(number ≥ 0) and what is 0; with `products`, of facts times facts as well."""
         candidates: list[tuple[tuple[int, ...], Polynomial]] = [((), number(1)), *self.facts]
         for more in (False, True)[: 1 + products]:
             if more:
@@ -140,7 +140,7 @@ class Known:
 
 
 def nonnegative(columns: Sequence[Polynomial], wanted: Polynomial) -> list[Fraction] | None:
-    """Factors ≥ 0 with which the columns add up to what is wanted, or None. The simplex method's first phase, by Bland's rule."""
+    """Finds factors ≥ 0 with which columns add up to what is wanted, or None: the simplex method's first phase, Bland's rule."""
     monomials = sorted({monomial for polynomial in (*columns, wanted) for monomial in polynomial})
     rows = []
     for monomial in monomials:

@@ -27,7 +27,7 @@ class LowerBound:
     hints: Json
 
     def with_proof(self) -> Shown:
-        """The theorem and a proof. ValueError if none is found."""
+        """Returns the theorem and a proof. ValueError if none is found."""
         checker = halting if self.theorem["task"] == "turing" else pigeonhole
         steps = [by_combination(owed) for owed in checker.obligations(self.theorem, self.hints)]
         return self.theorem, {"hints": self.hints, "steps": steps}
@@ -53,7 +53,7 @@ LINES = [
 
 
 def loop(name: str, last: str, *items: Json) -> Json:
-    """The items, once for each value of the variable."""
+    """Returns the items, once for each value of the variable."""
     return {"for": name, "to": last, "do": list(items)}
 
 
@@ -172,15 +172,15 @@ TURING = LowerBound(
 )
 
 
-def written(program: Sequence[Json], values: dict[str, int], x: Sequence[int]) -> Iterator[Item]:
-    """What a program writes for these numbers and bits: its texts as Python reads them."""
+def texts_of(program: Sequence[Json], values: dict[str, int], x: Sequence[int]) -> Iterator[Item]:
+    """Yields what a program writes for these numbers and bits: its texts as Python reads them."""
     known = {**values, "x": (0, *x), "y": (0, *(parity % 2 for parity in itertools.accumulate(x)))}
     for item in program:
         if isinstance(item, list):
             yield tuple(eval(_code(word), known) for word in item)
         else:
             for value in range(1, eval(_code(item["to"]), known) + 1):
-                yield from written(item["do"], {**values, item["for"]: value}, x)
+                yield from texts_of(item["do"], {**values, item["for"]: value}, x)
 
 
 @cache

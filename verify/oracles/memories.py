@@ -71,7 +71,7 @@ def _ngram(largest: int) -> tuple[State, Callable[..., State], Callable[..., Any
 
 
 def _recall(largest: int) -> tuple[State, Callable[..., State], Callable[..., Any]]:
-    """The last entry is the last token; 0 stands for none."""
+    """Returns an RNN for associative recall. The last entry of its state is the last token; 0 stands for none."""
 
     def step(state: State, token: int) -> State:
         *after, last = state
@@ -90,7 +90,7 @@ def _counting(largest: int) -> tuple[State, Callable[..., State], Callable[..., 
 
 
 def _istree(largest: int) -> tuple[State, Callable[..., State], Callable[..., Any]]:
-    """The vertices of a component have its least vertex as their entry; then the number of edges, and the waiting end or 0."""
+    """Returns an RNN for IsTree. A vertex's entry is the least of its component; then the number of edges, the open end or 0."""
 
     def step(state: State, token: int) -> State:
         *root, edges, waiting = state

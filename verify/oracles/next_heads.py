@@ -19,7 +19,7 @@ NOTHING: Record = (Fraction(0),) * 4
 
 
 def records(edges: Sequence[Edge]) -> list[Record]:
-    """One for each edge, in their order."""
+    """Returns a record for each edge, in their order."""
     seen: Counter[int] = Counter()
     out = list[Record]()
     for a, b in edges:
@@ -29,7 +29,7 @@ def records(edges: Sequence[Edge]) -> list[Record]:
 
 
 def nxt(x: Fraction) -> Fraction:
-    """The printed target after the count x, on the arguments for which the print gives one."""
+    """Returns the printed target after the count x, on the arguments for which the print gives one."""
     for least, target in ((Fraction(2, 3), 2), (Fraction(2, 5), 3), (Fraction(3, 10), 4)):
         if x >= least:
             return Fraction(1, target)
@@ -37,7 +37,7 @@ def nxt(x: Fraction) -> Fraction:
 
 
 def read(edges: Sequence[Edge], vertex: int, side: int, count: Fraction) -> Record:
-    """What the head over this side (0: first endpoints, 1: second ones) returns at `vertex` after an edge with this count."""
+    """Returns what the head over this side (0: first endpoints, 1: second) returns at `vertex` after an edge of this count."""
     own = [record for record in records(edges) if record[side] == vertex]
     if not own:
         return NOTHING
@@ -46,7 +46,7 @@ def read(edges: Sequence[Edge], vertex: int, side: int, count: Fraction) -> Reco
     return tuple(sum(values) / len(nearest) for values in zip(*nearest, strict=True))
 
 
-def walked(edges: Sequence[Edge], vertex: int, before: int) -> tuple[Fraction, Fraction]:
-    """What item 5's two heads find of the edge between both: its count where `vertex` is its first endpoint, its second one."""
+def find_walked(edges: Sequence[Edge], vertex: int, before: int) -> tuple[Fraction, Fraction]:
+    """Returns what item 5's two heads find of the edge: its count where `vertex` is its first endpoint, and its second."""
     by_ends, here, there = {record[:2]: record for record in records(edges)}, Fraction(vertex), Fraction(before)
     return by_ends.get((here, there), NOTHING)[2], by_ends.get((there, here), NOTHING)[3]

@@ -11,7 +11,7 @@ from verify.framework.claim import Counterexample
 
 
 def never_rounds(part: Part, n: int) -> Counterexample | None:
-    """For one n at the least precision: every operator of the part's gadgets is exact on every input of the contract.
+    """Tries one n at the least precision: every operator of the part's gadgets is exact on every input of the contract.
 
     All inputs and weights are integers, so every result is one; interval arithmetic shows that none reaches 2^q. The whole plan
     must be one feed-forward without heads.

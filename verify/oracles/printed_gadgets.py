@@ -23,7 +23,7 @@ from verify.oracles.proofs import Shown, by_cases, by_expansion, text_of, theore
 def by_matrices(
     x: Affine, at: Number, into: Mapping[str, Number], margin: Fraction = Fraction(1), times: Affine | Number = 1
 ) -> Gadget:
-    """Lemma C.5's matrices: b1 = [−u + ε, −u + ε/2] and the first two entries of W3 = (2/ε)[1, −1, −1, 1]. Width 2."""
+    """Wires Lemma C.5's matrices: b1 = [−u + ε, −u + ε/2], first entries of W3 = (2/ε)[1, −1, −1, 1]. Width 2."""
     corners = ((margin, 2 / margin), (margin / 2, -2 / margin))
     units = (
         Unit(x - at + corner, as_affine(times), {register: weight * c for register, c in into.items()})
@@ -33,14 +33,14 @@ def by_matrices(
 
 
 def between(x: Affine, low: Number, high: Number, into: Mapping[str, Number], times: Affine | Number = 1) -> Gadget:
-    """Lemma C.6: the difference of two thresholds, at u and at v + ε with ε = 1."""
+    """Wires Lemma C.6: the difference of two thresholds, at u and at v + ε with ε = 1."""
     negated = {register: -c for register, c in into.items()}
     above_low, above_high = by_matrices(x, low, into, times=times), by_matrices(x, high + 1, negated, times=times)
     return Gadget(f"1[{low} ≤ {x} ≤ {high}]", above_low.units + above_high.units, {}, "Lemma C.6, the matrices")
 
 
-def _planned(part: Part, gadget: Gadget) -> Part:
-    """The part with this gadget instead, at one bit after the point more, for ε/2."""
+def _replace_gadget(part: Part, gadget: Gadget) -> Part:
+    """Returns the part with this gadget instead, at one bit after the point more, for ε/2."""
     return replace(
         part,
         plan=lambda setting, printed: [BlockPlan((), (gadget,))],
@@ -48,12 +48,12 @@ def _planned(part: Part, gadget: Gadget) -> Part:
     )
 
 
-THRESHOLD = _planned(threshold.PART, by_matrices(reg("x"), threshold.TEST_THRESHOLD, {"out": 1}))
-INTERVAL = _planned(interval.PART, between(reg("x"), *interval.TEST_INTERVAL, {"out": 1}))
+THRESHOLD = _replace_gadget(threshold.PART, by_matrices(reg("x"), threshold.TEST_THRESHOLD, {"out": 1}))
+INTERVAL = _replace_gadget(interval.PART, between(reg("x"), *interval.TEST_INTERVAL, {"out": 1}))
 
 
 def threshold_identities() -> list[Shown]:
-    """C.5's matrices are the threshold for real x that keep the margin."""
+    """Shows that C.5's matrices are the threshold for real x that keep the margin."""
     stated: list[Json] = []
     for margin in (Fraction(1, 2**e) for e in range(MARGINS)):
         gadget = by_matrices(reg("x") - reg("u"), 0, {"out": 1}, margin, reg("f"))
@@ -63,7 +63,7 @@ def threshold_identities() -> list[Shown]:
 
 
 def interval_identities() -> list[Shown]:
-    """C.6 over C.5's matrices is the interval."""
+    """Shows that C.6 over C.5's matrices is the interval."""
     stated: list[Json] = []
     for span in range(SPANS):
         gadget = between(reg("x") - reg("u"), 0, span, {"out": 1}, reg("f"))
@@ -80,7 +80,7 @@ DYADIC = (Fraction(8), Fraction(5, 8), Fraction(3, 8))
 
 
 def indicator_dyadic() -> Shown:
-    """The written-out form with these constants is the indicator."""
+    """Returns whether the written-out form with these constants is the indicator."""
     s, high, low = DYADIC
     text = f"{s}*(relu(x - B - 1/2) - relu(x - B + 1/2)) + {s}*(relu(B - x - {high}) - relu(B - x + {low})) + {s}"
     return by_cases(theorem(f"{text} == step(x - B)*step(B - x)", x="integer", B="integer"))
@@ -90,7 +90,7 @@ def indicator_dyadic() -> Shown:
 
 
 def cubic_by_two(setting: Setting, printed: bool) -> list[BlockPlan]:
-    """The square of x, and then x·(1 − x + x²): two feed-forwards of width 1."""
+    """Returns the square of x, and then x·(1 − x + x²): two feed-forwards of width 1."""
     x = reg("x")
     return [
         BlockPlan((), (square(x, "square"),)),
@@ -99,7 +99,7 @@ def cubic_by_two(setting: Setting, printed: bool) -> list[BlockPlan]:
 
 
 def cubic_identity() -> Shown:
-    """What the two feed-forwards compute in exact arithmetic."""
+    """Returns what the two feed-forwards compute in exact arithmetic."""
     return by_expansion(theorem("x*(1 - x + x**2) == x - x**2 + x**3", x="real"))
 
 

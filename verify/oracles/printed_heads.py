@@ -15,14 +15,14 @@ from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
-from verify.inputs.strategies import completed
+from verify.inputs.strategies import complete
 from verify.inputs.trial import Trial
 
 # The closest runner-up
 
 
 def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0) -> Trial:
-    """Columns in which every position is as close to the winner as the lemma allows; what is read differs next to it.
+    """Returns columns with every position as close to the winner as the lemma allows; what is read differs next to it.
 
     back: for C.18, how many counts lie after the one that is looked for.
     """
@@ -45,14 +45,14 @@ def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0)
     trial = Trial(n, length, precision_bits, {})
     contract = part.contract(trial.setting)
     columns = {name: tuple(column) for name, column in given.items() if name in contract.requires}
-    return replace(trial, columns=completed(part, contract, columns, n))
+    return replace(trial, columns=complete(part, contract, columns, n))
 
 
 # Lemma C.14's score
 
 
 def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
-    """Keys and queries whose product is the printed score −n(X' − X)² + n·1[k' = 1]X²."""
+    """Returns keys and queries whose product is the printed score −n(X' − X)² + n·1[k' = 1]X²."""
     n, x, x_squared, one, first = setting.n, reg("x"), reg(squared("x")), reg("one"), reg("first")
     head = Head(
         "count",
@@ -76,6 +76,6 @@ COUNT_BY_SCORE = replace(count.PART, plan=_by_score)
 
 
 def precision_above(factor: int, n: int) -> int:
-    """The least odd p > factor·log2 n."""
+    """Returns the least odd p > factor·log2 n."""
     above: int = n**factor
     return above.bit_length() | 1

@@ -16,19 +16,19 @@ FAILED = "FAILED"
 
 
 def first_group(pattern: str, text: str) -> str:
-    """The text of group 1; FAILED if nothing matches, or the group took no part."""
+    """Returns the text of group 1; FAILED if nothing matches, or the group took no part."""
     match = re.search(pattern, text)
     return FAILED if match is None or match[1] is None else match[1]
 
 
 def group_that_took_part(pattern: str, text: str) -> str:
-    """The text of the first group that took part in the match; FAILED if nothing matches."""
+    """Returns the text of the first group that took part in the match; FAILED if nothing matches."""
     match = re.search(pattern, text)
     return FAILED if match is None else next((group for group in match.groups() if group is not None), FAILED)
 
 
-def behind_query(query: Sequence[int]) -> str:
-    r"""\\bk1 … k(c−1) \\b(\\S+)\\b: section 5.2's search for what stands after the query, with a blank between two words."""
+def query_search(query: Sequence[int]) -> str:
+    r"""Returns \\bk1 … k(c−1) \\b(\\S+)\\b: 5.2's search for what follows the query; blanks between words."""
     return rf"\b{' '.join(map(str, query))} \b(\S+)\b"
 
 
@@ -52,16 +52,16 @@ class Walk:
         return result
 
     def father(self, v: str) -> str:
-        """r2 and r4: the father in the first record of v."""
+        """Writes r2 and r4: the father in the first record of v."""
         return self.search(rf"\b(\S+)\b - \b{v}\b")
 
     def neighbour(self, v: str, behind: str = "") -> str:
-        """r1 and r3: the first neighbour of v, or the next one after its edge to another."""
+        """Writes r1 and r3: the first neighbour of v, or the next one after its edge to another."""
         ends = rf"(?:\b(\S+)\b ~ \b{v}\b|\b{v}\b ~ \b(\S+)\b)"
         return self.search(rf"(?:\b{behind}\b ~ \b{v}\b|\b{v}\b ~ \b{behind}\b).*?{ends}" if behind else ends)
 
     def is_tree(self) -> bool:
-        """Whether the walk ends with YES."""
+        """Returns whether the walk ends with YES."""
         stack, before, closed = ["1"], "", set[str]()
         self.words.append("1")
         while stack:

@@ -24,12 +24,12 @@ Shown = tuple[Json, Json]
 
 
 def theorem(show: str, *given: str, **kinds: str) -> Json:
-    """For all variables of these kinds, real or integer, for which what is given holds."""
+    """States something for all variables of these kinds, real or integer, for which what is given holds."""
     return {"for_all": kinds, "given": list(given), "show": show}
 
 
 def text_of(gadget: Gadget, into: str) -> str:
-    """What a gadget adds to a register, read off its units."""
+    """Returns what a gadget adds to a register, read off its units."""
     bias = Fraction(gadget.constants.get(into, 0))
     weighed = [(Fraction(unit.into[into]), unit) for unit in gadget.units if unit.into.get(into)]
     products = [(weight, f"relu({form_text(unit.gate)})*({form_text(unit.up)})") for weight, unit in weighed]
@@ -37,7 +37,7 @@ def text_of(gadget: Gadget, into: str) -> str:
 
 
 def form_text(form: Affine) -> str:
-    """An affine form as an expression."""
+    """Returns an affine form as an expression."""
     terms = [(c, name) for name, c in form.terms.items()]
     return _sum([*terms, *([(form.constant, "")] if form.constant or not terms else [])])
 
@@ -60,8 +60,8 @@ def _prove(state: Checker, either: int) -> Json:
     if absurd := _absurd(state):
         return {"absurd": absurd}
     if either < len(state.either):
-        return {"either": either, "of": [_with(state, known, either + 1) for known in state.either[either]]}
-    if pinned := _pinned(state):
+        return {"either": either, "of": [_extend(state, known, either + 1) for known in state.either[either]]}
+    if pinned := _pin(state):
         return _compare(state, pinned, str(_sympy(pinned)), either)
     signs = []
     for call in _gates(state.show):
@@ -85,11 +85,11 @@ def _prove(state: Checker, either: int) -> Json:
 def _compare(state: Checker, argument: Polynomial, text: str, either: int) -> Json:
     below, above = state.fact(times(number(-1), argument), ">"), state.fact(argument, ">")
     branches = {"below": below, "equal": (argument, "=="), "above": above}
-    return {"compare": text} | {name: _with(state, [known], either) for name, known in branches.items()}
+    return {"compare": text} | {name: _extend(state, [known], either) for name, known in branches.items()}
 
 
-def _pinned(state: Checker) -> Polynomial | None:
-    """What two facts bound by 0 from both sides, and no equality names yet."""
+def _pin(state: Checker) -> Polynomial | None:
+    """Returns what two facts bound by 0 from both sides, and no equality names yet."""
     equal = [polynomial for polynomial, relation in state.facts if relation == "=="]
     for one, _ in state.facts:
         opposite = times(number(-1), one)
@@ -98,7 +98,7 @@ def _pinned(state: Checker) -> Polynomial | None:
     return None
 
 
-def _with(state: Checker, known: Sequence[Fact], either: int) -> Json:
+def _extend(state: Checker, known: Sequence[Fact], either: int) -> Json:
     before = len(state.facts)
     state.facts += known
     proof = _prove(state, either)
@@ -111,7 +111,7 @@ def _gates(tree: ast.expr) -> Iterator[ast.Call]:
 
 
 def _sign(state: Checker, strict: bool, argument: Polynomial) -> tuple[str, Terms] | None:
-    """The argument's sign, and the terms that prove it by one fact and a number; None if that does not settle it."""
+    """Returns the argument's sign, and the terms that prove it by one fact and a number; None if that does not settle it."""
     if (terms := _one_fact(state, argument)) is not None:
         return "+", terms
     wanted, _ = state.fact(times(number(-1), argument), ">" if strict else ">=")
@@ -120,7 +120,7 @@ def _sign(state: Checker, strict: bool, argument: Polynomial) -> tuple[str, Term
 
 
 def _one_fact(state: Checker, wanted: Polynomial) -> Terms | None:
-    """wanted = factor·fact + rest with rest ≥ 0, and factor ≥ 0 unless the fact is an equality."""
+    """Finds wanted = factor·fact + rest with rest ≥ 0, and factor ≥ 0 unless the fact is an equality."""
     if (rest := constant(wanted)) is not None:
         return [[str(rest), []]] if rest >= 0 else None
     for place, (polynomial, relation) in enumerate(state.facts):
@@ -133,7 +133,7 @@ def _one_fact(state: Checker, wanted: Polynomial) -> Terms | None:
 
 
 def _absurd(state: Checker) -> Terms | None:
-    """Two facts whose sum is a number below 0."""
+    """Returns two facts whose sum is a number below 0."""
     for i, (one, relation) in enumerate(state.facts):
         for j, (other, _) in enumerate(state.facts):
             sign = -1 if relation == "==" and i != j else 1
@@ -144,7 +144,7 @@ def _absurd(state: Checker) -> Terms | None:
 
 
 def _zero(state: Checker, top: Polynomial) -> Terms:
-    """A polynomial that is 0 wherever the equalities among the facts hold. ValueError if that is not seen."""
+    """Returns a polynomial that is 0 wherever the equalities among the facts hold. ValueError if that is not seen."""
     import sympy
 
     if not top:
@@ -171,15 +171,15 @@ def _sympy(polynomial: Polynomial) -> sympy.Expr:
 
 
 def by_shift(stated: Json) -> Shown:
-    """With variable = start + k neither numerator nor denominator has a negative coefficient in k. ValueError if one has."""
+    """Proves a sign: in k = variable − start, numerator and denominator have no negative coefficient. Else raises ValueError."""
     state = Checker(stated)
     [(difference, _)] = compared(state.show)
     top, bottom = state.quotient(difference, {}, state.variables)
-    return stated, {"signs": [], "positive": _shifted(state, bottom), "sum": _shifted(state, top)}
+    return stated, {"signs": [], "positive": _shift(state, bottom), "sum": _shift(state, top)}
 
 
 def by_growth(stated: Json, rate: str) -> Shown:
-    """exp(n) or b**n grows by `rate` with each n, the polynomial by less, which shift and sign shows."""
+    """Proves that exp(n) or b**n grows by `rate` with each n, the polynomial by less, which shift and sign shows."""
     import sympy
 
     state = Checker(stated)
@@ -187,11 +187,11 @@ def by_growth(stated: Json, rate: str) -> Shown:
     [name] = state.kinds
     after = sympy.expand(_sympy(polynomial).subs(sympy.Symbol(name), sympy.Symbol(name) + 1))
     margin = plus(times(number(Fraction(rate)), polynomial), state.polynomial(str(after)), -1)
-    return stated, {"rate": rate, "sum": _shifted(state, margin)}
+    return stated, {"rate": rate, "sum": _shift(state, margin)}
 
 
-def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
-    """The form as a polynomial in the only fact, n − start ≥ 0."""
+def _shift(state: Checker, polynomial: Polynomial) -> Terms:
+    """Returns the form as a polynomial in the only fact, n − start ≥ 0."""
     import sympy
 
     if (value := constant(polynomial)) is not None:
@@ -207,7 +207,7 @@ def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
 
 
 def by_products(stated: Json, factored: str, positive: str = "1") -> Shown:
-    """The difference of both sides, its numerator, as a polynomial in f0, f1, …, the facts that are given; and its denominator."""
+    """Returns left − right: its numerator as a polynomial in the facts f0, f1, …, and its denominator."""
     import sympy
 
     state = Checker(stated)
@@ -221,6 +221,6 @@ def by_products(stated: Json, factored: str, positive: str = "1") -> Shown:
 
 
 def by_expansion(stated: Json) -> Shown:
-    """Both sides are the same polynomial, or the same quotient where the denominator is shown to be positive."""
+    """Proves that both sides are the same polynomial, or the same quotient where the denominator is shown to be positive."""
     shown, proof = by_shift(stated) if stated["given"] else (stated, {"signs": [], "positive": [["1", []]]})
     return shown, {**proof, "sum": []}

@@ -38,7 +38,7 @@ class FirstFollowers:
     last: str = ""
 
     def read(self, words: Sequence[str]) -> FirstFollowers:
-        """After more of the text."""
+        """Returns the table after more of the text."""
         followers, last = dict(self.followers), self.last
         for word in words:
             if last:
@@ -47,12 +47,12 @@ class FirstFollowers:
         return FirstFollowers(tuple(sorted(followers.items())), last)
 
     def follower(self, key: str, otherwise: str) -> str:
-        """What the oracle answers."""
+        """Returns what the oracle answers."""
         return dict(self.followers).get(key, otherwise)
 
 
 def states_beside_oracle(n: int) -> int:
-    """The most lists of right answers among the x of which the oracle knows the same."""
+    """Returns the most lists of right answers among the x of which the oracle knows the same."""
     known = {
         (FirstFollowers().read(INTERLEAVED.alice(x)), tuple(INTERLEAVED.right_answer(x, k) for k in every_k(n)))
         for x in inputs(n)

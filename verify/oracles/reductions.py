@@ -39,7 +39,7 @@ from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Json
-from verify.oracles.lower_bounds import written
+from verify.oracles.lower_bounds import texts_of
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
@@ -76,27 +76,22 @@ class NoInstance(ValueError):
 
 
 def every_k(n: int) -> range:
-    """k = 1 … n."""
     return range(1, n + 1)
 
 
 def bit_k(x: Bits, k: int) -> int:
-    """x_k."""
     return x[k - 1]
 
 
 def all_inputs(n: int) -> int:
-    """2^n."""
     return 1 << n
 
 
 def all_but_one(n: int) -> int:
-    """2^(n − 1)."""
     return 1 << (n - 1)
 
 
 def from_two(n: int) -> range:
-    """k = 2 … n."""
     return range(2, n + 1)
 
 
@@ -122,28 +117,28 @@ class Reduction:
     states: Callable[[int], int] = all_inputs
 
     def words(self, x: Bits, k: int) -> Words:
-        """The whole prompt."""
+        """Returns the whole prompt."""
         return self.alice(x) + self.bob(len(x), k)
 
     def right_answer(self, x: Bits, k: int) -> str:
-        """The bit that the task's oracle finds. Raises NoInstance."""
+        """Returns the bit that the task's oracle finds. Raises NoInstance."""
         return self.answer(self.size(len(x)), self.words(x, k))
 
     def states_needed(self, n: int) -> int:
-        """The most lists of right answers among all x whose words end at one position."""
+        """Returns the most lists of right answers among all x whose words end at one position."""
         lists = {(len(self.alice(x)), tuple(self.right_answer(x, k) for k in self.ks(n))) for x in inputs(n)}
         return max(Counter(position for position, _ in lists).values())
 
 
 def inputs(n: int) -> Iterator[Bits]:
-    """Every x of n bits."""
+    """Yields every x of n bits."""
     return itertools.product((0, 1), repeat=n)
 
 
 def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
-    """The prompt of a theorem of `verify.oracles.lower_bounds`."""
+    """Returns the prompt of a theorem of `verify.oracles.lower_bounds`."""
     values = {"n": len(x), "k": k, **sizes}
-    alice, bob = (list(written(theorem[who], values, x)) for who in ("alice", "bob"))
+    alice, bob = (list(texts_of(theorem[who], values, x)) for who in ("alice", "bob"))
     if theorem["task"] == "istree":
         return (START, *(word for u, v in (*alice, *bob) for word in edge_words((u, v))))
     if theorem["task"] == "turing":
@@ -163,7 +158,7 @@ def _query(*numbers: int) -> Words:
     return (ASK, *map(str, numbers))
 
 
-def _by(task: Task) -> Callable[[int, Words], str]:
+def _ask_task(task: Task) -> Callable[[int, Words], str]:
     def answer(size: int, words: Words) -> str:
         try:
             question = task.parse(" ".join(words[1:]))
@@ -183,13 +178,13 @@ INDEX = Reduction(
     size=lambda n: max(n, 2),
     alice=lambda x: _sequence([b + 1 for b in x]),
     bob=lambda n, k: _query(k),
-    answer=_by(index.TASK),
+    answer=_ask_task(index.TASK),
     tells=lambda n, answer: int(answer) - 1,
 )
 
 
 def ngrams(c: int, *, printed: bool = False) -> Reduction:
-    """Blocks of c tokens: c − 1 times the key i, then its value. Of n bits; the input has c·n tokens."""
+    """Reduces to blocks of c tokens: c − 1 times the key i, then its value. Of n bits; the input has c·n tokens."""
 
     def value(n: int, b: int) -> int:
         return b + n + (0 if printed else 1)
@@ -208,19 +203,19 @@ def ngrams(c: int, *, printed: bool = False) -> Reduction:
         size=lambda n: max(c * n, n + 2),
         alice=sequence,
         bob=lambda n, k: _query(*[k] * (c - 1)),
-        answer=_by(ngram.TASK),
+        answer=_ask_task(ngram.TASK),
         tells=tells,
     )
 
 
 def recalls(*, printed: bool = False) -> Reduction:
-    """c-grams with c = 2."""
+    """Reduces to c-grams with c = 2."""
     values = "x_i + n" if printed else "x_i + n + 1"
     return replace(
         ngrams(2, printed=printed),
         name="recall",
         statement=f"Each i stands before the value {values}, and k is the key.",
-        answer=_by(recall.TASK),
+        answer=_ask_task(recall.TASK),
     )
 
 
@@ -239,7 +234,7 @@ COUNTING = Reduction(
     size=lambda n: n + 1,
     alice=_fixed_length,
     bob=lambda n, k: _query(k, 0),
-    answer=_by(counting.TASK),
+    answer=_ask_task(counting.TASK),
     tells=lambda n, answer: int(answer == YES),
 )
 LIST = replace(
@@ -255,8 +250,8 @@ COUNTING_PRINTED = replace(
 )
 
 
-def in_blocks(reduction: Reduction, c: int) -> Reduction:
-    """The sequence is an array of blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
+def split_blocks(reduction: Reduction, c: int) -> Reduction:
+    """Returns the sequence as blocks: c − 1 tokens are a key, the next one is its value. No value is taken for a key."""
 
     def answer(size: int, words: Words) -> str:
         ask = words.index(ASK)
@@ -268,7 +263,7 @@ def in_blocks(reduction: Reduction, c: int) -> Reduction:
 
 
 def but_last(reduction: Reduction) -> Reduction:
-    """Bob asks for any key but the last."""
+    """Lets Bob ask for any key but the last."""
     text = f"{reduction.statement} Bob's k is any but the last."
     return replace(reduction, statement=text, ks=lambda n: range(1, n), states=all_but_one)
 
@@ -277,7 +272,7 @@ def but_last(reduction: Reduction) -> Reduction:
 
 
 def parities(x: Bits) -> Bits:
-    """x̃_1 … x̃_n: x̃_i is the parity of x_1 … x_i."""
+    """Returns x̃_1 … x̃_n: x̃_i is the parity of x_1 … x_i."""
     return tuple(itertools.accumulate(x, lambda parity, b: parity ^ b))
 
 
@@ -312,17 +307,16 @@ PARITY = replace(
 
 
 def two_stars(bits: Bits) -> Words:
-    """Vertex i is joined to vertex m + 1 if the i-th of m bits is 0, to m + 2 if it is 1."""
+    """Joins vertex i to vertex m + 1 if the i-th of m bits is 0, to m + 2 if it is 1."""
     return (START, *(word for i, b in enumerate(bits, 1) for word in edge_words((i, len(bits) + 1 + b))))
 
 
 def edge_words(edge: Edge) -> Words:
-    """u ~ v."""
     return (str(edge[0]), PAPER.joint, str(edge[1]))
 
 
 def graph_of(vertices: int, words: Words) -> Graph:
-    """The graph of a prompt. Raises NoInstance."""
+    """Returns the graph of a prompt. Raises NoInstance."""
     try:
         return Graph(vertices, tuple((int(words[i]), int(words[i + 2])) for i in range(1, len(words), 3)))
     except GraphError as error:

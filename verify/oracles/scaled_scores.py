@@ -16,12 +16,12 @@ from precision.format import Arithmetic
 
 
 def halvings(width: int) -> int:
-    """k with 4^k the least power of 4 that is not below the width; √d is 2^k."""
+    """Returns k with 4^k the least power of 4 that is not below the width; √d is 2^k."""
     return (width - 1).bit_length() + 1 >> 1
 
 
-def with_larger_keys(model: Transformer) -> Transformer:
-    """The model with W_K multiplied by √d for d the least power of 4 from its width on. Coordinates that stay 0 are not stored."""
+def enlarge_keys(model: Transformer) -> Transformer:
+    """Returns the model with W_K multiplied by √d, d the least power of 4 from its width on. Drops coordinates that stay 0."""
     factor = float(2 ** halvings(model.width))
 
     def larger(head: AttentionHead) -> AttentionHead:

@@ -42,10 +42,10 @@ def steps(circuit: Circuit, words: Words, rnn: Rnn) -> tuple[Circuit, Circuit]:
             result += [*map(builder.constant, one), sign]
         return result, [*following, *[builder.zero] * (len(states) - len(following))]
 
-    return _stepped(rnn, len(words["inputs"]), ours), _stepped(rnn, len(words["inputs"]), obvious)
+    return _make_step(rnn, len(words["inputs"]), ours), _make_step(rnn, len(words["inputs"]), obvious)
 
 
-def _stepped(rnn: Rnn, read: int, make: Make) -> Circuit:
+def _make_step(rnn: Rnn, read: int, make: Make) -> Circuit:
     """Returns a circuit of what is made of a word and a state. read: how many words are; a number beyond stands for the last."""
     builder, step = Builder(), rnn.step.circuit
     states = [builder.state(name, value) for name, value in zip(step.states, step.initial, strict=True)]

@@ -19,12 +19,12 @@ EMPTY = "FAILED"
 
 
 def symbol(digit: int) -> str:
-    """The word for a symbol of the tape."""
+    """Returns the word for a symbol of the tape."""
     return ascii_lowercase[digit]
 
 
 def moments(machine: str, tape: str, limit: int, numbers: bool) -> Iterator[tuple[list[str], str, str]]:
-    """Before each step: the text so far, a list that grows; the word of the head's cell; what it holds, EMPTY if nothing.
+    """Yields before each step: the growing text so far; the word of the head's cell; what it holds, EMPTY if nothing.
 
     numbers: states are 1, 2, … and directions −1, 1; else they have words of their own.
     """
@@ -44,7 +44,7 @@ def moments(machine: str, tape: str, limit: int, numbers: bool) -> Iterator[tupl
 
 
 def last_record(words: list[str], place: str) -> str:
-    """The x of the last three words place, x, place of which x is a symbol; EMPTY if there are none."""
+    """Returns the x of the last three words place, x, place of which x is a symbol; EMPTY if there are none."""
     for i in range(len(words) - 3, -1, -1):
         if words[i] == words[i + 2] == place and words[i + 1] in ascii_lowercase:
             return words[i + 1]

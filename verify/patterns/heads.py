@@ -50,7 +50,7 @@ class Head:
 
 
 def head_of(term: Term) -> Head | None:
-    """The head by which it is read."""
+    """Returns the head by which it is read."""
     match read_alone(term):
         case Read(value, Pick(matching, last)):
             return Head(value, last, _pairs(matching))
@@ -60,7 +60,7 @@ def head_of(term: Term) -> Head | None:
 
 
 def more_than(term: Term) -> tuple[Pairs, Term] | None:
-    """What matches, and more than how many of it there are if the term is 1."""
+    """Returns what matches, and more than how many of it there are if the term is 1."""
     bit = alone(term)
     counts = [a for a in bit.of.atoms if isinstance(a, Count)] if isinstance(bit, Above) else []
     if not isinstance(bit, Above) or len(counts) != 1:
@@ -89,7 +89,7 @@ def _inner(key: Term, query: Term) -> Inner | Occurs | None:
 
 
 def tells_positions(term: Term) -> bool:
-    """Whether a position is told by it."""
+    """Returns whether a position is told by it."""
     inner = (
         atom.of if isinstance(atom, Named) else atom.value for atom in term.atoms if isinstance(atom, Named | Read)
     )
@@ -97,7 +97,7 @@ def tells_positions(term: Term) -> bool:
 
 
 def depth(term: Term) -> int:
-    """How many words back it is told from."""
+    """Returns how many words back it is told from."""
     depths = [0]
     for atom in term.atoms:
         match atom:

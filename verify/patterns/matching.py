@@ -55,11 +55,11 @@ class Open:
     due: frozenset[frozenset[int]] = frozenset()
     barred: frozenset[int] = frozenset()
 
-    def counted(self) -> Open:
-        """The same where one less is left to be counted."""
+    def count_one(self) -> Open:
+        """Returns the guess with one less left to count."""
         return replace(
             self,
-            ways=tuple(way if way.more is None else way._replace(more=Tally.counted(way.more)) for way in self.ways),
+            ways=tuple(way if way.more is None else way._replace(more=Tally.count_one(way.more)) for way in self.ways),
         )
 
 
@@ -74,8 +74,8 @@ class Here:
     tally: Tally
     holds: Mapping[int, bool]  # what is asked to stand before or after it, by where its instructions begin
 
-    def at(self, where: str) -> bool:
-        """Whether an assertion holds."""
+    def is_at(self, where: str) -> bool:
+        """Returns whether an assertion holds."""
         if where in ("AT_BEGINNING", "AT_BEGINNING_STRING"):
             return not self.before
         if where in ("AT_END", "AT_END_STRING"):
@@ -86,20 +86,20 @@ class Here:
 
 
 def kind(char: str) -> str:
-    """What of a character matters to those after it."""
+    """Returns what of a character matters to those after it."""
     return "w" if char.isalnum() or char == "_" else char and " "
 
 
-def further(
+def advance(
     pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False, tally: Tally = NOTHING_COUNTED
 ) -> Iterator[Open]:
-    """After one more character, or at the end if it is empty, for each guess that is not yet wrong.
+    """Yields the guesses that are not yet wrong after one more character, or at the end if it is empty.
 
     starts, ends: whether the marked word does, before this character. No line ends in a text. Raises ValueError where the tally
     does not tell whether a repetition remains.
     """
     place = Here(now.before, char, starts, ends, tally, {})
-    behind = [way.at for way in _reached(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
+    behind = [way.at for way in _follow(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
     holds_behind = {i: any(pattern.code[j].ends == i for j in behind) for i in pattern.behind}
     for guess in itertools.product((False, True), repeat=len(pattern.ahead)):
         guessed = dict(zip(pattern.ahead, guess, strict=True))
@@ -108,7 +108,7 @@ def further(
         if match is None:
             ways = (*ways, Way(0))
         open_ways = []
-        for way in _reached(pattern, ways, here, looks):
+        for way in _follow(pattern, ways, here, looks):
             if pattern.code[way.at].ends == 0:
                 match = way.group
                 break
@@ -116,29 +116,29 @@ def further(
         if not looks >= {i for i in guessed if guessed[i]}:
             continue  # the same as not to guess so
         new = looks.intersection(guessed)
-        due = _due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
+        due = _list_due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
         barred = [
-            way.at for way in _reached(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
+            way.at for way in _follow(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
         ]
         if due is not None and not any(pattern.code[i].ends >= 0 for i in barred):
             next_ways = (way._replace(at=way.at + 1) for way in open_ways if _reads(pattern, way.at, char))
             yield Open(
-                kind(char), _in_order(next_ways), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
+                kind(char), _renumber(next_ways), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
             )
 
 
-def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
-    """What is due after the character, without what has ended; None if something can end no more."""
+def _list_due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
+    """Returns what is due after the character, without what has ended; None if something can end no more."""
     rest = set[frozenset[int]]()
     for each in before:
-        reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
+        reached = [way.at for way in _follow(pattern, _bare(each), here, set())]
         if not any(pattern.code[i].ends >= 0 for i in reached):
             rest.add(_read(pattern, reached, here.char))
     return None if frozenset() in rest else frozenset(rest)
 
 
-def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
-    """Where ways come to before a character is read, in order: instructions that read one, and those that end something.
+def _follow(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
+    """Yields where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
     looks: gets what is asked to stand before or after.
     """
@@ -165,9 +165,9 @@ def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int])
             looks.add(instruction.looks)
             to = to if here.holds[instruction.looks] else ()
         elif instruction.at:
-            to = to if here.at(instruction.at) else ()
+            to = to if here.is_at(instruction.at) else ()
         elif instruction.repeats is not None:
-            onward = way._replace(more=here.tally.begun(instruction.repeats))
+            onward = way._replace(more=here.tally.excess(instruction.repeats))
         elif instruction.over:
             if way.more is None:
                 raise TypeError("there is no way.more")
@@ -189,8 +189,8 @@ def _bare(instructions: Iterable[int]) -> list[Way]:
     return [Way(i) for i in instructions]
 
 
-def _in_order(ways: Iterable[Way]) -> tuple[Way, ...]:
-    """The same, with entries counted from 1 on in the order of ways."""
+def _renumber(ways: Iterable[Way]) -> tuple[Way, ...]:
+    """Renumbers entries from 1 on, in the order of ways."""
     order = {0: 0}
     return tuple(way._replace(entry=order.setdefault(way.entry, len(order))) for way in ways)
 

@@ -64,7 +64,7 @@ class Pattern:
     _repeats: bool = False
 
     def write(self, items: Items, left: bool, right: bool) -> None:
-        """The instructions of a sequence. left, right: whether a numeral that stands there begins and ends with it."""
+        """Writes the instructions of a sequence. left, right: whether a numeral that stands there begins and ends with it."""
         for i, (op, argument) in enumerate(items):
             before, behind = [*items[:i]][::-1], [*items[i + 1 :]]
             self._item(str(op), argument, _delimits(before, left), _delimits(behind, right))
@@ -130,7 +130,7 @@ class Pattern:
         self.code[fork] = Instruction(to=further[::-1] if lazy else further)
 
     def _count(self, body: Items, more: int) -> None:
-        """K and so many more repetitions: greedy or lazy, there is one way."""
+        """Writes K and so many more repetitions: greedy or lazy, there is one way."""
         if self._looks or self._repeats:
             raise ValueError("the pattern counts within what it counts or looks for")
         self._repeats = True
@@ -157,7 +157,7 @@ class Pattern:
 
 
 def pattern(text: str) -> Pattern:
-    """That of a text, by Python's own parser. Raises ValueError for what has no meaning here."""
+    """Parses a text as a pattern, by Python's own parser. Raises ValueError for what has no meaning here."""
     tree = PARSER.parse(text)
     if tree.state.flags & ~(re.VERBOSE | re.UNICODE):
         raise ValueError("no meaning of such flags of a pattern")
@@ -168,7 +168,7 @@ def pattern(text: str) -> Pattern:
 
 
 def _single(op: str, argument: Any) -> Test | None:
-    """Which characters match, if it is one that reads a character."""
+    """Returns the test of a character, if the operator reads one."""
     if op == "LITERAL":
         return chr(argument).__eq__
     if op == "NOT_LITERAL":
@@ -177,11 +177,11 @@ def _single(op: str, argument: Any) -> Test | None:
         return "\n".__ne__
     if op != "IN":
         return None
-    tests, negated = [_of_set(str(kind), value) for kind, value in argument], str(argument[0][0]) == "NEGATE"
+    tests, negated = [_set_test(str(kind), value) for kind, value in argument], str(argument[0][0]) == "NEGATE"
     return lambda char: any(test(char) for test in tests) != negated
 
 
-def _of_set(kind: str, value: Any) -> Test:
+def _set_test(kind: str, value: Any) -> Test:
     if kind == "NEGATE":
         return lambda char: False
     if kind == "LITERAL":
@@ -194,7 +194,7 @@ def _of_set(kind: str, value: Any) -> Test:
 
 
 def _delimits(items: Items, at_end: bool) -> bool:
-    """Whether a numeral ends where these stand behind it, or begins where they stand before it, the nearest first.
+    """Returns whether a numeral ends where these stand behind it, or begins where they stand before it, the nearest first.
 
     at_end: the same where there are no more of them.
     """

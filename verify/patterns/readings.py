@@ -119,45 +119,45 @@ class Reading:
             raise ValueError("how many match is compared with another number")
 
     def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
-        """After one more word, for each number that may be compared."""
+        """Returns the readings after one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
-            self.known[seen, word] = self._further(seen, word)
+            self.known[seen, word] = self._advance(seen, word)
         return self.known[seen, word]
 
-    def _further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+    def _advance(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
         here = replace(seen, words=(*seen.words, word)[-self.width :])
         if seen.words:
-            before = [self._kept(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
+            before = [self._keep(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
             here = replace(here, before=tuple(before))
         else:  # position 1, where heads read that find nothing
             values = [self.head, *self.inner]
-            if any(self._at(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
+            if any(self._evaluate(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
                 raise ValueError("something is read at position 1")
             here = replace(here, before=(Value(),) * len(self.inner))
         if self.head is None:
             matches = bool(seen.words) and self._matches(here)
             read = here.read if seen.words else MARKED if word.marked else ANOTHER
-            return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.behind(matches))
-        each = [replace(here, tally=tally) for tally in seen.tally.behind(bool(self.counts))]
+            return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.advance(matches))
+        each = [replace(here, tally=tally) for tally in seen.tally.advance(bool(self.counts))]
         return tuple(
-            replace(now, read=self._told(self._at(self.head.value, now)))
+            replace(now, read=self._result(self._evaluate(self.head.value, now)))
             if seen.words and (now.read is None or self.head.last) and self._matches(now)
             else now
             for now in each
         )
 
     def may_find(self, seen: Seen, word: Word) -> bool:
-        """Whether the next word is one that it may be about."""
+        """Returns whether the next word is one that it may be about."""
         return word.number is not None if self.head else not seen.words
 
     def may_stand(self, state: State, word: Word, seen: Seen) -> bool:
-        """Whether a word that is the last one can stand at this state, where its number is compared with positions."""
+        """Returns whether a word that is the last one can stand at this state, where its number is compared with positions."""
         if state.behind is None or self.head is None or word.number != self.counts:
             return True
         return seen.tally.is_passed(state.behind - 1)
 
     def end(self, seen: Seen) -> set[int]:
-        """What may be read where this text ends, or after the search."""
+        """Returns what may be read where this text ends, or after the search."""
         ends = [(seen, seen)]
         for word in self.unread:
             marked = word._replace(marked=word.number is not None)
@@ -165,36 +165,36 @@ class Reading:
             ends = [pair for of_a, of_b in both for pair in zip(of_a, of_b, strict=True)]
         if any(behind.read != other.read for behind, other in ends):
             raise ValueError("what is read is a number of the search")
-        return {self._in_all(behind) for behind, _ in ends}
+        return {self._count_in_all(behind) for behind, _ in ends}
 
-    def _in_all(self, seen: Seen) -> int:
+    def _count_in_all(self, seen: Seen) -> int:
         if self.head is None and not seen.tally.is_passed(self.above.constant):
             return NOTHING
         return seen.read or NOTHING
 
-    def _kept(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
-        """What is kept of a head of keys, this position included."""
+    def _keep(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
+        """Returns what is kept of a head of keys, this position included."""
         if isinstance(inner, Inner):
-            return self._picked(inner, value, here)
-        matches = self._equal(self._at(inner.key, here), Value(inner.number), here.tally)
+            return self._pick(inner, value, here)
+        matches = self._equal(self._evaluate(inner.key, here), Value(inner.number), here.tally)
         if matches is None:
             raise ValueError("a number may be one that is counted or not")
         return Value(min(value.constant + matches, MANY))
 
-    def _picked(self, head: Inner, value: Value, here: Seen) -> Value:
-        """What a head of positions with the first numeral has picked last, this one included; without its mark."""
+    def _pick(self, head: Inner, value: Value, here: Seen) -> Value:
+        """Returns what a head of positions with the first numeral has picked last, this one included; without its mark."""
         if not self._is_first(head.key, here):
             return value
-        picked = self._at(head.value, here)
+        picked = self._evaluate(head.value, here)
         return picked if picked.word is None else picked._replace(word=Word("", picked.word.number))
 
     def _matches(self, here: Seen) -> bool:
-        """Whether the term's head may pick this position."""
+        """Returns whether the term's head may pick this position."""
         before, equal = iter(here.before), list[bool | None]()
         for key, target in self.asked:
             if isinstance(key, Inner) and not self._is_first(key.query, here):
                 raise ValueError("a head picks for another number than the first")
-            value = self._at(key, here) if isinstance(key, Term) else next(before)
+            value = self._evaluate(key, here) if isinstance(key, Term) else next(before)
             equal.append(self._equal(value, target, here.tally))
             if equal[-1] is False:
                 return False
@@ -203,12 +203,12 @@ class Reading:
         return True
 
     def _is_first(self, term: Term, here: Seen) -> bool:
-        """Whether it is the first numeral's number."""
-        if (equal := self._equal(self._at(term, here), FIRST, here.tally)) is None:
+        """Returns whether it is the first numeral's number."""
+        if (equal := self._equal(self._evaluate(term, here), FIRST, here.tally)) is None:
             raise ValueError("a number may be the first or not")
         return equal
 
-    def _told(self, value: Value) -> int:
+    def _result(self, value: Value) -> int:
         if value == Value():
             return NOTHING
         if value.word is None or value.constant != self.more:
@@ -216,7 +216,7 @@ class Reading:
         return MARKED if value.word.marked else ANOTHER
 
     def _equal(self, a: Value, b: Value, tally: Tally) -> bool | None:
-        """Whether they are the same; None if that is open."""
+        """Returns whether they are the same; None if that is open."""
         if a.word is None and b.word is None:
             return a.constant == b.constant
         if a.word is None or b.word is None:
@@ -230,17 +230,17 @@ class Reading:
         return len(letters) == 1 if a.constant == b.constant and letters & {*NUMERALS} else None
 
     def _least(self, value: Value) -> int:
-        """Of its number, where all are positive."""
+        """Returns the least value of the number, where all are positive."""
         return self.least if self.counts and value.word and value.word.number == self.counts else 1
 
-    def _at(self, term: Term, here: Seen) -> Value:
+    def _evaluate(self, term: Term, here: Seen) -> Value:
         key = term, here.words
         if key not in self.values:
             self.values[key] = self._value(*key)
         return self.values[key]
 
     def _value(self, term: Term, words: Sequence[Word], back: int = 0) -> Value:
-        """Of a term without a head, at the last of these words, so many before the text's last one."""
+        """Returns the value of a term without a head at the last of these words, so many before the text's last one."""
         total, named = 0, list[Word]()
         for monomial, coefficient in term.items:
             factors = [self._atom(atom, words, back) for atom in monomial]

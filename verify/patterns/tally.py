@@ -22,23 +22,23 @@ class Tally(NamedTuple):
     left: int = 0
     fresh: bool = False
 
-    def behind(self, counted: bool) -> tuple[Tally, ...]:
-        """What may be after one more word."""
+    def advance(self, counted: bool) -> tuple[Tally, ...]:
+        """Returns what may be after one more word."""
         if not counted:
             return (Tally(self.done, self.left),)
         left = (NEAR, NEAR - 1) if self.left == NEAR else (max(self.left - 1, -NEAR),)
         return tuple(Tally(min(self.done + 1, NEAR), one, True) for one in left)
 
     def is_left(self, number: int) -> bool:
-        """Whether K is what has been counted and so many."""
+        """Returns whether K is what has been counted and so many."""
         return self.left == _near(number)
 
     def is_passed(self, number: int) -> bool:
-        """Whether K and so many are less than what has been counted."""
+        """Returns whether K and so many are less than what has been counted."""
         return self.left < _near(-number)
 
-    def begun(self, more: int) -> int:
-        """How many more than what is left K and so many are."""
+    def excess(self, more: int) -> int:
+        """Returns how many more than what is left K and so many are."""
         if self.done == NEAR:
             raise ValueError("the pattern begins to count far from where the text is counted")
         if self.left < NEAR and self.done + self.left + more < 0:
@@ -46,19 +46,19 @@ class Tally(NamedTuple):
         return self.done + more
 
     @staticmethod
-    def counted(more: int) -> int:
-        """The same where one less is left."""
+    def count_one(more: int) -> int:
+        """Returns the tally with one less left."""
         if more >= FAR:
             raise ValueError("the pattern goes on and on while the text is counted")
         return more + 1
 
     def is_over(self, more: int) -> bool:
-        """Whether none remains of what is so many more than what is left."""
+        """Returns whether none remains of what is so many more than what is left."""
         return self.is_left(-more)
 
 
 def initial(least: int) -> tuple[Tally, ...]:
-    """Before any text, for each K from the least one on."""
+    """Returns the tallies before any text, for each K from the least one on."""
     return tuple(Tally(left=left) for left in range(least, NEAR + 1))
 
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
 from verify.automata.token_automaton import State, TokenAutomaton
-from verify.patterns.matching import FOUND, NO_GROUP, Open, further
+from verify.patterns.matching import FOUND, NO_GROUP, Open, advance
 from verify.patterns.pattern import COUNT, OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
 from verify.patterns.tally import NEAR, Tally
@@ -79,7 +79,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         script, states = self.reading.search[1:-1], self.texts.states
-        self.pattern = pattern(" ".join(map(self.written, script)))
+        self.pattern = pattern(" ".join(map(self.spell, script)))
         self.letters = [OTHER, *dict.fromkeys(word.number for word in script if word.number)]
         if any(char.isdecimal() for state in states for char in state.word):
             raise ValueError("a word of the texts has digits")
@@ -95,7 +95,7 @@ class Comparison:
         self.read = dict[tuple[Open, bool, str, bool, bool, Tally], frozenset[Open]]()
 
     def difference(self) -> Difference | None:
-        """A text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
+        """Returns a text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
         before, untold = dict[ProductState, tuple[ProductState, str]](), None
         pending = deque(ProductState(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
         while pending:
@@ -106,9 +106,9 @@ class Comparison:
                     state, word = before[state]
                     words.append(word)
                     states.append(state)
-                return self._shown(words[::-1], states[::-1])
+                return self._show(words[::-1], states[::-1])
             try:
-                for further_state, text in self._further(state):
+                for further_state, text in self._advance(state):
                     if further_state not in before:
                         before[further_state] = state, text
                         pending.append(further_state)
@@ -118,8 +118,8 @@ class Comparison:
             raise untold
         return None
 
-    def _shown(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
-        """The text, by the states before and after each of its words."""
+    def _show(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
+        """Returns the text, by the states before and after each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
             return Difference(words, marked, "", None)
@@ -129,15 +129,15 @@ class Comparison:
         return Difference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
 
     def _agree(self, state: ProductState) -> bool:
-        """Whether the search finds what it should if it begins here, for each guess that is right."""
-        ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
+        """Returns whether the search finds what it should if it begins here, for each guess that is right."""
+        ends = advance(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
         matches = {end.match for end in ends}
         if state.marked:
             return matches <= {FOUND} or MARKED not in self.reading.end(state.seen)
         return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
-    def _further(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
-        """After one more word."""
+    def _advance(self, state: ProductState) -> Iterator[tuple[ProductState, str]]:
+        """Yields the states after one more word, with the word."""
         for i in self.behind[state.at]:
             for word, text, any_length in self._spellings(self.texts.states[i]):
                 kept = self.follows(state.kept, (*state.seen.words, word))
@@ -150,10 +150,10 @@ class Comparison:
                                 yield ProductState(i, now, seen, state.marked or mark, mark, kept), text
 
     def _read(self, state: ProductState, text: str, mark: bool, any_length: bool, tally: Tally) -> frozenset[Open]:
-        """Behind the word, and the space before it."""
+        """Returns the states after the word, and the space before it."""
         key = state.open, state.last, text, mark, any_length, tally
         if key not in self.read:
-            now = {state.open.counted() if tally.fresh else state.open}
+            now = {state.open.count_one() if tally.fresh else state.open}
             if state.at >= 0:
                 now = self._step(now, " ", tally, ends=state.last)
             for i, char in enumerate(text):
@@ -167,11 +167,11 @@ class Comparison:
     def _step(
         self, states: Iterable[Open], char: str, tally: Tally, *, starts: bool = False, ends: bool = False
     ) -> set[Open]:
-        of_each = (further(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
+        of_each = (advance(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
         return {after for of_one in of_each for after in of_one}
 
     def _spellings(self, state: State) -> Iterator[tuple[Word, str, bool]]:
-        """The words that may stand there; how they are spelled, with one digit; whether it stands for any number of digits."""
+        """Yields the words that may stand there, their spelling with one digit, and whether it stands for any number of digits."""
         if state.word:
             yield Word(state.word), state.word, False
             return
@@ -181,8 +181,7 @@ class Comparison:
                 number = letter if i == self.form or len(spelled.forms) == 1 else OTHER
                 yield Word(state.family, number), form.replace("#", letter), spelled.any_length
 
-    def written(self, word: Word) -> str:
-        """A word of the search."""
+    def spell(self, word: Word) -> str:
         if word.number is None:
             return word.name
         forms = self.spelled[word.name].forms

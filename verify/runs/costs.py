@@ -20,18 +20,17 @@ FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
 
 
-def listed(sizes: Sequence[int]) -> str:
-    """Sizes in words."""
+def sizes_text(sizes: Sequence[int]) -> str:
     return ", ".join(f"{n:,}" for n in sizes)
 
 
 def numbers_of(bits: int) -> int:
-    """How many n ≥ 1 have this bit length."""
+    """Returns how many n ≥ 1 have this bit length."""
     return 1 << (bits - 1)
 
 
 def span_of(bits: int) -> tuple[int, int]:
-    """The first and the last n of this bit length."""
+    """Returns the first and the last n of this bit length."""
     return 1 << (bits - 1), (1 << bits) - 1
 
 
@@ -41,7 +40,7 @@ ALL_NUMBERS = (1 << MOST_BITS) - 1  # n ≥ 1 below 2^MOST_BITS
 def first_above(
     least_precision: Callable[[int], int], bound: Callable[[float], float], bits: int
 ) -> Counterexample | None:
-    """The first n of this bit length whose least precision is above the bound, which grows with log2 n."""
+    """Returns the first n of this bit length whose least precision is above the bound, which grows with log2 n."""
     first, last = span_of(bits)
     one_by_one = ((n, least_precision(n)) for n in range(first, last + 1))
     for n, least in one_by_one if bits <= FEW_BITS else values(least_precision, first, last):

@@ -17,7 +17,7 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Variant
-from verify.framework.seen import Predicate
+from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
@@ -37,7 +37,7 @@ Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 
 
 @cache
-def built(
+def build_model(
     name: str,
     layout: Layout,
     variant: Variant,
@@ -46,7 +46,7 @@ def built(
     discipline: Discipline = Discipline.FUSED,
     p_bits: int | None = None,
 ) -> Wired:
-    """A wired model, by the names of its solver, built once for each size."""
+    """Returns a wired model, by the names of its solver, built once for each size."""
     return MODELS[name, layout].of(variant).build(n, p_bits, printed=printed, discipline=discipline)
 
 
@@ -70,14 +70,14 @@ def every_graph(
     precision: str = "",
     by: Batches[Graph, Any] | None = None,
 ) -> None:
-    """All with n from `sizes`, by default each in every order and orientation of its edges.
+    """Tries all graphs with n from `sizes`, by default each in every order and orientation of its edges.
 
     kind: labelled graphs or trees, each in one order and orientation. edges: at some n, only so many. by: what judges ahead.
     """
     (every, count), some = EVERY[kind], edges or {}
     cases = itertools.chain.from_iterable(every(n, some.get(n)) for n in sizes)
     check.exhaustive(
-        cases if by is None else by.ahead(cases),
+        cases if by is None else by.compute_ahead(cases),
         right,
         count=sum(count(n, some.get(n)) for n in sizes),
         range=text,
@@ -87,7 +87,7 @@ def every_graph(
 
 
 def on_small_graphs(check: Check, right: Predicate[Graph], what: str) -> None:
-    """Graphs on 1 to 3 vertices in every order and orientation of their edges, and those with 3 edges on 4 in every order."""
+    """Tries graphs on 1 to 3 vertices with every order and orientation of edges, and those with 3 edges on 4 in every order."""
     text = f"{what}: every graph on 1 to 3 vertices, every order and orientation of its edges"
     every_graph(check, (1, 2, 3), right, text)
     check.exhaustive(
@@ -109,7 +109,7 @@ def random_graphs(
     precision: str = PRECISION,
     by: str = "",
 ) -> None:
-    """Graphs of some families with n from `sizes`; a witness is shrunk. by: the engine, if it is not the one that is asked for."""
+    """Tries graphs of some families, n from `sizes`; a witness is shrunk. by: the engine, if not the one that is asked for."""
     check.sampled(
         graphs(sizes, families),
         right,
@@ -142,7 +142,7 @@ def first_others(
 def every_hard_graph(
     check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "indexed"
 ) -> None:
-    """The extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
+    """Tries the extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
     which = "the same extreme graphs"
     if first or len(families) < len(HARD_FAMILIES):
         which = f"extreme graphs: {', '.join(families)};"
@@ -158,7 +158,7 @@ def every_hard_graph(
 def large_graphs(
     check: Check, n: int, right: Predicate[LargeGraph], *, examples: int, text: str, precision: str = PRECISION
 ) -> None:
-    """Graphs on n vertices, each from a seed. text: which they are."""
+    """Tries graphs on n vertices, each from a seed. text: which they are."""
     check.sampled(
         st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
         right,
@@ -170,20 +170,19 @@ def large_graphs(
 
 
 def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
-    """Which large graphs these are, for the ledger: only the first part of a claim lists the shapes."""
+    """Names the large graphs for the ledger: only the first part of a claim lists the shapes."""
     by = f" ({engine})" if engine else ""
     return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"
 
 
 def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
-    """slope·log2 n + 2·log2(1 + log2 n) + rest."""
     return slope * log2 + 2 * math.log2(1 + log2) + rest
 
 
 def first_above_bounds(
     least_precision: Callable[[int, Discipline], int], bounds: Mapping[Discipline, tuple[int, int]], bits: int
 ) -> Counterexample | None:
-    """The first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
+    """Returns the first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
     for discipline, (slope, rest) in bounds.items():
 
         def least(n: int, discipline: Discipline = discipline) -> int:

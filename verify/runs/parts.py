@@ -11,15 +11,15 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
-from verify.framework.seen import Predicate, Undecided
+from verify.framework.predicates import Predicate, Undecided
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
 from verify.runs.probe import compare
 
 
-def shipped(part: Part) -> Claim:
-    """The claim about the part as we ship it."""
+def shipped_claim(part: Part) -> Claim:
+    """Returns the claim about the part as we ship it."""
     return Claim(f"{part.id}/repaired" if part.findings else part.id, part.source, part.statement)
 
 
@@ -33,7 +33,7 @@ class Slip:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         return Claim(
             f"{self.part.id}/printed",
             self.part.source,
@@ -46,23 +46,23 @@ class Slip:
         )
 
 
-def asked(check: Check) -> Callable[[int, int], int | None]:
-    """The precision of --p-bits, or None for the least one of each setting."""
+def bits_of(check: Check) -> Callable[[int, int], int | None]:
+    """Returns the precision of --p-bits, or None for the least one of each setting."""
     return lambda n, length: check.p_bits
 
 
 def claimed_sizes(check: Check, part: Part, sizes: Sequence[int], length: int = 1) -> Sequence[int]:
-    """The sizes for which the part claims to hold at the precision of --p-bits."""
+    """Returns the sizes for which the part claims to hold at the precision of --p-bits."""
     return check.certified_sizes(sizes, lambda n: part.least_precision(n, length))
 
 
 def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[Trial]:
-    """Every single column of every size, the small ones first."""
-    return itertools.chain.from_iterable(every_trial(part, n, 1, precision=asked(check)) for n in sizes)
+    """Yields every single column of every size, the small ones first."""
+    return itertools.chain.from_iterable(every_trial(part, n, 1, precision=bits_of(check)) for n in sizes)
 
 
 def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
-    """Whether the part writes what its oracle says (`probe.compare`). A part as we ship it says nothing below its least p."""
+    """Returns whether the part writes what its oracle says (`probe.compare`). A shipped part says nothing below its least p."""
     least = cache(part.least_precision)
 
     def right(trial: Trial) -> Counterexample | None:
@@ -76,20 +76,20 @@ def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Tr
 
 
 def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
-    """All of these columns. text: which they are. count: how many there are."""
+    """Runs all of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
     check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
 
 
 def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: int) -> None:
-    """Every single column, n up to `top` or --n-max."""
+    """Runs every single column, n up to `top` or --n-max."""
     small = claimed_sizes(check, part, range(1, min(check.n_max, top) + 1))
     count = all_columns(part, [(n, 1) for n in small], check.p_bits)
     run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
 
 
 def run_one_position(check: Check, part: Part, engine: str, top: int) -> None:
-    """A feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
+    """Runs a feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
     right = by_oracle(part, engine)
     run_columns_of_one(check, part, right, top)
     run_random(check, part, right, "columns of the contract, run", longest=1)
@@ -105,14 +105,14 @@ def run_random(
     examples: int = 100,
     n_covers_length: bool = False,
 ) -> None:
-    """Random columns of up to `longest` positions, n up to --n-max. text: which they are."""
+    """Runs random columns of up to `longest` positions, n up to --n-max. text: which they are."""
     sizes = tuple(n for n in check.sizes() if n >= 2 or not n_covers_length)
     check.sampled(
         trials(
             part,
             claimed_sizes(check, part, sizes, longest),
             longest,
-            precision=asked(check),
+            precision=bits_of(check),
             n_covers_length=n_covers_length,
         ),
         right,
@@ -138,7 +138,7 @@ class Columns:
 
 
 def run_columns(check: Check, columns: Columns, engine: str) -> None:
-    """All small columns of a part, and random ones."""
+    """Runs all small columns of a part, and random ones."""
     part, pins = columns.part, columns.pins
     right = by_oracle(part, engine)
     refuses_shifts(check, part, engine)
@@ -148,7 +148,7 @@ def run_columns(check: Check, columns: Columns, engine: str) -> None:
 
     small = [(n, longest) for n, longest in columns.small if affordable(n, longest)]
     if small:
-        cases = (every_trial(part, n, longest, precision=asked(check), pins=pins) for n, longest in small)
+        cases = (every_trial(part, n, longest, precision=bits_of(check), pins=pins) for n, longest in small)
         pinned = " with a different payload at each position" if pins else ""
         spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in small)
         count = all_columns(part, small, check.p_bits, pins)
@@ -166,8 +166,8 @@ class Shift:
     quanta: int
 
 
-def shifted(part: Part, shift: Shift) -> Part:
-    """The part with one more block, which adds so many quanta to the register."""
+def shift_part(part: Part, shift: Shift) -> Part:
+    """Returns the part with one more block, which adds so many quanta to the register."""
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         amount = shift.quanta * setting.format.quantum
@@ -177,17 +177,17 @@ def shifted(part: Part, shift: Shift) -> Part:
 
 
 def refuses_shifts(check: Check, part: Part, engine: str) -> None:
-    """`compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
+    """Tests that `compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
 
     def said(trial: Trial) -> list[str]:
         oracle = part.oracle(trial.setting, trial.columns)
         return [name for name, column in oracle.items() if any(value is not None for value in column)]
 
-    trial = next(trial for trial in every_trial(part, 2, 2, precision=asked(check)) if said(trial))
+    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if said(trial))
     off = part.tolerance(trial.setting) + 1
 
     def right(shift: Shift) -> Counterexample | None:
-        return compare(shifted(part, shift), trial, engine)
+        return compare(shift_part(part, shift), trial, engine)
 
     shifts = [Shift(name, quanta) for name in said(trial) for quanta in (-off, off)]
     check.refuses(shifts, right, range="a register that is one quantum farther off than it may be")

@@ -56,13 +56,13 @@ def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: S
     raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
 
 
-def rounded(value: Fraction, fmt: Format) -> Fraction:
-    """The element of the format nearest to `value`."""
+def round_value(value: Fraction, fmt: Format) -> Fraction:
+    """Returns the element of the format nearest to `value`."""
     return round_fraction(value, fmt).quanta * fmt.quantum
 
 
 def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tuple[str, ...], list[int]]:
-    """The part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
+    """Returns the part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
 
     A value that float64 does not hold comes in two pieces, which a block in front of the part adds up, exactly.
     """
@@ -75,13 +75,13 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
     for row in tokens:
         word: dict[str, Number] = {}
         for name, value in zip(names, row, strict=True):
-            element = rounded(value, setting.format)
+            element = round_value(value, setting.format)
             word[name] = first = Fraction(float(element))
             if first != element:
                 rest[name] = None
                 word[REST.format(name)] = element - first
         words.append(word)
-    model, registers = _behind(part, setting, printed, names, tuple(rest))
+    model, registers = _wire_part(part, setting, printed, names, tuple(rest))
     read = _reading(names, tuple(rest))
     embedding = _embedding([{name: word.get(name, 0) for name in read} for word in words])
     vocabulary, _ = wire(embedding, (), SILENT, setting.format, exact=not printed)
@@ -91,10 +91,10 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
 
 
 @lru_cache(maxsize=64)
-def _behind(
+def _wire_part(
     part: Part, setting: Setting, printed: bool, names: tuple[str, ...], rest: tuple[str, ...]
 ) -> tuple[Transformer, tuple[str, ...]]:
-    """The part after a vocabulary of zeros, wired once for all columns of a setting; and the registers, those it reads first."""
+    """Returns the part after a vocabulary of zeros, wired once for all columns, and the registers, those that it reads first."""
     adding = [linear(f"{name}, both pieces", reg(REST.format(name)), name) for name in rest]
     plan = [*([BlockPlan((), tuple(adding))] if adding else []), *part.plan(setting, printed)]
     embedding = _embedding([dict.fromkeys(_reading(names, rest), 0)])
@@ -102,7 +102,7 @@ def _behind(
 
 
 def _reading(names: tuple[str, ...], rest: tuple[str, ...]) -> tuple[str, ...]:
-    """The registers of a word, in the order of their coordinates."""
+    """Returns the registers of a word, in the order of their coordinates."""
     return (*names, *map(REST.format, rest))
 
 
@@ -138,7 +138,7 @@ def compare(
     printed: bool = False,
     discipline: Discipline = Discipline.FUSED,
 ) -> Counterexample | None:
-    """The first place where the part does not write what its oracle says, or breaks its own promise.
+    """Returns the first place where the part does not write what its oracle says, or breaks its own promise.
 
     A part as we ship it also promises the domain of what it writes, and that nothing saturates but scores and no weight is
     rounded: its derivation lets the scores of losers saturate and nothing else, so a result that is right by another
@@ -155,7 +155,7 @@ def compare(
                 continue
             got = written.values[register][k]
             shows = {"register": register, "position": k + 1, "expected": wanted, "got": got}
-            if abs(got - rounded(wanted, fmt)) > tolerance:
+            if abs(got - round_value(wanted, fmt)) > tolerance:
                 return Counterexample(**shows)
             if not printed and not in_domain(got, ensures[register], fmt):
                 return Counterexample(**shows, outside=str(ensures[register]))
@@ -166,16 +166,16 @@ def compare(
 
 
 def in_domain(value: Fraction, domain: Domain, fmt: Format) -> bool:
-    """Whether an element of the format lies in the domain."""
+    """Returns whether an element of the format lies in the domain."""
     match domain:
         case Integer(low, high):
             return value.denominator == 1 and low <= value <= high
         case Real(low, high):
             return low <= value <= high
         case OneOf(values):
-            return value in {rounded(v, fmt) for v in values}
+            return value in {round_value(v, fmt) for v in values}
         case UnitFraction(low, high):
             # All m with ROUND(1/m) = value lie between the reciprocals of its neighbours.
             first = low if value < 0 else int(1 / (value + fmt.quantum))
             last = high if value <= fmt.quantum else int(1 / (value - fmt.quantum)) + 1
-            return any(rounded(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))
+            return any(round_value(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))

@@ -68,25 +68,23 @@ class About:
 
     @property
     def listed(self) -> Construction:
-        """What people are told of the model."""
+        """Returns what people are told of the model."""
         return SOLVERS[self.model].construction
 
     def solver(self, machine: Machine, tape: str = "", cells: int | None = None) -> TuringModel:
-        """The model for a machine, a word and perhaps a space."""
         return replace(SOLVERS[self.model], machine=machine, tape=tape, cells=cells)
 
     def solver_of(self, case: Case) -> TuringModel:
-        """The model for a case, wired for its steps."""
+        """Returns the model for a case, wired for its steps."""
         cells = case.cells if isinstance(case, SpaceCase) else None
         return self.solver(parse_standard(case.machine), case.tape, cells)
 
     def claim(self, what: str, statement: str, **more: Any) -> Claim:
-        """A claim about this model."""
         return Claim.about(self.theorem, "turing", what, f"Theorem {self.theorem}", statement, **more)
 
     @property
     def statement(self) -> str:
-        """What the theorem says, in a sentence."""
+        """Returns what the theorem says, in a sentence."""
         return self.listed.statement
 
     @property
@@ -95,7 +93,7 @@ class About:
         return f"p = least_precision({'m' if self.in_space else 'n'})"
 
     def case(self, machine: str, tape: str, steps: int, cells: int) -> Case:
-        """A run; the cells count where the model is wired for a space."""
+        """Returns the case of a run; the cells count where the model is wired for a space."""
         return SpaceCase(machine, tape, steps, cells) if self.in_space else Case(machine, tape, steps)
 
 
@@ -108,7 +106,7 @@ MODELS = (COT, RAG, HYBRID)
 def judge(
     about: About, engine: str = "indexed", *, admit: Callable[[Case], None] = lambda case: None, **how: Any
 ) -> Callable[[Any], Counterexample | None]:
-    """`run` of one model as a predicate on its cases, which says of what type they are. admit: called before, it may raise."""
+    """Returns `run` of one model as a predicate on its cases, annotated with their type. admit: called before, may raise."""
 
     def on_any_tape(case: Case) -> Counterexample | None:
         admit(case)
@@ -129,7 +127,7 @@ def run(
     discipline: Discipline = Discipline.FUSED,
     p_bits: int | None = None,
 ) -> Counterexample | None:
-    """Whether the model writes what the simulator says; as printed, whether its words say it.
+    """Returns whether the model writes what the simulator says; as printed, whether its words say it.
 
     In a space: and whether it stops where the head leaves the space, not before.
     """
@@ -144,26 +142,26 @@ def run(
     said, left = model.read_words([*wired.spelled(request.prompt), *words]), words[-1:] == [OUT]
     is_so = simulate(machine, case.tape, said.steps if left else case.steps)
     if said != is_so:
-        return Counterexample(expected=_told(is_so), written=_told(said))
+        return Counterexample(expected=_end_text(is_so), written=_end_text(said))
     if not printed and words != (expected := list(wired.spelled(request.guess))):
         return Counterexample(expected=" ".join(expected), written=" ".join(words))
     return leaves_the_space(case, machine, said, left) if isinstance(case, SpaceCase) else None
 
 
 def leaves_the_space(case: SpaceCase, machine: Machine, said: Configuration, left: bool) -> Counterexample | None:
-    """Whether the head leaves the space in the next step just if the model says so. said: where the run stopped."""
+    """Returns whether the head leaves the space in the next step just if the model says so. said: where the run stopped."""
     first = (case.cells - max(len(case.tape), 1)) // 2
     head = simulate(machine, case.tape, min(said.steps + 1, case.steps)).head
     leaves = not -first <= head < case.cells - first
     return None if leaves == left else Counterexample(expected=f"the head on cell {head}", left_the_space=left)
 
 
-def _told(end: Configuration) -> str:
+def _end_text(end: Configuration) -> str:
     return f"{outcome(end)}: {end.tape}"
 
 
-def certified(about: About, case: Case) -> Counterexample | None:
-    """Whether each argmax is the next word of the run, and every softmax column has a certificate."""
+def is_certified(about: About, case: Case) -> Counterexample | None:
+    """Returns whether each argmax is the next word of the run, and every softmax column has a certificate."""
     model = about.solver_of(case)
     wired = model.build(case.steps)
     request = model.request(wired, case.steps)
@@ -175,7 +173,7 @@ def certified(about: About, case: Case) -> Counterexample | None:
 
 
 def tokens_of(words: Iterable[str]) -> list[Spoken]:
-    """The words of a text as programs read them: numbers of cells, symbols, states and places of the word, or words."""
+    """Returns the words of a text as programs read them: numbers of cells, symbols, states and places of the word, or words."""
     return [
         (CELL, int(word[1:]))
         if word[0] == "@"
@@ -187,14 +185,14 @@ def tokens_of(words: Iterable[str]) -> list[Spoken]:
 
 
 def digits_of(machine: Machine, words: Iterable[str]) -> list[Spoken]:
-    """The words of configurations as programs read them: digits of a kind, or words."""
+    """Returns the words of configurations as programs read them: digits of a kind, or words."""
     families = Code(machine).words.families
     digits = {f.text(i): (f.name, i) for f in families for i in range(f.low, f.high + 1)}
     return [digits.get(word, (word, 0)) for word in words]
 
 
 def states_of(automaton: TokenAutomaton, tokens: Sequence[Spoken]) -> list[State]:
-    """Where the tokens of a text stand; each at one state."""
+    """Returns where the tokens of a text stand; each at one state."""
     result, now = [automaton.states[0]], 0
     for position, (word, number) in enumerate(tokens[1:], start=2):
         (now,) = (
@@ -211,7 +209,7 @@ def states_of(automaton: TokenAutomaton, tokens: Sequence[Spoken]) -> list[State
 
 @st.composite
 def cases(draw: DrawFn, about: About, sizes: Sequence[int]) -> Case:
-    """A random machine of up to 5 states and 4 symbols, a word, a number of steps from `sizes`, and some space."""
+    """Draws a machine of up to 5 states and 4 symbols, a word, a number of steps from `sizes`, and some space."""
     code = draw(machines(5, 4))
     tape = draw(st.text(DIGITS[: parse_standard(code).symbols], max_size=6))
     steps = draw(st.sampled_from(sizes))

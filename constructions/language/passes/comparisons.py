@@ -34,7 +34,7 @@ def comparison(facts: Facts, atom: Equal | Above) -> Ramps | Same:
             if by_counts
             else compare_values(facts, atom.of, atom.value)
         )
-    return _above_counts(facts, atom) if by_counts else _above(facts, atom.of)
+    return _above_counts(facts, atom) if by_counts else _compare_with_zero(facts, atom.of)
 
 
 def compare_values(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
@@ -55,7 +55,7 @@ def compare_values(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
     return hat
 
 
-def _above(facts: Facts, of: Term) -> Ramps | Same:
+def _compare_with_zero(facts: Facts, of: Term) -> Ramps | Same:
     facts.require_whole(of, "a comparison")
     low, high = facts.tight.term(of)
     if high <= 0 or low > 0:

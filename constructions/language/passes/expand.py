@@ -76,7 +76,6 @@ def expand(facts: Facts, atoms: Monomial) -> Operation | Same:
 
 
 def product_of(atoms: Monomial) -> Term:
-    """Returns a product as a term."""
     return Term(((atoms, ONE.constant),))
 
 

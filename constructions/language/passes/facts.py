@@ -58,7 +58,7 @@ class Facts:
         return self.architecture == "transformer"
 
     def has_count(self, term: Term) -> bool:
-        """True if one of its atoms is a count that is known as a share only, or another name for one."""
+        """Returns whether one of its atoms is a count that is known as a share only, or another name for one."""
         return any(self._is_count(atom) for atom in term.atoms)
 
     def _is_count(self, atom: Atom) -> bool:
@@ -70,7 +70,7 @@ class Facts:
         return False
 
     def has_sum(self, term: Term) -> bool:
-        """True if one of its atoms is a running sum, or another name for one."""
+        """Returns whether one of its atoms is a running sum, or another name for one."""
         return any(
             isinstance(atom, Sum)
             or (isinstance(atom, Count) and asked_position(atom.where) is None)
@@ -79,7 +79,7 @@ class Facts:
         )
 
     def is_whole(self, term: Term) -> bool:
-        """True if its value is an integer that a register can hold."""
+        """Returns whether its value is an integer that a register can hold."""
         return all(is_integer(c) for _, c in term.items) and not self.has_count(term)
 
     def require_whole(self, term: Term, what: str) -> None:
@@ -90,14 +90,14 @@ class Facts:
             raise NotCompiled(f"{what} is for integers")
 
     def is_bit(self, term: Term) -> bool:
-        """True if its value is seen to be 0 or 1."""
+        """Returns whether its value is seen to be 0 or 1."""
         if not self.is_whole(term):
             return False
         low, high = self.bounds.term(term)
         return bool(low >= 0 and high <= 1)
 
     def is_condition(self, atom: Atom) -> bool:
-        """True if it is 0 or 1 by what it is, not because the texts have no other numbers."""
+        """Returns whether it is 0 or 1 by what it is, not because the texts have no other numbers."""
         match atom:
             case IsWord() | IsNumber() | Equal() | Above():
                 return True
@@ -108,7 +108,7 @@ class Facts:
         return False
 
     def is_flag(self, term: Term) -> bool:
-        """True if it is 0 or 1, and made of conditions alone."""
+        """Returns whether it is 0 or 1, and made of conditions alone."""
         return self.is_bit(term) and all(map(self.is_condition, term.atoms))
 
     def summand(self, of: Term) -> Term | None:

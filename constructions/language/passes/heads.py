@@ -51,7 +51,6 @@ class HeadDraft:
         return isinstance(self.select.where, Closest)
 
     def head(self, setting: Setting) -> Head:
-        """Returns the head."""
         return self.make(self.setting(setting), self.reads)
 
     def setting(self, setting: Setting) -> Setting:
@@ -127,7 +126,7 @@ def key_pairs(select: Select, registers: Registers) -> tuple[Pair, ...]:
 
 
 def _share(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], gap: int) -> Head:
-    """register := 1/(1 + m), m positions with equal keys: they and position 1 tie."""
+    """Wires register := 1/(1 + m), m positions with equal keys: they and position 1 tie."""
     components = equality(pairs, split_scale(2 * gap))
     return Head(name, components, reads, "Lemma C.14", equality_needs(pairs), Lookup(sides(pairs), gap))
 
@@ -152,7 +151,7 @@ def recurrences_of(schedule: Schedule, registers: Registers, block: int) -> tupl
 
 
 def _cycle(step: Step, cycle: Cycle, registers: Registers) -> LinearUnit:
-    """A cycle of registers: the sum, and what it was one position before, two, … up to `steps` − 1."""
+    """Returns a cycle of registers: the sum, and what it was one position before, two, … up to `steps` − 1."""
     names = [name for atom in (*step.value, *cycle.before) for name in registers.forms[atom,].terms]
     name, feed = names[0], registers.linear(cycle.of)
     if (cycle.steps, cycle.sign) == (1, 1):
@@ -163,6 +162,6 @@ def _cycle(step: Step, cycle: Cycle, registers: Registers) -> LinearUnit:
 
 
 def _shift(name: str, feed: Affine, depth: int) -> LinearUnit:
-    """A shift register of a form."""
+    """Returns a shift register of a form."""
     unit = recent(f"the last {depth + 1} of {name}", [name], depth + 1)
     return LinearUnit(unit.name, {**unit.rows, kept(name, 0): (Affine(), feed)}, unit.source)

@@ -168,7 +168,7 @@ class _Assigner:
         self.to.forms[value], self.to.bases[value] = reg(kept(base, shift.steps)), base
 
     def _clashes(self, base: str, steps: int) -> bool:
-        """True if something else has a name that the shift register would have, as the square of what another one keeps."""
+        """Returns whether something else has a name that the shift register would have, as the square of what another one keeps."""
         names = {kept(base, i) for i in range(steps + 1)}
         return not names.isdisjoint(self.to.largest.keys() - self.states)
 

@@ -31,7 +31,6 @@ class Block:
     units: tuple[LinearUnit, ...]
 
     def plan(self, setting: Setting) -> BlockPlan:
-        """Returns the block for a setting."""
         return BlockPlan(tuple(draft.head(setting) for draft in self.heads.values()), self.gadgets, self.units)
 
 
@@ -52,7 +51,7 @@ class Requirements:
 
     def fraction_bits(self, n: Bound, setting: Callable[[Bound], Setting]) -> Bound:
         """Returns the least q that fits all that is required for it. setting: q → that of its format."""
-        q: Bound = least_exponent(n, [2, *self.needs.values(), *(value for _, value in self._of_registers())])
+        q: Bound = least_exponent(n, [2, *self.needs.values(), *(value for _, value in self._register_values())])
         while True:
             values = [value for _, value in self.all(setting(q))]
             needed = least_exponent(n, values)
@@ -67,16 +66,16 @@ class Requirements:
         """Yields what must be less than 2^q, the constants derived for a setting, by what it is."""
         plans = {number: block.plan(setting) for number, block in self.blocks.items()}
         yield from self.needs.items()
-        yield from self._of_registers([*plans.values()])
+        yield from self._register_values([*plans.values()])
         for number, plan in plans.items():
             for head, draft in zip(plan.heads, self.blocks[number].heads.values(), strict=True):
-                for value in self._of_head(head, draft, draft.setting(setting)):
+                for value in self._head_values(head, draft, draft.setting(setting)):
                     yield f"block {number}, {head.name}", value
             for gadget in plan.gadgets:
-                for value in self._of_units(gadget):
+                for value in self._unit_values(gadget):
                     yield f"block {number}, {gadget.name}", value
 
-    def _of_registers(self, plan: Sequence[BlockPlan] = ()) -> Iterator[Requirement]:
+    def _register_values(self, plan: Sequence[BlockPlan] = ()) -> Iterator[Requirement]:
         """Yields the largest values of registers and logits, whatever the constants of heads are."""
         positions = [form for block in plan for form in read_forms(block) if POSITION in form.terms]
         for name, value in self.registers.largest.items():
@@ -86,7 +85,7 @@ class Requirements:
             high = self.facts.bounds.numbers[1]
             yield "the logits of numbers", high * high + 1 if self.is_fused else 2 * high * high
 
-    def _of_units(self, gadget: Gadget) -> Iterator[Bound]:
+    def _unit_values(self, gadget: Gadget) -> Iterator[Bound]:
         for unit in gadget.units:
             gate, up = self.registers.reach(unit.gate), self.registers.reach(unit.up)
             if unit.up.terms == {} and self._may_saturate(unit.gate):
@@ -100,22 +99,22 @@ class Requirements:
                     yield gate * up * abs(weight)
 
     def _may_saturate(self, form: Affine) -> bool:
-        """True if it is a position less a number. A gate: all that it is asked is whether the position is above that number.
+        """Returns whether it is a position less a number. A gate is only asked whether the position is above that number.
 
         Under `sequential` it is multiplied before others take it off.
         """
         plain = form.terms == {POSITION: 1} and form.constant <= 0 and type(form.constant) is Fraction
         return plain and self.is_fused
 
-    def _of_head(self, head: Head, draft: HeadDraft, setting: Setting) -> Iterator[Bound]:
+    def _head_values(self, head: Head, draft: HeadDraft, setting: Setting) -> Iterator[Bound]:
         """Yields entries and scores of a head."""
         sides = [(self.registers.reach(c.key), self.registers.reach(c.query)) for c in head.components]
         lookup = head.lookup
         match draft.select.where:
             case Back() | Nearest() if draft.select.target is not None:
-                yield from self._of_position(head, draft, setting, sides)
+                yield from self._position_scores(head, draft, setting, sides)
             case Pick() | Count() if draft.select.pairs:
-                yield from self._of_keys(head, draft, setting, sides)
+                yield from self._key_scores(head, draft, setting, sides)
             case _ if not self.is_fused:
                 yield sum(key * query for key, query in sides)
         if lookup is not None and lookup.prefer is None and lookup.penalty is not None:  # of one match at most
@@ -126,7 +125,7 @@ class Requirements:
             yield key
             yield query
 
-    def _of_position(
+    def _position_scores(
         self, head: Head, draft: HeadDraft, setting: Setting, sides: list[tuple[Bound, Bound]]
     ) -> Iterator[Bound]:
         """Yields scores of a head by position; corrects the sides of entries that are rounded once."""
@@ -147,7 +146,7 @@ class Requirements:
             yield from (key * query for key, query in sides[:2])
             yield gap * sides[0][0] + sides[1][0] * self.registers.reach(-head.components[1].query, above=True)
 
-    def _of_keys(
+    def _key_scores(
         self, head: Head, draft: HeadDraft, setting: Setting, sides: list[tuple[Bound, Bound]]
     ) -> Iterator[Bound]:
         """Yields scores of a head by keys; corrects the sides of entries that are rounded once."""
@@ -169,7 +168,6 @@ class Requirements:
 
 
 def read_forms(block: BlockPlan) -> Iterator[Affine]:
-    """Yields the forms that a block reads."""
     for head in block.heads:
         for component in head.components:
             yield from (component.key, component.query)

@@ -207,11 +207,11 @@ class Scheduler:
         return total
 
     def _stands_before(self, term: Term, stage: int) -> bool:
-        """True if all products that a term is made of are there before this stage, and need no units more."""
+        """Returns whether all products that a term is made of are there before this stage, and need no units more."""
         return all(self._is_there(value) for value, _ in term.items) and self._visit([term]) < stage
 
     def _is_there(self, value: Monomial) -> bool:
-        """True if a product is computed already, or read from where it is."""
+        """Returns whether a product is computed already, or read from where it is."""
         value = remove_doubles(self.facts, value)
         match value:
             case () | (NumberOf(), NumberOf()):

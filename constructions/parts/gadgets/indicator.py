@@ -42,7 +42,7 @@ def indicator(
     printed: bool = False,
     name: str = "",
 ) -> Gadget:
-    """into += 1[x = value]·times for integer x. Exact while (|x − value| + 1)·|times| fits the format."""
+    """Wires into += 1[x = value]·times for integer x. Exact while (|x − value| + 1)·|times| fits the format."""
     up = as_affine(times)
     label = name or f"1[{x} = {value}]·({up})"
     if printed:

@@ -28,7 +28,7 @@ def interval(
     printed: bool = False,
     name: str = "",
 ) -> Gadget:
-    """into += 1[low ≤ x ≤ high]·times; x stays out of (low − margin, low) and (high, high + margin). Width 4."""
+    """Wires into += 1[low ≤ x ≤ high]·times; x stays out of (low − margin, low) and (high, high + margin). Width 4."""
     negated = {register: -c for register, c in into.items()}
     above_low = threshold(x, low, into, margin=margin, times=times, printed=printed)
     above_high = threshold(x, high + Fraction(margin), negated, margin=margin, times=times, printed=printed)

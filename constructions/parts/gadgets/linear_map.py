@@ -12,7 +12,7 @@ from constructions.wiring.wire import BlockPlan, Gadget, linear
 
 
 def linear_map(rows: dict[str, Affine]) -> Gadget:
-    """register += form for each row. Width: the number of rows."""
+    """Wires register += form for each row. Width: the number of rows."""
     units = tuple(linear(name, form, name).units[0] for name, form in rows.items())
     return Gadget("linear map", units, {}, "Lemma C.2")
 

@@ -22,7 +22,7 @@ TEST_BASE = 3
 
 
 def lookup(inputs: Sequence[Affine], base: int, table: Sequence[Number], into: str, *, printed: bool = False) -> Gadget:
-    """into += table[Σ_j base^(j−1)·x_j] for inputs x_j in {0, …, base − 1}; table has base^len(inputs) entries."""
+    """Wires into += table[Σ_j base^(j−1)·x_j] for inputs x_j in {0, …, base − 1}; table has base^len(inputs) entries."""
     if len(table) != base ** len(inputs):
         raise ValueError(
             f"a table over {len(inputs)} inputs below {base} has {base ** len(inputs)} entries, not {len(table)}"
@@ -43,7 +43,7 @@ def lookup(inputs: Sequence[Affine], base: int, table: Sequence[Number], into: s
 
 
 def _table(setting: Setting) -> list[int]:
-    """An arbitrary, fixed, non-monotone table."""
+    """Returns an arbitrary, fixed, non-monotone table."""
     return [(7 * i * i + 3 * i + 1) % (setting.n + 1) for i in range(TEST_BASE**2)]
 
 

@@ -32,7 +32,7 @@ STEPS = (
 
 
 def next_fraction(x: Affine, into: str) -> Gadget:
-    """into += nxt(x) for x = ROUND(1/m) or 0. Width 7."""
+    """Wires into += nxt(x) for x = ROUND(1/m) or 0. Width 7."""
     level = KNEE * (1 - KNEE)
     units = [Unit(KNEE - x, (1 - KNEE) - x, {into: -1})]
     constants = {into: level}
@@ -43,7 +43,7 @@ def next_fraction(x: Affine, into: str) -> Gadget:
 
 
 def next_fraction_value(x: Fraction) -> Fraction:
-    """nxt(x) in exact arithmetic, for a unit fraction or 0."""
+    """Returns nxt(x) in exact arithmetic, for a unit fraction or 0."""
     for at, _, value in reversed(STEPS):
         if x >= at:
             return value

@@ -26,7 +26,7 @@ TEST_TABLE = (3, 0, 5, 5, 1)
 def periodic(
     x: Affine, tables: Mapping[str, Sequence[int]], count: str, largest: int, fmt: Format, *, name: str = ""
 ) -> Gadget:
-    """register += step·table[x mod d], and count += step·⌊x/d⌋, for 0 ≤ x ≤ largest, with step = 1/table_scale(tables).
+    """Wires register += step·table[x mod d], and count += step·⌊x/d⌋, for 0 ≤ x ≤ largest, with step = 1/table_scale(tables).
 
     d: the length of all tables. Width d + 1. Raises ValueError for tables of different lengths, or none.
     """
@@ -49,13 +49,13 @@ def periodic(
 
 
 def table_scale(tables: Mapping[str, Sequence[int]]) -> int:
-    """The power of two that divides the entries, above every difference of neighbours and above 1."""
+    """Returns the power of two that divides the entries, above every difference of neighbours and above 1."""
     steps = (abs(b - a) for table in tables.values() for a, b in pairwise([0, *table, 0]))
     return 1 << max(1, *steps).bit_length()
 
 
 def periodic_room(tables: Mapping[str, Sequence[int]], largest: int) -> int:
-    """The q that it needs."""
+    """Returns the q that it needs."""
     (period,) = {len(table) for table in tables.values()}
     return max(quotient_room(period, largest + period), table_scale(tables).bit_length() - 1)
 

@@ -29,13 +29,13 @@ FINDING = Finding(
 
 
 def product(x: Affine, y: Affine, into: Mapping[str, Number], *, printed: bool = False, name: str = "") -> Gadget:
-    """into += x·y, exact while |x·y| fits the format. Width 2."""
+    """Wires into += x·y, exact while |x·y| fits the format. Width 2."""
     negative = y if printed else -y
     return Gadget(name or f"({x})·({y})", (Unit(x, y, into), Unit(-x, negative, into)), {}, "Lemma C.1")
 
 
 def square(x: Affine, into: str, *, name: str = "") -> Gadget:
-    """into += x² for a form that is never negative. Width 1: the second unit of the product would always be 0."""
+    """Wires into += x² for a form that is never negative. Width 1: the second unit of the product would always be 0."""
     return Gadget(name or f"({x})²", (Unit(x, x, {into: 1}),), {}, "Lemma C.1")
 
 

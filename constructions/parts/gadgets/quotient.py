@@ -27,7 +27,7 @@ TEST_DIVISOR = 7
 
 
 def quotient_unit(x: Affine, divisor: int, largest: int, fmt: Format, into: Mapping[str, Number]) -> Unit:
-    """into += weight·2^−q·⌊x/divisor⌋ for an integer x ≤ largest, 0 for x < 0. Raises ValueError for a divisor below 1."""
+    """Wires into += weight·2^−q·⌊x/divisor⌋ for an integer x ≤ largest, 0 for x < 0. Raises ValueError for a divisor below 1."""
     if divisor < 1:
         raise ValueError(f"a divisor is at least 1, not {divisor}")
     shift, quantum = quotient_shift(divisor, largest), fmt.quantum
@@ -38,19 +38,19 @@ def quotient_unit(x: Affine, divisor: int, largest: int, fmt: Format, into: Mapp
 def quotient(
     x: Affine, divisor: int, into: Mapping[str, Number], largest: int, fmt: Format, *, name: str = ""
 ) -> Gadget:
-    """into += weight·⌊x/divisor⌋ for an integer x ≤ largest, 0 for x < 0; weights between −1 and 1. Width 2."""
+    """Wires into += weight·⌊x/divisor⌋ for an integer x ≤ largest, 0 for x < 0; weights between −1 and 1. Width 2."""
     half = 1 / fmt.quantum / 2
     unit = quotient_unit(x, divisor, largest, fmt, {register: half * weight for register, weight in into.items()})
     return Gadget(name or f"⌊({x})/{divisor}⌋", (unit, unit), {}, "Theorem 4.8")
 
 
 def quotient_shift(divisor: int, largest: int) -> int:
-    """s: the least with X·divisor < 2^s for X = largest − (divisor − 1)/2."""
+    """Returns s: the least with X·divisor < 2^s for X = largest − (divisor − 1)/2."""
     return max(0, (2 * largest - divisor + 1) * divisor // 2).bit_length()
 
 
 def quotient_room(divisor: int, largest: int) -> int:
-    """The q that it needs for −largest ≤ x ≤ largest: steps and values of the gate are numbers of R_p."""
+    """Returns the q that it needs for −largest ≤ x ≤ largest: steps and values of the gate are numbers of R_p."""
     shift = quotient_shift(divisor, largest)
     return max(shift + (divisor % 2 == 0), (2 * largest + divisor).bit_length() - shift - 1)
 

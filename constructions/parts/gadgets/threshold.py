@@ -42,7 +42,7 @@ def threshold(
     printed: bool = False,
     name: str = "",
 ) -> Gadget:
-    """into += 1[x ≥ at]·times for x in (−∞, at − margin] ∪ [at, ∞); margin a power of two.
+    """Wires into += 1[x ≥ at]·times for x in (−∞, at − margin] ∪ [at, ∞); margin a power of two.
 
     Exact while (|x − at|/margin + 1)·|times| fits the format.
     """

@@ -36,7 +36,7 @@ from constructions.wiring.wire import BlockPlan, Component, Head, constant
 def nearest_key(
     wanted: Affine, wanted_squared: Affine, shares: tuple[int, int]
 ) -> tuple[Component, Component, Component]:
-    """−G(w − k')², so that the key nearest to the wanted position leads. shares: G's for key and query."""
+    """Returns −G(w − k')², so that the key nearest to the wanted position leads. shares: G's for key and query."""
     k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
     key_scale, query_scale = shares
     return (
@@ -47,7 +47,7 @@ def nearest_key(
 
 
 def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False) -> Head:
-    """register := form at position k − offset, for each of `reads`. Needs `position`, `position_squared` and `one`.
+    """Wires register := form at position k − offset, for each of `reads`. Needs `position`, `position_squared` and `one`.
 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
@@ -64,20 +64,20 @@ def read_nearest(
     shares: tuple[int, int],
     source: str = "Lemma C.13",
 ) -> Head:
-    """register := form at the position nearest to the wanted one. shares: as of `nearest_key`."""
+    """Wires register := form at the position nearest to the wanted one. shares: as of `nearest_key`."""
     components, needs = nearest_key(wanted, wanted_squared, shares), (ONE, POSITION, is_square(wanted_squared, wanted))
     lookup = Lookup(prefer=nearest_to(reg("position"), wanted, shares[0] * shares[1]))
     return Head(name, components, reads, source, needs, lookup)
 
 
 def before(offset: int) -> tuple[Affine, Affine]:
-    """k − offset and its square, over the registers of the query's position k."""
+    """Returns k − offset and its square, over the registers of the query's position k."""
     k, one = reg("position"), reg("one")
     return k - offset * one, reg(squared("position")) - 2 * offset * k + offset * offset * one
 
 
 def position_square_precision(n: int, length: int) -> int:
-    """Least p at which the registers and scaled key and query entries of heads on positions fit, −G·k² among them."""
+    """Returns the least p at which the registers and scaled key and query entries of heads on positions fit, −G·k² among them."""
     square = 2 * length.bit_length()
 
     def room(gap: int) -> int:
@@ -87,7 +87,7 @@ def position_square_precision(n: int, length: int) -> int:
 
 
 def part(offset: int) -> Part:
-    """The lemma for s = offset.
+    """Returns the lemma for s = offset.
 
     At k = 1 the winner is k' = 1 with the score −G·s², which must not saturate: it needs room, as the registers do.
     """

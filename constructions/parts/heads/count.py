@@ -59,7 +59,7 @@ def count(
     query: tuple[Affine, Affine] | None = None,
     printed: bool = False,
 ) -> Head:
-    """into := ROUND(1/(m + 1)), m the number of positions up to here, this one included, with the same x ≠ 0.
+    """Wires into := ROUND(1/(m + 1)), m the number of positions up to here, this one included, with the same x ≠ 0.
 
     query: a form other than x to compare x with, never 0, and its square.
     Needs x = 0 at position 1, and the registers `first` and `one`.

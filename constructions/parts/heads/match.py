@@ -70,7 +70,7 @@ class Pair(NamedTuple):
 
 
 def pair(key: str, query: str) -> Pair:
-    """Two registers beside those of their squares."""
+    """Returns two registers beside those of their squares."""
     return Pair(reg(key), reg(query), reg(squared(key)), reg(squared(query)))
 
 
@@ -86,12 +86,12 @@ class MatchScale(NamedTuple):
 
 
 def printed_room(n: int) -> int:
-    """The p at which every entry of a printed head fits, positions up to 2n: O(log n), as the print has no constant here."""
+    """Returns the p at which every entry of a printed head fits, positions up to 2n: O(log n); the print has no constant."""
     return roomy_precision(n, PRINTED_FACTOR_POWER)
 
 
 def match_scale(setting: Setting, printed: bool) -> MatchScale:
-    """The factors of the heads that prefer among equal keys by position."""
+    """Returns the factors of the heads that prefer among equal keys by position."""
     if printed:
         n, c = setting.n, PRINTED_POSITION_POWER
         return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n)
@@ -100,7 +100,7 @@ def match_scale(setting: Setting, printed: bool) -> MatchScale:
 
 
 def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
-    """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
+    """Returns −scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
 
     key_share: the divisor of a printed factor that keys take; the print gives scores and leaves open how K and Q share them.
     """
@@ -117,14 +117,14 @@ def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -
 
 
 def equality_needs(pairs: Sequence[Pair]) -> tuple[Need, ...]:
-    """What the equality of keys needs: 1, 1[k' = 1], squares of keys and queries, and keys that are 0 at position 1."""
+    """Returns what the equality of keys needs: 1, 1[k' = 1], squares of keys and queries, and keys that are 0 at position 1."""
     squares = [(p.key_squared, p.key) for p in pairs] + [(p.query_squared, p.query) for p in pairs]
     zeros = (is_zero_at_first(p.key) for p in pairs)
     return (ONE, *FIRST, *(is_square(square, root) for square, root in squares), *zeros)
 
 
 def default_component(cost: int) -> Component:
-    """−cost at position 1."""
+    """Returns −cost at position 1."""
     return Component(reg("first"), -cost * reg("one"))
 
 
@@ -141,7 +141,7 @@ def match(
     *,
     printed: bool = False,
 ) -> Head:
-    """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
+    """Wires register := form at the first position with equal keys, at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
     one = reg("one")
     earliest = Component(reg(squared("position")), -scale.preference * one)
@@ -157,13 +157,13 @@ def match(
 
 
 def match_precision(n: int, length: int) -> int:
-    """Least p for the heads that match integers up to n and prefer by position."""
+    """Returns the least p for the heads that match integers up to n and prefer by position."""
     start = match_room(smallest_gap(length), n, length)
     return least_odd_precision(lambda q: match_room(least_gap(q, length), n, length), start)
 
 
 def match_room(gap: int, n: int, length: int) -> int:
-    """The fraction bits that these heads need with this gap."""
+    """Returns the fraction bits that these heads need with this gap."""
     area = gap * (1 << length.bit_length()) ** 2
     key_scale, query_scale = split_scale(4 * area)
     # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
@@ -171,13 +171,13 @@ def match_room(gap: int, n: int, length: int) -> int:
 
 
 def spelled_out_position_precision(length: int) -> int:
-    """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
+    """Returns the least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
     start = 2 * length.bit_length()
     return least_odd_precision(lambda q: log2(least_gap(q, length)) + start + 1, start)
 
 
 def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
-    """Least p for a head on keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
+    """Returns the least p for keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
 
     def bits(q: int) -> int:
         gap = least_gap(q, length)
@@ -188,57 +188,57 @@ def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
 
 
 def spelled_out(fused: int, discipline: Discipline, largest: int, length: int, *, by_position: bool = True) -> int:
-    """The least p of a model with heads on positions and on keys up to `largest`. fused: that under `fused`."""
+    """Returns the least p of a model with heads on positions and on keys up to `largest`. fused: that under `fused`."""
     if discipline is Discipline.FUSED:
         return fused
     keys = spelled_out_key_precision(largest, length, by_position=by_position)
     return max(fused, keys, spelled_out_position_precision(length))
 
 
-def compared(pairs: int) -> Sequence[tuple[str, str]]:
-    """The registers of so many keys, each with the register of its query."""
+def key_pairs(pairs: int) -> Sequence[tuple[str, str]]:
+    """Returns the registers of so many keys, each with the register of its query."""
     return [("key", "query")] if pairs == 1 else [(f"key {i}", f"query {i}") for i in range(1, pairs + 1)]
 
 
 def pairs_of(pairs: int) -> tuple[Pair, ...]:
-    """So many keys and queries, beside their squares."""
-    return tuple(pair(key, query) for key, query in compared(pairs))
+    """Returns so many keys and queries, with the registers of their squares."""
+    return tuple(pair(key, query) for key, query in key_pairs(pairs))
 
 
 def prepare(pairs: int = 1) -> tuple[Gadget, ...]:
-    """The feed-forward units that a head of this family needs before it: 1, position², 1[position = 1], squares of keys."""
+    """Returns the feed-forward units that a head of this family needs before it: 1, position², 1[position = 1], squares of keys."""
     return (
         constant("1", {"one": 1}),
         square(reg("position"), squared("position")),
         indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-        *(square(reg(side), squared(side)) for sides in compared(pairs) for side in sides),
+        *(square(reg(side), squared(side)) for sides in key_pairs(pairs) for side in sides),
     )
 
 
 def match_contract(setting: Setting, pairs: int) -> Contract:
-    """Keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
+    """Assumes keys and queries in 0 … n, the first query not 0, zero keys at position 1, any integer to read."""
     n = setting.n
     inputs: dict[str, Domain] = {}
-    for i, (key, query) in enumerate(compared(pairs)):
+    for i, (key, query) in enumerate(key_pairs(pairs)):
         inputs |= {key: Integer(0, n), query: Integer(1 if i == 0 else 0, n)}
     inputs["payload"] = Integer(-n, n)
-    return Contract(inputs, {"out": Integer(-n, n)}, {key: Fraction(0) for key, _ in compared(pairs)})
+    return Contract(inputs, {"out": Integer(-n, n)}, {key: Fraction(0) for key, _ in key_pairs(pairs)})
 
 
 def equal_positions(columns: Columns, pairs: int, k: int) -> list[int]:
-    """0-based positions up to k where every key equals k's query."""
-    return [h for h in range(k + 1) if all(columns[key][h] == columns[query][k] for key, query in compared(pairs))]
+    """Returns 0-based positions up to k where every key equals k's query."""
+    return [h for h in range(k + 1) if all(columns[key][h] == columns[query][k] for key, query in key_pairs(pairs))]
 
 
-def widened(n: int, pairs: int) -> int:
-    """A number whose square is not below the sum of so many squares of numbers up to n: ⌈√pairs⌉·n."""
+def pairs_bound(n: int, pairs: int) -> int:
+    """Returns a number whose square is not below the sum of so many squares of numbers up to n: ⌈√pairs⌉·n."""
     return (math.isqrt(pairs - 1) + 1) * n
 
 
 def part_that_reads(
     name: str, id: str, source: str, statement: str, head: Callable[..., Head], pick: Callable[..., int], pairs: int
 ) -> Part:
-    """A lemma whose head reads from one position with equal keys, or from position 1 if there is none.
+    """Returns a lemma whose head reads from one position with equal keys, or from position 1 if there is none.
 
     head: makes the head, as `match` does. pick: which of several positions, min or max.
     """
@@ -259,13 +259,13 @@ def part_that_reads(
         plan=plan,
         contract=lambda setting: match_contract(setting, pairs),
         oracle=oracle,
-        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        least_precision=lambda n, length: match_precision(pairs_bound(n, pairs), length),
         findings=(FINDING,),
     )
 
 
 def part(pairs: int) -> Part:
-    """The lemma for so many keys and queries."""
+    """Returns the lemma for so many keys and queries."""
     statement = (
         "One head reads from the first position whose keys equal the query, or from position 1 if there is none."
     )

@@ -41,7 +41,7 @@ def match_close(
     *,
     printed: bool = False,
 ) -> Head:
-    """register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
+    """Wires register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
     k, k_squared = reg("position"), reg(squared("position"))
     shares = (1, scale.preference) if printed else split_scale(scale.preference)
@@ -62,7 +62,7 @@ def match_close(
 
 
 def part(pairs: int) -> Part:
-    """The lemma for so many keys and queries."""
+    """Returns the lemma for so many keys and queries."""
     statement = "One head reads from the last position whose keys equal the query, or from position 1 if there is none."
     return part_that_reads("match close", "C.16", "Lemmas C.10 and C.16", statement, match_close, max, pairs)
 

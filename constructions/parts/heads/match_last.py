@@ -75,13 +75,13 @@ class Split:
         return share, self.factor / share
 
     def component(self, key: Affine, query: Affine) -> Component:
-        """The component key·factor·query of a score."""
+        """Returns the component key·factor·query of a score."""
         of_key, of_query = self.parts
         return Component(of_key * key, of_query * query)
 
 
 def _digits(value: Fraction) -> int:
-    """The least e with value < 2^e."""
+    """Returns the least e with value < 2^e."""
     e = value.numerator.bit_length() - value.denominator.bit_length()
     if type(value) is Fraction:  # most are; these are compared faster as integers
         return e + (value.numerator << max(-e, 0) >= value.denominator << max(e, 0))
@@ -89,7 +89,7 @@ def _digits(value: Fraction) -> int:
 
 
 def _exponent(power: Fraction) -> int:
-    """log2 of a power of two."""
+    """Returns log2 of a power of two."""
     return power.numerator.bit_length() - power.denominator.bit_length()
 
 
@@ -157,11 +157,11 @@ class Scale:
         return int(n > 2 and n == 1 << (n - 1).bit_length())
 
     def whole(self, form: Affine) -> Affine:
-        """A register in units as the integer that it stands for."""
+        """Returns a register in units as the integer that it stands for."""
         return (1 << self.halvings) * form
 
     def fits(self, pairs: int, *, first: bool, sequential: bool = False) -> bool:
-        """Whether every entry and sum of a copy and of the heads with up to so many pairs fits the format and is exact.
+        """Returns whether every entry and sum of a copy and of the heads with up to so many pairs fits the format and is exact.
 
         first: whether one of them has a default and wants the first place.
         """
@@ -184,7 +184,7 @@ class Scale:
         key: tuple[Fraction, Fraction] = (UNITY, UNITY),
         query: tuple[Fraction, Fraction] = (UNITY, UNITY),
     ) -> Split:
-        """key, query: the largest number of each side, and its unit."""
+        """Splits between key and query: the largest number of each side, and its unit."""
         return Split(*key, *query, factor, self.fraction_bits)
 
     @cached_property
@@ -211,11 +211,11 @@ class Scale:
         return self._towards(self.wish_of("first"))
 
     def wish_of(self, prefer: str) -> int:
-        """w."""
+        """Returns w."""
         return self.places + self.far if prefer == "last" else 1 - self.far
 
     def _towards(self, wish: int) -> tuple[Split, Split, Split]:
-        """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer: of k'², k' and 1."""
+        """Returns −W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer: of k'², k' and 1."""
         u, weight = self.unit, self.preference
         middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
         most = self.places * u
@@ -225,13 +225,13 @@ class Scale:
 
     @cached_property
     def copied(self) -> tuple[Split, Split]:
-        """Of k'² and k' in −λ·(k' − w)²."""
+        """Returns the splits of k'² and k' in −λ·(k' − w)²."""
         u, factor = self.unit, self.lead / self.unit**2
         most = self.places * u
         return self._split(-factor, key=(most**2, u * u)), self._split(2 * factor, (most, u), (most, u))
 
     def _equal(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Component]:
-        """−S·Σ(x' − x)²."""
+        """Yields −S·Σ(x' − x)²."""
         c, one = self.origin * self.unit, reg("one")
         mask = one - reg("first") if default else one
         squares, product, squares_asked = self.equality
@@ -245,7 +245,7 @@ class Scale:
             yield squares_asked.component(mask, query[1])
 
     def copy(self, name: str, offset: int, reads: Mapping[str, Affine]) -> Head:
-        """register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
+        """Wires register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
         u, one = self.unit, reg("one")
         wish = reg("place") - offset * u * one
         square, double = self.copied
@@ -269,7 +269,7 @@ class Scale:
         prefer: str = "last",
         default: bool = True,
     ) -> Head:
-        """register := form at the last (or `first`) place with equal keys, or at position 1 if there is none.
+        """Wires register := form at the last (or `first`) place with equal keys, or at position 1 if there is none.
 
         Keys are 0 at position 1. default=False: there always is one; position 1 is a key like any other.
         """
@@ -295,7 +295,7 @@ PLACE = is_square(reg(squared("place")), reg("place"))
 
 
 def places(scale: Scale) -> Gadget:
-    """place := min(position, K)·u and its square, from a position of any size. Width 2."""
+    """Wires place := min(position, K)·u and its square, from a position of any size. Width 2."""
     k, u, position = scale.places, scale.unit, reg("position")
     short = k - position
     units = (

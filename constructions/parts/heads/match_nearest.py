@@ -28,10 +28,10 @@ from constructions.parts.heads.match import (
     match_contract,
     match_precision,
     match_scale,
+    pairs_bound,
     pairs_of,
     prepare,
     sides,
-    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
@@ -51,7 +51,7 @@ def match_nearest(
     *,
     printed: bool = False,
 ) -> Head:
-    """register := form at the equal-keyed position nearest to `wanted`, or at position 1 if there is none."""
+    """Wires register := form at the equal-keyed position nearest to `wanted`, or at position 1 if there is none."""
     scale = match_scale(setting, printed)
     shares = (1, scale.preference) if printed else split_scale(scale.preference)
     nearest: tuple[Component, ...] = nearest_key(wanted, wanted_squared, shares)
@@ -69,7 +69,7 @@ def match_nearest(
 
 
 def part(pairs: int) -> Part:
-    """The lemma for so many keys and queries; nothing is promised where two positions are equally near."""
+    """Returns the lemma for so many keys and queries; nothing is promised where two positions are equally near."""
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         wanted, wanted_squared, reads = reg("wanted"), squared("wanted"), {"out": reg("payload")}
@@ -98,7 +98,7 @@ def part(pairs: int) -> Part:
         plan=plan,
         contract=contract,
         oracle=oracle,
-        least_precision=lambda n, length: match_precision(widened(n, pairs), length),
+        least_precision=lambda n, length: match_precision(pairs_bound(n, pairs), length),
         findings=(FINDING,),
     )
 

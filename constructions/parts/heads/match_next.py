@@ -29,17 +29,17 @@ from constructions.parts.gadgets.product import product, square
 from constructions.parts.heads.match import (
     FINDING,
     Pair,
-    compared,
     default_component,
     equal_positions,
     equality_components,
     equality_needs,
+    key_pairs,
     match_contract,
     match_room,
+    pairs_bound,
     pairs_of,
     prepare,
     sides,
-    widened,
 )
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
@@ -63,8 +63,8 @@ from constructions.wiring.wire import BlockPlan, Component, Head
 
 
 def least_lead(largest: int) -> Fraction:
-    """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where
-    that is the last.
+    """Returns the least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where that
+    is the last.
 
     From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), (m² − 2m − 4)/(m(m + 1)(m + 2))², which falls with m and is the least
     of all from m = 6 on; before, m = 1 … 5 decide.
@@ -83,7 +83,7 @@ def least_lead(largest: int) -> Fraction:
 
 
 def next_scale(gap: int, n: int) -> int:
-    """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
+    """Returns T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
     m = n + 1
     # Begins below: the lead is less than 1/m⁴ and than 1/16.
     needed, scale = gap / least_lead(m), gap * (1 << max(4, 4 * m.bit_length() - 4))
@@ -104,7 +104,7 @@ def match_next(
     printed: int = 0,
     printed_squares: tuple[Affine, Affine] | None = None,
 ) -> Head:
-    """register := form at the equal-keyed position whose count is nearest to `target`, or at position 1 if no key is equal.
+    """Wires register := form at the equal-keyed position whose count is nearest to `target`, at position 1 if no key is equal.
 
     printed: the A of the printed factors, 0 for ours. printed_squares: the squares of the target and of the query's own count,
     for the two printed terms that are the same for every key but position 1; where no register holds them, they are left out.
@@ -144,7 +144,7 @@ def match_next(
 
 
 def match_next_precision(n: int, length: int) -> int:
-    """Least p for this head, and those of C.15: room for T, for the scaled squares, and for the distances between counts."""
+    """Returns the least p for this head, and those of C.15: room for T, the scaled squares, and distances between counts."""
 
     def room(gap: int) -> int:
         scale = next_scale(gap, n)
@@ -155,8 +155,8 @@ def match_next_precision(n: int, length: int) -> int:
 
 
 def part(pairs: int, power: int) -> Part:
-    """The lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
-    registers = compared(pairs)
+    """Returns the lemma for so many keys and queries, and A = power: counts down to 1/(n^A + 1)."""
+    registers = key_pairs(pairs)
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
         count, own, target = reg("count"), reg("query_count"), reg("target")
@@ -218,7 +218,7 @@ def part(pairs: int, power: int) -> Part:
         plan=plan,
         contract=contract,
         oracle=oracle,
-        least_precision=lambda n, length: match_next_precision(max(widened(n, pairs), n**power), length),
+        least_precision=lambda n, length: match_next_precision(max(pairs_bound(n, pairs), n**power), length),
         findings=(FINDING,),
     )
 

@@ -33,7 +33,7 @@ from constructions.wiring.register import squared
 
 
 def equality(pairs: Sequence[Pair], shares: tuple[int, int]) -> tuple[Component, ...]:
-    """−S·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
+    """Returns −S·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
 
     shares: two powers of two, the key's and the query's, whose product is 2S.
     """
@@ -48,7 +48,7 @@ def equality(pairs: Sequence[Pair], shares: tuple[int, int]) -> tuple[Component,
 
 
 def match_end(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, last: bool) -> Head:
-    """register := form at the first or the last position with equal keys, or at position 1 if there is none."""
+    """Wires register := form at the first or the last position with equal keys, or at position 1 if there is none."""
     one, gap, reach = reg("one"), setting.gap, setting.gap * setting.length_bound
     prefer = Preference(reg("position"), (gap if last else -gap) * one)
     preference = (Component(prefer.key, prefer.pull), Component(one, (-reach if last else reach) // 2 * one))
@@ -72,7 +72,7 @@ def nearest(
     gap: int,
     outside: Affine | None = None,
 ) -> Head:
-    """register := form at the position nearest to the wanted one.
+    """Wires register := form at the position nearest to the wanted one.
 
     outside: what is taken off, if anything.
     """
@@ -89,7 +89,7 @@ def nearest(
 
 
 def single(name: str, found: Affine, reads: Mapping[str, Affine], gap: int) -> Head:
-    """register := form at the one position at which a bit is 1, or at position 1 if there is none; the bit is 0 there."""
+    """Wires register := form at the one position at which a bit is 1, or at position 1 if there is none; the bit is 0 there."""
     one = reg("one")
     needs = (ONE, *FIRST, is_bit(found), is_zero_at_first(found))
     lookup = Lookup(((found, one),), 2 * gap, penalty=gap * one)

@@ -20,7 +20,7 @@ from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit
 
 
 def slots(registers: Sequence[str], positions: int, *, printed: bool = False) -> tuple[Gadget, ...]:
-    """`x at i now` := x where the position is i, else 0; to stand in the block before `first_positions`."""
+    """Wires `x at i now` := x where the position is i, else 0; to stand in the block before `first_positions`."""
     return tuple(
         indicator(reg("position"), i, {f"{x} at {i} now": 1}, times=reg(x), printed=printed)
         for x in registers
@@ -29,7 +29,7 @@ def slots(registers: Sequence[str], positions: int, *, printed: bool = False) ->
 
 
 def first_positions(registers: Sequence[str], positions: int) -> tuple[LinearUnit, ...]:
-    """`x at i` := register x of position i, from that position on; 0 before."""
+    """Wires `x at i` := register x of position i, from that position on; 0 before."""
     return tuple(
         running_sum(f"{x} at {i}", reg(f"{x} at {i} now"), f"{x} at {i}")
         for x in registers
@@ -38,7 +38,7 @@ def first_positions(registers: Sequence[str], positions: int) -> tuple[LinearUni
 
 
 def part(positions: int) -> Part:
-    """The lemma for one register and the positions 1 … `positions`."""
+    """Returns the lemma for one register and the positions 1 … `positions`."""
     kept = range(1, positions + 1)
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:

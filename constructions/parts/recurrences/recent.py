@@ -17,7 +17,7 @@ from constructions.wiring.wire import BlockPlan, LinearUnit
 
 
 def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
-    """`x-j` := register x of j inputs before, for each x of `registers` and j = 0 … depth − 1; 0 before the first input."""
+    """Wires `x-j` := register x of j inputs before, for each x of `registers` and j = 0 … depth − 1; 0 before the first input."""
     rows: dict[str, tuple[Affine, Affine]] = {}
     for x in registers:
         for j in range(depth):
@@ -26,7 +26,7 @@ def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
 
 
 def part(registers: Sequence[str], depth: int) -> Part:
-    """The lemma for these registers and the last `depth` inputs."""
+    """Returns the lemma for these registers and the last `depth` inputs."""
 
     def oracle(setting: Setting, columns: Columns) -> Expected:
         length = len(columns[registers[0]])

@@ -17,12 +17,12 @@ from constructions.wiring.wire import BlockPlan, Gadget
 
 
 def recite(text: Mapping[int, Number], into: str, *, printed: bool = False) -> tuple[Gadget, ...]:
-    """into += text[position] at the positions of the text."""
+    """Wires into += text[position] at the positions of the text."""
     return tuple(indicator(reg("position"), p, {into: v}, printed=printed) for p, v in text.items())
 
 
 def part(*numbers: int) -> Part:
-    """The lemma for these numbers at the positions 1, 2, …; where a number is 0, nothing is said."""
+    """Returns the lemma for these numbers at the positions 1, 2, …; where a number is 0, nothing is said."""
     text = {i: number for i, number in enumerate(numbers, 1) if number}
     low, high = min((0, *numbers)), max((0, *numbers))
     largest = max(-low, high)

@@ -15,7 +15,7 @@ from constructions.wiring.wire import BlockPlan, LinearUnit
 
 
 def running_sum(name: str, x: Affine, into: str) -> LinearUnit:
-    """into := Σ of the form x over all inputs up to this one."""
+    """Wires into := Σ of the form x over all inputs up to this one."""
     return LinearUnit(name, {into: (reg(into), x)}, "Lemma C.21")
 
 

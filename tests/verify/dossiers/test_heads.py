@@ -25,7 +25,7 @@ from verify.certificates.ranges import certificates
 from verify.certify import main
 from verify.dossiers.dossier import ENDLESS, Subject
 from verify.dossiers.heads import PARTS, PURPOSES, HeadAlone
-from verify.inputs.strategies import completed, every_value
+from verify.inputs.strategies import complete, every_value
 from verify.inputs.trial import Trial
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check
@@ -187,7 +187,7 @@ def drawn(part: Part, n: int, rng: random.Random) -> Trial:
         column = [rng.choice(every_value(domain)) for _ in range(n)]
         column[0] = contract.first.get(name, column[0])
         columns[name] = tuple(column)
-    return replace(trial, columns=completed(part, contract, columns, n))
+    return replace(trial, columns=complete(part, contract, columns, n))
 
 
 @pytest.mark.parametrize("lemma", PARTS)

@@ -14,7 +14,7 @@ from verify.dossiers.registry import find_subject
 from verify.framework.check import Check, Shared
 from verify.framework.claim import Claim, Searched
 from verify.framework.options import Options
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 from verify.induction import __main__ as command
 from verify.induction import along
 from verify.induction import theory as theories

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from constructions.istree.searches import Search, searches
 from constructions.turing.rag import tape_search
-from verify.patterns.matching import FOUND, NO_GROUP, Open, further
+from verify.patterns.matching import FOUND, NO_GROUP, Open, advance
 from verify.patterns.pattern import COUNT, MOST_REPEATED, NUMERALS, OTHER, PARSER, pattern
 from verify.patterns.tally import NEAR, Tally
 
@@ -24,9 +24,9 @@ def match(written: str, text: str, marked: tuple[int, int], repeated: int = 0) -
         flags = {"starts": i == marked[0], "ends": i == marked[1]}
         if char:
             left = max(-NEAR, min(repeated - i - 1, NEAR))
-            (tally,) = (after for after in tally.behind(True) if after.left == left)
-            now = {before.counted() for before in now}
-        now = {after for before in now for after in further(made, before, char, tally=tally, **flags)}
+            (tally,) = (after for after in tally.advance(True) if after.left == left)
+            now = {before.count_one() for before in now}
+        now = {after for before in now for after in advance(made, before, char, tally=tally, **flags)}
     (end,) = now  # of all guesses one is right
     return end.match
 

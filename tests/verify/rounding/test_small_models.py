@@ -25,7 +25,7 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.wrong import WRONG, certified
 from verify.dossiers.registry import find_subject
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 from verify.framework.weights import Weights as FramedWeights
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.attention import HeadTransfer

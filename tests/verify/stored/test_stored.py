@@ -32,7 +32,7 @@ from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework.check import Check, Shared
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
-from verify.framework.seen import Refuted, Undecided
+from verify.framework.predicates import Refuted, Undecided
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Renewal, StoredInterval
 from verify.stored.questions import canonical

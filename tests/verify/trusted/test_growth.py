@@ -20,7 +20,7 @@ from tests.verify.trusted.checkers import accepted
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.framework.proofs import check as check_stored
-from verify.framework.proofs import stated
+from verify.framework.proofs import sentence_of
 from verify.trusted import growth
 from verify.trusted.growth import Box, parsed, parts_of, root
 from verify.trusted.kernel import Rejected
@@ -344,6 +344,7 @@ def test_an_answer_is_taken_times_what_is_not_negative() -> None:
 def test_stored_proofs_of_this_kind_find_their_checker() -> None:
     theorem = small()
     check_stored(theorem, {})
-    assert stated(theorem) == f"for all n >= 2**63: {len(theorem['inequalities'])} inequalities, each in cases of n"
+    cases = len(theorem["inequalities"])
+    assert sentence_of(theorem) == f"for all n >= 2**63: {cases} inequalities, each in cases of n"
     with pytest.raises(Rejected):
         check_stored({**theorem, "inequalities": []}, {})

@@ -22,7 +22,7 @@ from verify.oracles.lower_bounds import (
     TURING,
     LowerBound,
     loop,
-    written,
+    texts_of,
 )
 from verify.oracles.reductions import inputs, written_as
 from verify.table import Outcome, cells
@@ -83,7 +83,7 @@ def test_the_theorem_by_brute_force(id: str) -> None:
                 )
                 answers.append(right_answer(theorem, words, size))
             lists.add(tuple(answers))
-            lengths.add(len(list(written(theorem["alice"], {"n": n, "c": c}, x))))
+            lengths.add(len(list(texts_of(theorem["alice"], {"n": n, "c": c}, x))))
         assert len(lists) == 2**n
         assert len(lengths) == 1
 
@@ -107,7 +107,7 @@ def test_the_table_says_as_many_bits() -> None:
 
 def test_an_oracle_for_recall_says_the_same_of_all_x() -> None:
     for n in range(1, MOST + 1):
-        texts = [[str(token) for (token,) in written(BESIDE_ORACLE.theorem["alice"], {"n": n}, x)] for x in inputs(n)]
+        texts = [[str(token) for (token,) in texts_of(BESIDE_ORACLE.theorem["alice"], {"n": n}, x)] for x in inputs(n)]
         for key in ("<s>", "1", "2", "3", "?"):
             assert (
                 len({next((b for a, b in itertools.pairwise(["<s>", *text]) if a == key), "") for text in texts}) == 1
@@ -315,8 +315,8 @@ def is_true(theorem: Any) -> bool:
     for n in range(1, MOST):
         for x, k in itertools.product(inputs(n), range(1, n + 1)):
             values = {"n": n, "k": k}
-            sequence = [token for (token,) in written(theorem["alice"], {"n": n}, (*x, 0))]
-            ((query,),) = written(theorem["bob"], values, ())
+            sequence = [token for (token,) in texts_of(theorem["alice"], {"n": n}, (*x, 0))]
+            ((query,),) = texts_of(theorem["bob"], values, ())
             zero, one = (eval(answer, dict(values)) for answer in theorem["answers"])
             if (
                 zero == one

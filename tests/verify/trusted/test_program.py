@@ -27,7 +27,7 @@ from tests.survey.checkers import follows_program, follows_rounding
 from tests.survey.pairs import FAMILIES, drawn, survey
 from tests.survey.weights import compiled
 from tests.verify.trusted.test_rounding import dossier_of, tampered, texts
-from verify.automata.written import of_texts
+from verify.automata.program_texts import text_automaton
 from verify.certificates.building import part_of, wired_of
 from verify.certificates.definition import answers_of, definition_of
 from verify.certificates.finder import certificate_of_file
@@ -267,7 +267,7 @@ def test_counts_by_marks_are_accepted() -> None:
 def test_split_of_a_position_is_written_as_it_is_read() -> None:
     """No rule holds for all positions of a query there, so that a head is read position by position."""
     weights = next(iter(FAMILIES["nested"](random.Random(0))))
-    automaton = of_texts(weights.program.texts, weights.wired.n, (weights.wired.n, weights.wired.n))
+    automaton = text_automaton(weights.program.texts, weights.wired.n, (weights.wired.n, weights.wired.n))
     assert follows_rounding(weights.wired, automaton) is not None
 
 

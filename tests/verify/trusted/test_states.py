@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from verify.framework.proofs import check as check_any
-from verify.framework.proofs import stated
+from verify.framework.proofs import sentence_of
 from verify.oracles import lower_bounds
-from verify.oracles.lower_bounds import LINES, LowerBound, loop, written
+from verify.oracles.lower_bounds import LINES, LowerBound, loop, texts_of
 from verify.trusted import pigeonhole, states
 from verify.trusted.kernel import Rejected
 from verify.trusted.states import check, derive
@@ -29,14 +29,14 @@ def test_each_family_needs_two_to_the_n_states(name: str) -> None:
     theorem, proof = FAMILIES[name].states()
     check_any(theorem, proof)
     family = FAMILIES[name].theorem
-    assert stated(theorem).endswith(f"needs n = {family['bits']} bits of state")
+    assert sentence_of(theorem).endswith(f"needs n = {family['bits']} bits of state")
 
 
 @pytest.mark.parametrize("name", ["INDEX", "RECALL", "COUNTING", "ISTREE"])
 def test_each_machine_with_fewer_states_is_wrong(name: str) -> None:
     """The theorem on instances: random maps to 2^n − 1 states, and whatever is said then, err on a prompt of n = 3 bits."""
     family: Any = FAMILIES[name].theorem
-    alice = {x: tuple(written(family["alice"], {"n": 3}, x)) for x in itertools.product((0, 1), repeat=3)}
+    alice = {x: tuple(texts_of(family["alice"], {"n": 3}, x)) for x in itertools.product((0, 1), repeat=3)}
     assert len(set(alice.values())) == 8
     assert len({len(words) for words in alice.values()}) == 1
     generator = random.Random(3)
@@ -45,7 +45,7 @@ def test_each_machine_with_fewer_states_is_wrong(name: str) -> None:
         said: dict[Any, set[int]] = {}
         for x, words in alice.items():
             for k in (1, 2, 3):
-                bob = tuple(written(family["bob"], {"n": 3, "k": k}, ()))
+                bob = tuple(texts_of(family["bob"], {"n": 3, "k": k}, ()))
                 said.setdefault((state[words], bob, k), set()).add(x[k - 1])
         assert any(len(due) == 2 for due in said.values())
 

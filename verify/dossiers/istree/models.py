@@ -69,7 +69,7 @@ class IsTree(SolvedDossier):
         if subject.n >= hard_graphs.LEAST:
             yield from (hard.graph() for hard in hard_graphs.hard_graphs(subject.n))
         for _ in range(count):
-            yield strategies.labelled(subject.n, rng.choice(list(strategies.FAMILIES)), rng.randint)
+            yield strategies.label(subject.n, rng.choice(list(strategies.FAMILIES)), rng.randint)
 
     def every(self, subject: Subject) -> Iterable[Graph]:
         from verify.inputs.strategies import every_input

@@ -158,7 +158,7 @@ class Retrieval(SolvedDossier):
 
         name = self.construction
         for hard in hard_questions(name, subject.n):
-            yield hard.name, Question(*hard.asked(name))
+            yield hard.name, Question(*hard.prompt(name))
 
     def reads(self, given: Question) -> bool:
         return len(given.query) == self.tokens_asked

@@ -63,7 +63,7 @@ SIGNIFICAND = {"float64": 53, "float32": 24}
 
 
 def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n") -> int:
-    """The most tokens that this model may be given as an export. size: what callers call its n.
+    """Returns the most tokens that this model may be given as an export. size: what callers call its n.
 
     Raises ExportError for one that was not tried.
     """
@@ -107,7 +107,7 @@ def _unknown(what: str, bits: int, model: str, float_name: str, variant: str) ->
 
 
 def float_formats(wired: Wired, model: str) -> dict[str, str]:
-    """In which float formats this model is known to write the same tokens without any rounding on purpose, as sentences."""
+    """Returns sentences on the float formats in which this model is known to write the same tokens with ordinary arithmetic."""
     sentences = {}
     for name in FLOATS:
         try:

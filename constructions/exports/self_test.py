@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from constructions.exports.limits import ExportError
 from constructions.exports.program import network
-from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
 from constructions.models.many import run_together
 from constructions.models.request import Request
@@ -16,7 +16,7 @@ from constructions.wiring.wired import Wired
 
 
 def try_now(wired: Wired, requests: Sequence[Request], float_name: str) -> Mapping[str, int]:
-    """How many inputs were tried, and the most tokens of one. Raises ExportError with the first input whose tokens differ."""
+    """Returns how many inputs were tried, and the most tokens of one. Raises ExportError with the first failing input."""
     longest = wired.model.longest or max(len(request.prompt) + request.limit for request in requests)
     module, most = network(Export(wired, float_name, longest, {}, (), 1)), 0
     for request, run in zip(requests, run_together(requests), strict=True):

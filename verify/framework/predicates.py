@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from verify.framework.cases import store, to_json
-from verify.framework.claim import Counterexample, Sizes, merged
+from verify.framework.claim import Counterexample, Sizes, merge
 
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
@@ -51,10 +51,10 @@ class Seen(Generic[T]):
     @property
     def sizes(self) -> Sizes:
         """All that were met."""
-        return merged(self.spans)
+        return merge(self.spans)
 
     def judge(self, case: T) -> Counterexample | None:
-        """What the predicate says of the next case."""
+        """Returns what the predicate says of the next case."""
         if not self.cases:
             store(case, self.predicate)
         if not self.refuted:  # what a shrinking search tries after its first witness covers nothing new
@@ -65,12 +65,12 @@ class Seen(Generic[T]):
             elif callable(self.size):
                 size = self.size(case)
                 self.spans.add((size, size))
-        counterexample = judged(self.predicate, case)
+        counterexample = judge_case(self.predicate, case)
         self.refuted = self.refuted or counterexample is not None
         return counterexample
 
     def tried(self, case: T) -> Counterexample | None:
-        """The same until the time is over; a crash counts as a counterexample, so that its case is shrunk and kept."""
+        """Searches until the time is over. A crash counts as a counterexample, so that its case is shrunk and kept."""
         from verify.framework.sampling import TimeIsOver
 
         if not self.refuted and self.until is not None and time.time() >= self.until:
@@ -83,7 +83,7 @@ class Seen(Generic[T]):
 
 
 def has_hash(case: object) -> bool:
-    """Whether a set may hold it."""
+    """Returns whether a set may hold it."""
     try:
         hash(case)
     except TypeError:
@@ -91,8 +91,8 @@ def has_hash(case: object) -> bool:
     return True
 
 
-def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
-    """What the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
+def judge_case(predicate: Predicate[T], case: T) -> Counterexample | None:
+    """Returns what the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
     try:
         result = predicate(case)
     except Counterexample as counterexample:
@@ -103,7 +103,7 @@ def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
 
 
 def readable(value: object) -> object:
-    """A value for the account of a witness: exact where it can be, readable where not."""
+    """Returns a value for the account of a witness: exact where it can be, readable where not."""
     try:
         return to_json(value)
     except TypeError:

@@ -11,8 +11,8 @@ from constructions.models.search import END_SEARCH
 from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
 
 
-def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
-    """The prompts for n, and what is said after them. sizes: n stands for these; the texts of the largest are those of all.
+def text_automaton(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
+    """Returns prompts and answers for n. sizes: n stands for these; the texts of the largest are those of all.
 
     An answer is due where a prompt may end, and after all that is said; but after a search stands what it finds.
     """
@@ -49,5 +49,5 @@ def of_texts(texts: Texts, n: Bound, sizes: tuple[int, int]) -> TokenAutomaton:
 
 
 def _label(part: str, taken: set[str]) -> Label:
-    """One whose text no state has yet."""
+    """Returns one whose text no state has yet."""
     return next(label for i in count(1) if str(label := Label(part, i if i > 1 else "")) not in taken)

@@ -23,6 +23,7 @@ from verify.bits.search import (
     PrecisionRow,
     State,
     Witness,
+    emulate,
     first_failure,
     ladder,
     numbers_differ,

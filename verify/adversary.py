@@ -9,7 +9,8 @@ for, no two prefixes need to meet; with fewer, some do.
 
 How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it.
 Two leaves of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum
-of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits.
+of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits. If it is of numbers, pairs of
+states are drawn nearer, token by token, until they are equal (`verify.nearness`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import SIZES, Question, by_lattice, prompt_of
 from verify.leaves import Kept
+from verify.nearness import LENGTHS, draw_near
 from verify.oracles import reductions
 from verify.oracles.reductions import Bits, Reduction, Words
 
@@ -189,6 +191,12 @@ class Search:
             self._require_bits(len(known))
         return None
 
+    def draw_near(self) -> tuple[Bits, Bits] | None:
+        """Returns two lists of free bits that leave one state, of those whose states lie nearest, or None."""
+        position = len(self.before)
+        pair = draw_near(self.step(self.rnn.start(), self.before, 0), self.each, self.step, position)
+        return pair and (self._whole(pair[0]), self._whole(pair[1]))
+
     def _require_bits(self, count: int) -> None:
         if count > 1 << self.rnn.state_bits:
             bits = self.rnn.state_bits
@@ -246,6 +254,7 @@ class Search:
                 self.seen += 2 << deeper
                 self.tell(self.seen)
                 yield leaves
+                self.wind(0)  # a comparison of leaves has started it
         except DiedError as error:
             raise RnnError(late(self.rnn.name) if error.status == -ENDED else f"{self.rnn.name}: {error}") from error
         self.wind()
@@ -364,9 +373,9 @@ def needed_bits(task: str, n: int) -> int:
     return (TASKS[task].states(n) - 1).bit_length()
 
 
-def confuse(search: Search) -> dict[str, Any] | None:
+def confuse(search: Search, find: Callable[[Search], tuple[Bits, Bits] | None] = Search.run) -> dict[str, Any] | None:
     """Returns the document of the pair that a search finds, or None."""
-    if (pair := search.run()) is None:
+    if (pair := find(search)) is None:
         return None
     questions = search.questions
     x, y = (questions.bits(bits) for bits in pair)
@@ -389,6 +398,11 @@ def attack(
         for size in SIZES.get(task, ()) if n_max is None else (n_max,):
             if (sequences := by_lattice(rnn, task, size, wind)) is not None:
                 return of_numbers(rnn, task, size, sequences)
+    if rnn.state_bits > MOST_LEVELS:
+        for size in LENGTHS if n_max is None else (n_max,):
+            near = Search(rnn, Questions(task, size, rnn.reads_words), tell, wind)
+            if (found := confuse(near, Search.draw_near)) is not None:
+                return found
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind, keep)
     if (found := confuse(search)) is not None:

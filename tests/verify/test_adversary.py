@@ -21,6 +21,7 @@ from circuits.builder import Builder
 from circuits.rnn import RnnError, load
 from verify.adversary import Questions, Search, digest, main
 from verify.leaves import Kept
+from verify.nearness import draw_near
 
 RNNS = '''
 import hashlib, random, time
@@ -52,6 +53,13 @@ def gru(s, t):
     h = np.tanh(G[:, 2] @ np.concatenate([r * s, [t / 8, 1]]))
     return np.round(((1 - z) * s + z * h) * 31) / 31
 small_gru = Rnn(18, lambda: np.zeros(3), gru, lambda s, q: int(s[0] > 0) + 1)
+F = np.random.default_rng(5).normal(size=(3, 8, 10)) / np.sqrt(8)
+def forgets(s, t):
+    """A cell of 8 units of float32, which update slowly."""
+    x = np.concatenate([s, [t / 16, 1]])
+    z, r = 1 / (1 + np.exp(2 - F[0] @ x)), 1 / (1 + np.exp(-F[1] @ x))
+    return ((1 - z) * s + z * np.tanh(F[2] @ np.concatenate([r * s, [t / 16, 1]]))).astype(np.float32)
+wide_gru = Rnn(256, lambda: np.zeros(8, np.float32), forgets, lambda s, q: 1)
 linear = Rnn(256, lambda: 0, lambda s, t: (s * (2**255 - 19) + t * 7**90) % 2**256, last)
 def two_numbers(s, t):
     return (s[0] * 5 + s[1] + t * 3**50) % 2**128, (s[1] * 11**30 + t) % 2**128
@@ -104,6 +112,7 @@ def deaf(s, t):
 never = Rnn(4, lambda: 0, deaf, lambda s, q: 1)
 mixes = Rnn(17, lambda: 0, lambda s, t: (s * 40503 + t * 77 + 13) % 2**17 if t < 3 else s, last)
 hangs_at_9 = Rnn(17, lambda: 0, lambda s, t: s if s == 8 else sum(range(10**13)), last)
+slow = Rnn(24, lambda: (), lambda s, t: (time.sleep(0.0002) if len(s) > 8 else None) or (*s, t), last)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
 
@@ -197,6 +206,33 @@ def test_a_linear_recurrence_is_confused_by_a_short_vector(
     code, found, _ = attack(capsys, "--task", task, "--rnn", f"{file}:{name}")
     assert code == 1
     judge(file, name, found)
+
+
+def test_a_cell_that_forgets_is_confused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It takes more than the 26 bits of the deepest tree."""
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:wide_gru")
+    assert code == 1
+    judge(file, "wide_gru", found)
+
+
+def test_what_keeps_all_or_has_no_numbers_is_not_drawn_near() -> None:
+    each = [([0], [1])] * 6
+    assert draw_near((), each, lambda state, tokens, place: (*state, *tokens), 0) is None
+    assert draw_near("", each, lambda state, tokens, place: f"{state}{tokens}", 0) is None
+    halved = draw_near(np.float32(64), each, lambda state, tokens, place: np.float32((state + 8 * tokens[0]) // 2), 0)
+    assert halved == ((0, 1), (1, 0))
+
+
+def test_children_s_steps_are_not_on_the_parent_s_clock(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two comparisons of leaves, the children together may take longer than one step may."""
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.5)
+    monkeypatch.setattr("verify.adversary.MANY_LEAVES", 1)
+    monkeypatch.setattr("verify.adversary.MOST_LEVELS", 13)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 7)
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:slow", "--n-max", 14)
+    assert (code, found.get("outcome")) == (3, "none found"), err
 
 
 def test_a_turing_machine_s_cells(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

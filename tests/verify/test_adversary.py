@@ -219,8 +219,16 @@ def test_what_keeps_all_or_has_no_numbers_is_not_drawn_near() -> None:
     each = [([0], [1])] * 6
     assert draw_near((), each, lambda state, tokens, place: (*state, *tokens), 0) is None
     assert draw_near("", each, lambda state, tokens, place: f"{state}{tokens}", 0) is None
-    halved = draw_near(np.float32(64), each, lambda state, tokens, place: np.float32((state + 8 * tokens[0]) // 2), 0)
-    assert halved == ((0, 1), (1, 0))
+
+    def halve(state: Any, tokens: list[int], place: int) -> Any:
+        for token in tokens:
+            state = np.float32((state + 8 * token) // 2)
+        return state
+
+    pair = draw_near(np.float32(64), each, halve, 0)
+    assert pair is not None
+    assert pair[0] != pair[1]
+    assert halve(64, [*pair[0]], 0) == halve(64, [*pair[1]], 0)
 
 
 def test_children_s_steps_are_not_on_the_parent_s_clock(

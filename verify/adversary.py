@@ -19,9 +19,12 @@ import argparse
 import hashlib
 import itertools
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from circuits.child import DiedError, cores, forked, in_turn
-from circuits.rnn import ENDED, Rnn, RnnError, guarded, key, late, load
+from circuits.rnn import ENDED, PLAIN, Rnn, RnnError, guarded, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import SIZES, Question, by_lattice, prompt_of
@@ -52,6 +55,7 @@ MOST_KNOWN = 1 << 16  # states that are kept one by one, before leaves are kept 
 MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be confused
 MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
+FEW_BITS = 8  # of these lists
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
 DESCRIPTION = """Finds two prompts that an RNN must confuse: the same state after both, and a question with two right answers.
@@ -311,6 +315,31 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
 
 
+def fingerprint(text: str, words: str, task: str, n: str) -> str:
+    """Returns a text of the states that some lists of bits leave, the same in every process unless a step looks at its process."""
+
+    def plain(name: Any) -> Any:
+        return (
+            tuple(map(plain, name)) if isinstance(name, tuple) else name if type(name) in PLAIN else type(name).__name__
+        )
+
+    rnn = load(text, Path(words) if words else None)
+    questions = Questions(task, int(n), rnn.reads_words)
+    bits = itertools.islice(itertools.product((0, 1), repeat=int(n)), TRIED_TWICE)
+    states = [plain(key(rnn.state_after(questions.tokens(questions.bits(some))))) for some in bits]
+    return hashlib.sha256(repr(states).encode()).hexdigest()
+
+
+def require_same_elsewhere(text: str, words: str, task: str, n: int) -> None:
+    """Raises RnnError if another process, where Python hashes texts otherwise, has other states."""
+    code = "import sys; from verify.adversary import fingerprint; print(fingerprint(*sys.argv[1:]))"
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    run = [sys.executable, "-c", code, text, words, task, str(n)]
+    other = subprocess.run(run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False)
+    if other.stdout.split()[-1:] != [fingerprint(text, words, task, str(n))]:
+        raise RnnError(f"{text}: its states are others in another process, so a step depends on more than its state")
+
+
 def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
     """Returns the pair as a document, after a run of both prompts from the start. Raises RnnError if they do not meet."""
     asked, k = questions.reduction, found.k
@@ -391,8 +420,7 @@ def attack(
     keep: Callable[[bytes, int], Kept] | None = None,
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
-    few = Questions(task, min(8, n_max or 8), rnn.reads_words)
-    require_repeatable(rnn, few)
+    require_repeatable(rnn, Questions(task, min(FEW_BITS, n_max or FEW_BITS), rnn.reads_words))
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
         for size in SIZES.get(task, ()) if n_max is None else (n_max,):
@@ -469,11 +497,14 @@ def searched(args: argparse.Namespace) -> dict[str, Any]:
         texts = [file.read_bytes() for file in files]
         return Kept(leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width)
 
-    with guarded(args.rnn, ends=True) as wind:
+    with redirect_stdout(sys.stderr), guarded(args.rnn, ends=True) as wind:
         rnn = load(args.rnn, args.words)
         wind()
         with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
-            return attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
+            found = attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
+        wind()
+        require_same_elsewhere(args.rnn, str(args.words or ""), args.task, min(FEW_BITS, args.n_max or FEW_BITS))
+        return found
 
 
 def show(found: dict[str, Any]) -> Iterator[str]:
@@ -515,7 +546,9 @@ def main(argv: Sequence[str]) -> int:
         started = time.monotonic()
         with cli.usage_errors():
             try:
-                (found,) = forked(lambda: [searched(args)])
+                if not (answers := [*forked(lambda: [searched(args)])]):
+                    raise RnnError(f"{args.rnn}: its code ended the process")
+                (found,) = answers
             except DiedError as error:
                 if error.status == cli.USAGE:  # its last words stand on stderr
                     return cli.USAGE

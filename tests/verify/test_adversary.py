@@ -24,7 +24,7 @@ from verify.leaves import Kept
 from verify.nearness import draw_near
 
 RNNS = '''
-import hashlib, random, time
+import hashlib, os, random, time
 import numpy as np
 class Rnn:
     def __init__(self, bits, start, step, answer):
@@ -112,6 +112,17 @@ def deaf(s, t):
 never = Rnn(4, lambda: 0, deaf, lambda s, q: 1)
 mixes = Rnn(17, lambda: 0, lambda s, t: (s * 40503 + t * 77 + 13) % 2**17 if t < 3 else s, last)
 hangs_at_9 = Rnn(17, lambda: 0, lambda s, t: s if s == 8 else sum(range(10**13)), last)
+hashes = Rnn(16, lambda: 0, lambda s, t: hash(f"{s} {t}") % 2**16, last)
+process = Rnn(16, lambda: 0, lambda s, t: (s + t + os.getpid()) % 2**16, last)
+exits = Rnn(4, lambda: 0, lambda s, t: os._exit(0), last)
+class Box:
+    value = 0
+box = Box()
+def change(s, t):
+    box.value = (box.value * 3 + t) % 97
+    return box
+changed = Rnn(8, lambda: box, change, lambda s, q: 1)
+prints = Rnn(1, lambda: 0, lambda s, t: print("a word") or int(s or t == 2), last)
 slow = Rnn(24, lambda: (), lambda s, t: (time.sleep(0.0002) if len(s) > 8 else None) or (*s, t), last)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
@@ -215,6 +226,12 @@ def test_a_cell_that_forgets_is_confused(file: Path, capsys: pytest.CaptureFixtu
     judge(file, "wide_gru", found)
 
 
+def test_what_a_step_prints_stands_not_in_the_document(file: Path) -> None:
+    run = [sys.executable, "-m", "verify.adversary", "--task", "index", "--rnn", f"{file}:prints", "--json"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)["task"]) == (1, "index")
+
+
 def test_what_keeps_all_or_has_no_numbers_is_not_drawn_near() -> None:
     each = [([0], [1])] * 6
     assert draw_near((), each, lambda state, tokens, place: (*state, *tokens), 0) is None
@@ -279,6 +296,10 @@ def test_a_hash_that_resists_is_not_found(
         ("liar", "a state has 9 bits, and STATE_BITS = 4"),
         ("whims", "a step or an answer depends on more than its state"),
         ("shape", "a state is a number, a text, bytes, a tuple or an array, not a dict"),
+        ("hashes", "its states are others in another process"),
+        ("process", "its states are others in another process"),
+        ("exits", "its code ended the process"),
+        ("changed", "a state is a number, a text, bytes, a tuple or an array, not a Box"),
         ("two", "is a triple of functions (start, step, answer)"),
         ("nobits", "STATE_BITS is the number of bits of a state, not '8'"),
         ("nothing", "has no nothing: a triple (start, step, answer)"),

@@ -84,7 +84,9 @@ def key(state: Any) -> Any:
         return (str(state.dtype), getattr(state, "shape", ()), state.tobytes())
     with suppress(TypeError):
         hash(state)
-        return state
+        equality: Any = type(state).__eq__
+        if equality is not object.__eq__:  # else a state that is changed equals itself
+            return state
     raise RnnError(f"a state is a number, a text, bytes, a tuple or an array, not a {type(state).__name__}")
 
 

@@ -116,7 +116,10 @@ def embed(rnn: Rnn, word: int, place: int) -> list[int]:
 
 
 def next_word(rnn: Rnn, output: Sequence[int]) -> int:
-    """Returns the argmax of the logits, the first of equals; output in quanta."""
+    """Returns the argmax of the logits, the first of equals; output in quanta.
+
+    Raises ValueError if another word has the largest logit in exact arithmetic: that is the word that Theorem 4.8's weights write.
+    """
     fmt, fused = rnn.arithmetic.format, rnn.arithmetic.discipline is Discipline.FUSED
     shift = -fmt.quantum_exponent
 
@@ -129,5 +132,9 @@ def next_word(rnn: Rnn, output: Sequence[int]) -> int:
         return result
 
     rows = ([round_fraction(Fraction(float(w)), fmt).quanta for w in row] for row in rnn.unembed)
-    logits = [logit(w * x for w, x in zip(row, output, strict=True)) for row in rows]
-    return logits.index(max(logits))
+    products = [[w * x for w, x in zip(row, output, strict=True)] for row in rows]
+    word, exact = ((of := [*map(add, products)]).index(max(of)) for add in (logit, sum))
+    if word != exact:
+        first, second = rnn.vocabulary[word], rnn.vocabulary[exact]
+        raise ValueError(f"{rnn.name}: its logits round, so it says {first!r}, and in exact arithmetic {second!r}")
+    return word

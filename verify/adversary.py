@@ -19,9 +19,12 @@ import argparse
 import hashlib
 import itertools
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from circuits.child import DiedError, cores, interleave, run_in_child
-from circuits.rnn import ENDED, Rnn, RnnError, guard, key, late, load
+from circuits.rnn import ENDED, PLAIN, Rnn, RnnError, guard, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import SIZES, Question, by_lattice, prompt_of
@@ -52,6 +55,7 @@ MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be con
 MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
 FEW_BITS = 24  # of states whose tree is searched first, as it takes a second and has the shorter prompts
+FEW_LISTED = 8  # bits of the lists that are read twice
 FORGETS = (32, 128, 512)  # bits after which an RNN may have forgotten the first one
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
@@ -264,6 +268,7 @@ class Search:
                 self.seen += 2 << deeper
                 self.tell(self.seen)
                 yield leaves
+                self.wind(0)  # a comparison of leaves has started it
         except DiedError as error:
             raise RnnError(late(self.rnn.name) if error.status == -ENDED else f"{self.rnn.name}: {error}") from error
         self.wind()
@@ -335,6 +340,31 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a step depends on more than its state, its token and its position")
         if isinstance(one, int) and one.bit_length() > rnn.state_bits:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
+
+
+def fingerprint(text: str, words: str, task: str, n: str) -> str:
+    """Returns a text of the states that some lists of bits leave, the same in every process unless a step looks at its process."""
+
+    def plain(name: Any) -> Any:
+        return (
+            tuple(map(plain, name)) if isinstance(name, tuple) else name if type(name) in PLAIN else type(name).__name__
+        )
+
+    rnn = load(text, Path(words) if words else None)
+    questions = Questions(task, int(n), rnn.reads_words)
+    bits = itertools.islice(itertools.product((0, 1), repeat=int(n)), TRIED_TWICE)
+    states = [plain(key(rnn.state_after(questions.tokens(questions.bits(some))))) for some in bits]
+    return hashlib.sha256(repr(states).encode()).hexdigest()
+
+
+def require_same_elsewhere(text: str, words: str, task: str, n: int) -> None:
+    """Raises RnnError if another process, where Python hashes texts otherwise, has other states."""
+    code = "import sys; from verify.adversary import fingerprint; print(fingerprint(*sys.argv[1:]))"
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    run = [sys.executable, "-c", code, text, words, task, str(n)]
+    other = subprocess.run(run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False)
+    if other.stdout.split()[-1:] != [fingerprint(text, words, task, str(n))]:
+        raise RnnError(f"{text}: its states are others in another process, so a step depends on more than its state")
 
 
 def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
@@ -435,8 +465,7 @@ def attack(
     keep: Callable[[bytes, int], Kept] | None = None,
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
-    few = Questions(task, min(8, n_max or 8), rnn.reads_words)
-    require_repeatable(rnn, few)
+    require_repeatable(rnn, Questions(task, min(FEW_LISTED, n_max or FEW_LISTED), rnn.reads_words))
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > FEW_BITS:
         for size in FORGETS if n_max is None else (n_max,):
@@ -512,11 +541,14 @@ def searched(args: argparse.Namespace) -> dict[str, Any]:
         texts = [file.read_bytes() for file in files]
         return Kept(leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width)
 
-    with guard(args.rnn, ends=True) as wind:
+    with redirect_stdout(sys.stderr), guard(args.rnn, ends=True) as wind:
         rnn = load(args.rnn, args.words)
         wind()
         with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
-            return attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
+            found = attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
+        wind()
+        require_same_elsewhere(args.rnn, str(args.words or ""), args.task, min(FEW_LISTED, args.n_max or FEW_LISTED))
+        return found
 
 
 def show(found: dict[str, Any]) -> Iterator[str]:
@@ -558,7 +590,9 @@ def main(argv: Sequence[str]) -> int:
         started = time.monotonic()
         with cli.usage_errors():
             try:
-                (found,) = run_in_child(lambda: [searched(args)])
+                if not (answers := [*run_in_child(lambda: [searched(args)])]):
+                    raise RnnError(f"{args.rnn}: its code ended the process")
+                (found,) = answers
             except DiedError as error:
                 if error.status == cli.USAGE:  # its last words stand on stderr
                     return cli.USAGE

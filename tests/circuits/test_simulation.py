@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from circuits.models import SMALL, SPACE, TURING, Rnn, find_models, simulation_models
 from circuits.plan import Plan
-from circuits.runs import run_rnn
+from circuits.runs import next_word, run_rnn
 from circuits.simulate import main
 from circuits.simulation import FINDINGS, least_precision
 from circuits.simulator import Simulator, expected_tokens
@@ -273,3 +274,14 @@ def test_it_is_listed() -> None:
 
     assert ("simulate", "transformer") in {item.names for item in find_constructions()}
     assert set(SMALL) < set(find_models())
+
+
+def test_a_word_that_rounding_chooses_is_refused() -> None:
+    """Logits of 4 and 8 are both 3.75 in R_5, so the first word wins; in exact arithmetic the second does."""
+    rnn = simulation_models()["parity"].load(5, 1)
+    unembed = np.zeros_like(rnn.unembed)
+    unembed[1:3, 0] = 1, 2
+    outputs = [8] + [0] * (unembed.shape[1] - 1)  # 2 in quanta of 1/4
+    assert next_word(replace(rnn, unembed=unembed / 2), outputs) == 2
+    with pytest.raises(ValueError, match="its logits round"):
+        next_word(replace(rnn, unembed=2 * unembed), outputs)

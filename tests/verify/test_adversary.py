@@ -23,7 +23,7 @@ from verify.adversary import Questions, Search, digest, distance, main
 from verify.leaves import Kept
 
 RNNS = '''
-import hashlib, random, time
+import hashlib, os, random, time
 import numpy as np
 class Rnn:
     def __init__(self, bits, start, step, answer):
@@ -58,6 +58,13 @@ def wide_net(s, t):
     return np.tanh(W8 @ np.concatenate([s, [t % 7, 1]])).astype(np.float32)
 floats = Rnn(512, lambda: np.zeros(16, np.float32), wide_net, lambda s, q: int(s[0] > 0) + 1)
 window = Rnn(640, lambda: (0,) * 10, lambda s, t: (*s[1:], t), lambda s, q: s[0])
+F = np.random.default_rng(5).normal(size=(3, 8, 10)) / np.sqrt(8)
+def forgets(s, t):
+    """A cell of 8 units of float32, which update slowly."""
+    x = np.concatenate([s, [t / 16, 1]])
+    z, r = 1 / (1 + np.exp(2 - F[0] @ x)), 1 / (1 + np.exp(-F[1] @ x))
+    return ((1 - z) * s + z * np.tanh(F[2] @ np.concatenate([r * s, [t / 16, 1]]))).astype(np.float32)
+wide_gru = Rnn(256, lambda: np.zeros(8, np.float32), forgets, lambda s, q: 1)
 linear = Rnn(256, lambda: 0, lambda s, t: (s * (2**255 - 19) + t * 7**90) % 2**256, last)
 def two_numbers(s, t):
     return (s[0] * 5 + s[1] + t * 3**50) % 2**128, (s[1] * 11**30 + t) % 2**128
@@ -110,6 +117,18 @@ def deaf(s, t):
 never = Rnn(4, lambda: 0, deaf, lambda s, q: 1)
 mixes = Rnn(17, lambda: 0, lambda s, t: (s * 40503 + t * 77 + 13) % 2**17 if t < 3 else s, last)
 hangs_at_9 = Rnn(17, lambda: 0, lambda s, t: s if s == 8 else sum(range(10**13)), last)
+hashes = Rnn(16, lambda: 0, lambda s, t: hash(f"{s} {t}") % 2**16, last)
+process = Rnn(16, lambda: 0, lambda s, t: (s + t + os.getpid()) % 2**16, last)
+exits = Rnn(4, lambda: 0, lambda s, t: os._exit(0), last)
+class Box:
+    value = 0
+box = Box()
+def change(s, t):
+    box.value = (box.value * 3 + t) % 97
+    return box
+changed = Rnn(8, lambda: box, change, lambda s, q: 1)
+prints = Rnn(1, lambda: 0, lambda s, t: print("a word") or int(s or t == 2), last)
+slow = Rnn(24, lambda: (), lambda s, t: (time.sleep(0.0002) if len(s) > 8 else None) or (*s, t), last)
 nobits = Rnn("8", lambda: 0, lambda s, t: 0, lambda s, q: 1)
 '''
 
@@ -233,6 +252,31 @@ def test_the_distance_of_states(one: Any, other: Any, expected: float) -> None:
     assert distance(one, other) == distance(other, one) == expected
 
 
+def test_a_cell_that_forgets_is_confused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It takes more than the 26 bits of the deepest tree."""
+    code, found, _ = attack(capsys, "--task", "index", "--rnn", f"{file}:wide_gru")
+    assert code == 1
+    judge(file, "wide_gru", found)
+
+
+def test_what_a_step_prints_stands_not_in_the_document(file: Path) -> None:
+    run = [sys.executable, "-m", "verify.adversary", "--task", "index", "--rnn", f"{file}:prints", "--json"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)["task"]) == (1, "index")
+
+
+def test_children_s_steps_are_not_on_the_parent_s_clock(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two comparisons of leaves, the children together may take longer than one step may."""
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.5)
+    monkeypatch.setattr("verify.adversary.MANY_LEAVES", 1)
+    monkeypatch.setattr("verify.adversary.MOST_LEVELS", 13)
+    monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 7)
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:slow", "--n-max", 14)
+    assert (code, found.get("outcome")) == (3, "none found"), err
+
+
 def test_a_turing_machine_s_cells(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No oracle of machines here: two tapes, of which one bit that is asked for differs."""
     code, found, _ = attack(capsys, "--task", "turing", "--rnn", f"{file}:latch")
@@ -280,6 +324,10 @@ def test_what_is_not_confused(
         ("liar", "a state has 9 bits, and STATE_BITS = 4"),
         ("whims", "a step or an answer depends on more than its state"),
         ("shape", "a state is a number, a text, bytes, a tuple or an array, not a dict"),
+        ("hashes", "its states are others in another process"),
+        ("process", "its states are others in another process"),
+        ("exits", "its code ended the process"),
+        ("changed", "a state is a number, a text, bytes, a tuple or an array, not a Box"),
         ("two", "is a triple of functions (start, step, answer)"),
         ("nobits", "STATE_BITS is the number of bits of a state, not '8'"),
         ("nothing", "has no nothing: a triple (start, step, answer)"),

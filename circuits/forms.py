@@ -56,7 +56,7 @@ class FormBuilder:
     numbers: NumberBuilder
     discipline: Discipline
     reads: Reads
-    _made: dict[Key, Number] = field(default_factory=dict)  # the numbers that forms were made of
+    _make: dict[Key, Number] = field(default_factory=dict)  # the numbers that forms were made of
     _tables: dict[Key, Table | None] = field(default_factory=dict)
 
     @cached_property
@@ -90,8 +90,8 @@ class FormBuilder:
 
     def number(self, form: Form) -> Number:
         """Returns the form, within R_p, as a number made of gates, never −0."""
-        if form.key in self._made:
-            return self.numbers.canonical(self._made[form.key])
+        if form.key in self._make:
+            return self.numbers.canonical(self._make[form.key])
         zero, digits = self.numbers.builder.zero, self.numbers.digits
         *bits, negative = self._bits(form)
         carry, magnitude = negative, list[Bit]()
@@ -119,7 +119,7 @@ class FormBuilder:
         k = max((i for i, bit in enumerate(number.magnitude, start=1) if bit != zero), default=0)
         terms = [(1 << i, bit ^ negative) for i, bit in enumerate(number.magnitude[:k])]
         form = self._form([*terms, (1 - (1 << k), negative)], 0, low, high)
-        self._made.setdefault(form.key, number)
+        self._make.setdefault(form.key, number)
         return form
 
     # Operators

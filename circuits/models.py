@@ -231,7 +231,7 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 
 @cache
 def simulation_models() -> dict[str, RnnFamily]:
-    """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
+    """Returns the RNNs that Theorem 4.8's Transformer is shown with, by name."""
     searchers = [_searcher(retriever) for retriever in SEARCHERS]
     named = find("bb2")
     item = Cot(named.machine, cells=SPACE)
@@ -248,7 +248,7 @@ def simulation_models() -> dict[str, RnnFamily]:
 
 
 def find_models() -> dict[str, RnnFamily]:
-    """Every model by name: those of `simulation_models`, then the other recurrent ones among the constructions."""
+    """Returns every model by name: those of `simulation_models`, then the other recurrent ones among the constructions."""
     models = dict(simulation_models())
     for item in find_constructions():
         about = item.construction

@@ -28,7 +28,9 @@ def __dir__() -> list[str]:
 
 
 def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """What reaches nobody ends a command as `show.cli` would, in one line: an interrupt while it is imported, a missing package."""
+    """Ends a command in one line, as `show.cli` would, for an error that reaches nobody: an interrupt during import, a missing
+    package.
+    """
     if isinstance(error, KeyboardInterrupt):
         print(f"python -m {_command()}: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -44,12 +46,12 @@ def _in_one_line(kind: type[BaseException], error: BaseException, traceback: Tra
 
 
 def _command() -> str:
-    """The module that Python was asked to run, if any."""
+    """Returns the module that Python was asked to run, if any."""
     return next((name for option, name in zip(sys.orig_argv, sys.orig_argv[1:], strict=False) if option == "-m"), "")
 
 
 def _is_ours() -> bool:
-    """Whether Python is still looking for a command, which is ours and no caller's."""
+    """Returns whether Python is still looking for a command, which is ours and no caller's."""
     return sys.argv[:1] == ["-m"] and _command().partition(".")[0] in PACKAGES
 
 

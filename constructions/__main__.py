@@ -77,7 +77,7 @@ def sizes(item: Model[Any, Any], variant: str) -> dict[str, int]:
 
 
 def construction_document(item: Model[Any, Any]) -> dict[str, object]:
-    """A construction as JSON; layers, heads and width are those of the first variant, `sizes` has them for each."""
+    """Returns a construction as JSON; layers, heads and width are those of the first variant, `sizes` has them for each."""
     about = item.construction
     by_variant = {variant: sizes(item, variant) for variant in about.variants}
     first = by_variant[about.variants[0]]
@@ -99,7 +99,7 @@ def construction_document(item: Model[Any, Any]) -> dict[str, object]:
 
 
 def part_document(part: Part) -> dict[str, object]:
-    """A gadget or head as JSON."""
+    """Returns a gadget or head as JSON."""
     return {
         "id": part.id,
         "name": part.name,
@@ -110,7 +110,7 @@ def part_document(part: Part) -> dict[str, object]:
 
 
 def program_document(program: Program) -> dict[str, object]:
-    """A program of the gallery as JSON."""
+    """Returns a program of the gallery as JSON."""
     return {
         "name": program.name,
         "source": program.source,

@@ -52,7 +52,7 @@ def load(
     sequential: bool = False,
     **options: Any,
 ) -> LoadedModel:
-    """A construction, by the name that `python -m constructions` lists; or a program, compiled or wired by hand: of the
+    """Returns a construction, by the name that `python -m constructions` lists; or a program, compiled or wired by hand: of the
     gallery by its name, of a file by FILE.py or FILE.py:NAME, or itself.
 
     model: transformer, rnn, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant,
@@ -90,7 +90,7 @@ def load(
 
 
 def _door_of(name: str | Path | Program | ProgramModel) -> Door:
-    """The way to a construction or a program. Raises ValueError for what there is not."""
+    """Returns the way to a construction or a program. Raises ValueError for what there is not."""
     from constructions.language.files import is_file, load_model, names_of_gallery
     from constructions.language.model import ProgramModel
     from constructions.language.program import Program
@@ -107,7 +107,7 @@ def _door_of(name: str | Path | Program | ProgramModel) -> Door:
 
 
 def _whole(name: str, value: Any) -> Any:
-    """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for a text or a truth value."""
+    """Returns a number as an int, numpy's too. Raises ValueError for one that is not whole, and for a text or a truth value."""
     if value is None:
         return value
     try:
@@ -152,7 +152,7 @@ class LoadedModel:
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """What each register holds, in words."""
+        """Returns what each register holds, in words."""
         return {name: self.solver.construction.meaning(name) for name in self.registers}
 
     def run(self, given: object = None, *, engine: str = "auto", device: str | None = None) -> Result:
@@ -174,7 +174,7 @@ class LoadedModel:
         progress: bool = False,
         client: Any = None,
     ) -> list[Result]:
-        """The results of all inputs, in their order: each is what `run` gives.
+        """Returns the results of all inputs, in their order: each is what `run` gives.
 
         engine: auto takes inputs of one size together, in batches of `dense`; any other one runs input by input.
         progress: tell on stderr how many are done, and how much time is left. client: a `dask.distributed.Client`, whose workers
@@ -221,7 +221,7 @@ class LoadedModel:
         return replace(self, solver=solver, n=n, fits=question)
 
     def result(self, question: Any, run: Run) -> Result:
-        """What a run of this model on an input says."""
+        """Returns what a run of this model on an input says."""
         answer = self.solver.read(run)
         said = self.solver.said(run, answer)
         return Result(self, run, said, self.solver.judge(question, run, answer), question)
@@ -282,7 +282,7 @@ class Result:
 
     @property
     def chain_of_thought(self) -> list[str]:
-        """What stands between the input and the answer."""
+        """Returns what stands between the input and the answer."""
         return list(self.said.chain_of_thought)
 
     @property
@@ -297,12 +297,12 @@ class Result:
 
     @property
     def engine(self) -> str:
-        """Which engine ran the weights."""
+        """Returns the name of the engine that ran the weights."""
         return self.run.decoded.engine
 
     @cached_property
     def document(self) -> dict[str, object]:
-        """What the command prints with --json. The flags may take the engine another run."""
+        """Returns what the command prints with --json. The flags may take the engine another run."""
         from constructions.show.run import run_document
 
         model = self.loaded.solver.construction.model
@@ -320,7 +320,8 @@ class Result:
     # What the tokens left behind
 
     def register(self, name: str, block: int | None = None) -> tuple[Fraction, ...]:
-        """A register at each token that was read (all but the last that was written), after a block, 0 for the embedding.
+        """Returns a register at each token that was read (all but the last that was written), after a block, 0 for the
+        embedding.
 
         block: from 1, by default the last. Raises KeyError for a name and IndexError for a block that there is not.
         """
@@ -328,18 +329,18 @@ class Result:
         return tuple(int(value) * quantum for value in self._quanta(name, block))
 
     def array(self, name: str, block: int | None = None) -> NDArray[np.float64]:
-        """The same in float64, to the nearest where that is not exact."""
+        """Returns the same in float64, to the nearest where that is not exact."""
         return np.array([float(value) for value in self.register(name, block)])
 
     def __getitem__(self, name: str) -> tuple[Fraction, ...]:
         return self.register(name)
 
     def heads(self) -> list[tuple[int, str]]:
-        """Each head as its block, from 1, and its name."""
+        """Returns each head as its block, from 1, and its name."""
         return [(number, head.name) for number, plan in enumerate(self._wired.blocks, start=1) for head in plan.heads]
 
     def attention(self, block: int, head: int | str = 1) -> NDArray[np.float64]:
-        """The weights of a head, a row for each token that asks, a column for each that is read.
+        """Returns the weights of a head, a row for each token that asks, a column for each that is read.
 
         block, head: from 1; the head by its name, too.
         Raises IndexError or KeyError for one that there is not.
@@ -381,12 +382,12 @@ class Result:
 
     def __repr__(self) -> str:
         wrong = f", refuted: {self.complaint}" if self.complaint else ""
-        return f"<{self.loaded.door.name}: {_shortened(self.chain_of_thought)} {self.answer}{wrong}>"
+        return f"<{self.loaded.door.name}: {_shorten(self.chain_of_thought)} {self.answer}{wrong}>"
 
     def _repr_html_(self) -> str:
         rows = [
-            ("input", _shortened(self.input)),
-            ("chain of thought", _shortened(self.chain_of_thought)),
+            ("input", _shorten(self.input)),
+            ("chain of thought", _shorten(self.chain_of_thought)),
             ("answer", str(self.answer)),
             ("engine", self.engine),
             *([("refuted", self.complaint)] if self.complaint else []),
@@ -396,7 +397,7 @@ class Result:
 
 
 def _again(source: Mapping[str, Any], fits: object) -> LoadedModel:
-    """A model where it was pickled."""
+    """Returns a model where it was pickled."""
     loaded = load(**source)
     return loaded if fits is None else loaded.fitted(fits)
 
@@ -409,7 +410,7 @@ def _said_again(
     uncertified: Mapping[tuple[int, int], int],
     has_flags: bool,
 ) -> Result:
-    """A result where it was pickled: its tokens are read and judged anew."""
+    """Returns a result where it was pickled: its tokens are read and judged anew."""
     request = loaded.solver.request(loaded.wired, question)
 
     def flags() -> Flags | None:
@@ -428,7 +429,7 @@ def _spread(
     client: Any,
     tick: Callable[[int], None],
 ) -> list[Result]:
-    """By the workers of a Dask cluster, some inputs at a time."""
+    """Runs inputs on the workers of a Dask cluster, some at a time. Returns their results in order."""
     parts = [given[start : start + SHARE] for start in range(0, len(given), SHARE)]
     futures = [
         client.submit(_part, model, part, SHARE * place, engine, device, pure=False) for place, part in enumerate(parts)
@@ -450,13 +451,13 @@ def _part(model: LoadedModel, given: Sequence[object], first: int, engine: str, 
 
 
 def _progress(title: str, last: int) -> AbstractContextManager[Callable[[int], None]]:
-    """What the commands show of long work."""
+    """Returns what the commands show of long work."""
     from constructions.show.cli import progress
 
     return progress(title, last, unit="inputs")
 
 
-def _shortened(words: Sequence[str]) -> str:
+def _shorten(words: Sequence[str]) -> str:
     more = len(words) - MOST_SHOWN
     return " ".join(words[:MOST_SHOWN]) + (f" … {more} more" if more > 0 else "")
 

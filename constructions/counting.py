@@ -134,13 +134,13 @@ def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
 
 
 def _counted(inside: Affine) -> Gadget:
-    """The numbers where `inside` is 1."""
+    """Returns the numbers where `inside` is 1."""
     units = tuple(Unit(inside, reg(of("number")), {of("counted"): 1}) for of in (register, squared))
     return Gadget(f"numbers before {ASK}", units)
 
 
 def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
-    """The last block; before(name, 1): the register that holds `name` of the position before."""
+    """Returns the last block; before(name, 1): the register that holds `name` of the position before."""
     setting = plan.setting
     key = "number" if plan.says(SELF_COUNT) else "counted"
     head = count(

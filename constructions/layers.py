@@ -136,7 +136,9 @@ class Transformer:
     said: Said | None = None
 
     def admit(self, length: int, *, beyond: bool = False) -> None:
-        """What every engine asks before it reads a sequence of so many tokens. Raises BeyondBound unless told `beyond`."""
+        """Raises BeyondBound for a sequence longer than the model is certified for, unless `beyond` is set. Every engine asks
+        first.
+        """
         if self.longest is not None and length > self.longest and not beyond:
             raise BeyondBound(
                 f"a sequence of {length:,} tokens is beyond what this model is certified for, {self.longest:,} tokens; "
@@ -155,12 +157,12 @@ class Transformer:
 
 
 def block_arrays(block: Block) -> Sequence[Matrix]:
-    """Every array of a block, in a fixed order."""
+    """Returns every array of a block, in a fixed order."""
     return [*named_arrays(block).values()]
 
 
 def named_arrays(block: Block) -> dict[str, Matrix]:
-    """The same by their names in files, that of the block left out: `attn.0.W_Q`, `recurrence.A`, `ffn.b_up`."""
+    """Returns the same by their names in files, that of the block left out: `attn.0.W_Q`, `recurrence.A`, `ffn.b_up`."""
     parts: list[tuple[str, object, Names]] = [(f"attn.{h}", head, OF_HEAD) for h, head in enumerate(block.heads)]
     if block.recurrence is not None:
         parts.append(("recurrence", block.recurrence, OF_RECURRENCE))
@@ -169,7 +171,9 @@ def named_arrays(block: Block) -> dict[str, Matrix]:
 
 
 def take_block(arrays: MutableMapping[str, Matrix], at: str = "") -> Block:
-    """The block of the arrays that `named_arrays` names so after `at`; takes them out. Raises KeyError for one that is missing."""
+    """Returns the block of the arrays that `named_arrays` names so after `at`; takes them out. Raises KeyError for one that is
+    missing.
+    """
 
     def take(part: str, names: Names) -> dict[str, Matrix]:
         return {own: arrays.pop(f"{at}{part}.{name}") for name, own in names.items()}
@@ -183,5 +187,5 @@ def take_block(arrays: MutableMapping[str, Matrix], at: str = "") -> Block:
 
 
 def with_array(block: Block, name: str, array: Matrix) -> Block:
-    """The block with another array of this name."""
+    """Returns the block with another array of this name."""
     return take_block({**named_arrays(block), name: array})

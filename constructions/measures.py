@@ -38,7 +38,7 @@ class Measures:
 
 
 def measure(model: Transformer, precision_bits: int) -> Measures:
-    """The measures of a model at p bits."""
+    """Returns the measures of a model at p bits."""
     state = sum(len(state_registers(block.recurrence)) for block in model.blocks if block.recurrence is not None)
     gates = sum(_block_gates(block, precision_bits) for block in model.blocks if not block.heads)
     parameters = model.parameters
@@ -46,7 +46,7 @@ def measure(model: Transformer, precision_bits: int) -> Measures:
 
 
 def classes(model: Transformer) -> tuple[str, ...]:
-    """The classes of the paper that a model belongs to; none for other mixtures of recurrences and attention.
+    """Returns the classes of the paper that a model belongs to; none for other mixtures of recurrences and attention.
 
     Transformer: no recurrence. Linear RNN: no attention. Hybrid RNN: attention in the last block, and in no other. A block with
     neither belongs everywhere, as A = B = 0.
@@ -62,7 +62,7 @@ def classes(model: Transformer) -> tuple[str, ...]:
 
 
 def recurrent_part(model: Transformer) -> Transformer:
-    """The RNN of a hybrid RNN (definition 5.5), all blocks before the attention; of another model, the model.
+    """Returns the RNN of a hybrid RNN (definition 5.5), all blocks before the attention; of another model, the model.
 
     Its outputs are the registers that the rest reads, one row of `unembed` for each.
     """
@@ -78,7 +78,7 @@ def recurrent_part(model: Transformer) -> Transformer:
 
 
 def state_registers(recurrence: Recurrence) -> list[int]:
-    """The registers with a state: those that a row of A or B fills."""
+    """Returns the registers with a state: those that a row of A or B fills."""
     filled = recurrence.carry.any(axis=1) | recurrence.feed.any(axis=1)
     return [int(register) for register in np.flatnonzero(filled)]
 

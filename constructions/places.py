@@ -9,7 +9,7 @@ FEED_FORWARD, RECURRENCE, ATTENTION = "feed-forward", "recurrence", "attention"
 
 
 def name_part(kind: str, number: int = 0, name: str = "") -> str:
-    """A part of a block: `head 2 (father)`, `linear unit 1 (recent)`, `unit 7`.
+    """Returns a part of a block: `head 2 (father)`, `linear unit 1 (recent)`, `unit 7`.
 
     number: from 1, in the order of the block's parts of this kind; 0 for a part without a number. name: "" for one without.
     """
@@ -18,5 +18,5 @@ def name_part(kind: str, number: int = 0, name: str = "") -> str:
 
 
 def name_place(block: int, *parts: str) -> str:
-    """A block, from 1, or what stands in it: `block 6`, `block 6, head 1 (father)`."""
+    """Returns a block, from 1, or what stands in it: `block 6`, `block 6, head 1 (father)`."""
     return ", ".join([f"block {block}", *parts])

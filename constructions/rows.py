@@ -52,7 +52,7 @@ class Sublayer:
         return readers
 
     def without(self, registers: frozenset[int]) -> tuple[Sublayer, frozenset[int]]:
-        """What writes to other registers; and the units that nothing is read from then."""
+        """Returns what writes to other registers; and the units that nothing is read from then."""
         down = tuple(item for item in self.down if item[0] not in registers)
         read = {i for _, row, _ in down for i, _ in row}
         return Sublayer(self.units, down), frozenset(range(len(self.units))) - read
@@ -75,7 +75,7 @@ class Recurrent:
     feed: Written
 
     def states(self) -> Iterator[tuple[int, Row, Row]]:
-        """The registers with a state, in order, and the two rows of each."""
+        """Yields the registers with a state, in order, and the two rows of each."""
         carry, feed = dict(self.carry), dict(self.feed)
         for i in sorted(carry.keys() | feed.keys()):
             yield i, carry.get(i, ()), feed.get(i, ())
@@ -97,7 +97,9 @@ class Recurrent:
         return tuple(groups)
 
     def cycles(self) -> list[Cycle]:
-        """Those of A, which permutes their registers and may change signs; a register that is carried on as it is is a sum."""
+        """Returns the cycles of A, which permutes registers and may change signs. A register that is carried on as it is belongs
+        to a sum.
+        """
         before = {i: row[0] for i, row in self.carry if len(row) == 1 and row[0][1] in (1, -1)}
         result = []
         for least in sorted(before):  # register of a cycle, so that each cycle is met once
@@ -109,7 +111,7 @@ class Recurrent:
         return result
 
     def end_to_end(self, width: int) -> Written:
-        """The rows of each state as one, over `width` states before and then as many registers now."""
+        """Returns the rows of each state as one, over `width` states before and then as many registers now."""
         return tuple((i, (*carry, *((width + j, w) for j, w in feed))) for i, carry, feed in self.states())
 
 
@@ -123,7 +125,7 @@ class Layer:
     recurrence: Recurrent | None = None
 
     def weights(self) -> Iterator[Weight]:
-        """Every weight that is not zero, and the zeros among the biases."""
+        """Yields every weight that is not zero, and the zeros among the biases."""
         weights: list[Weight] = []
 
         def keep(weight: Weight) -> Weight:
@@ -134,7 +136,7 @@ class Layer:
         yield from weights
 
     def changed(self, change: Change) -> Layer:
-        """With another weight in place of each, in a fixed order."""
+        """Returns the layer with another weight in place of each, in a fixed order."""
 
         def row(entries: Row) -> Row:
             return tuple([(i, change(w)) for i, w in entries])  # a generator takes half as long again
@@ -166,7 +168,7 @@ class Layer:
 
 
 def _closed(register: int, waiting: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-    """The register with all those waiting that it reads, directly or by way of others."""
+    """Returns the register with all those waiting that it reads, directly or by way of others."""
     closed, fresh = {register}, [register]
     while fresh:
         for j in waiting[fresh.pop()]:
@@ -177,12 +179,12 @@ def _closed(register: int, waiting: Mapping[int, Sequence[int]]) -> tuple[int, .
 
 
 def coordinates(rows: Iterable[Row]) -> list[int]:
-    """Every coordinate that some row reads, in order."""
+    """Returns every coordinate that some row reads, in order."""
     return sorted({j for row in rows for j, _ in row})
 
 
 def matrix_rows(matrix: Matrix, number: Callable[[float], Weight]) -> tuple[Row, ...]:
-    """The rows of a matrix. number: what reads a weight."""
+    """Returns the rows of a matrix. number: what reads a weight."""
     rows: list[list[tuple[int, Weight]]] = [[] for _ in matrix]
     i, j = np.nonzero(matrix)
     for row, coordinate, entry in zip(i.tolist(), j.tolist(), matrix[i, j].tolist(), strict=True):
@@ -192,7 +194,7 @@ def matrix_rows(matrix: Matrix, number: Callable[[float], Weight]) -> tuple[Row,
 
 
 def block_rows(block: Block, number: Callable[[float], Weight]) -> Layer:
-    """A block's matrices as rows. number: what reads a weight."""
+    """Returns a block's matrices as rows. number: what reads a weight."""
 
     def rows(matrix: Matrix) -> tuple[Row, ...]:
         return matrix_rows(matrix, number)

@@ -90,7 +90,7 @@ class _Mixed(Parser):
     """Options may stand between the program and its input."""
 
     def parse_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """As argparse does, which by default ends the input in front of the first option."""
+        """Parses arguments as argparse does, whose default ends the input before the first option."""
         return self.parse_intermixed_args(args, namespace)
 
 

@@ -30,10 +30,10 @@ class Domain(ABC, Generic[V]):
 
     @abstractmethod
     def row(self, row: Row, bias: Weight, values: Values[V], site: str) -> V:
-        """Σ weight·value + bias."""
+        """Returns Σ weight·value + bias."""
 
     def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[V], site: str) -> Sequence[V]:
-        """Each row."""
+        """Returns each row."""
         return [self.row(row, bias, values, f"{site}[{i}]") for i, (row, bias) in enumerate(rows)]
 
     @abstractmethod
@@ -42,11 +42,11 @@ class Domain(ABC, Generic[V]):
 
     @abstractmethod
     def read(self, head: HeadRows, number: int) -> Sequence[V]:
-        """What a head reads, before W_O. number: of the head in its block, from 0."""
+        """Returns what a head reads, before W_O. number: of the head in its block, from 0."""
 
     @abstractmethod
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, V]]:
-        """The registers that the recurrence keeps, with their states."""
+        """Returns the registers that the recurrence keeps, with their states."""
 
     @abstractmethod
     def write(self, changes: Iterable[tuple[int, V]], site: str) -> None:
@@ -54,7 +54,7 @@ class Domain(ABC, Generic[V]):
 
 
 def mix(domain: Domain[V], layer: Layer) -> None:
-    """The heads of a layer, or its recurrence: a layer has not both."""
+    """Computes the heads of a layer, or its recurrence: a layer has not both."""
     if layer.recurrence is not None:
         domain.write(domain.states(layer.recurrence), "recurrence.residual")
         return
@@ -63,7 +63,7 @@ def mix(domain: Domain[V], layer: Layer) -> None:
 
 
 def feed_forward(domain: Domain[V], layer: Layer) -> None:
-    """Its ReGLU units."""
+    """Computes the layer's ReGLU units."""
     units, down = layer.feed_forward.units, layer.feed_forward.down
     gates = domain.rows([(unit.gate, unit.gate_bias) for unit in units], domain.stream, "ffn.gate")
     ups = domain.rows([(unit.up, unit.up_bias) for unit in units], domain.stream, "ffn.up")

@@ -78,10 +78,10 @@ def softmax(scores: Sequence[int], arithmetic: Arithmetic, draws: Iterator[Fract
         draws = None
     if arithmetic.discipline is Discipline.SEQUENTIAL:
         return _sequential(scores, fmt, arithmetic.rounding, draws)
-    return _fused(scores, fmt, arithmetic.rounding, draws)
+    return _fuse(scores, fmt, arithmetic.rounding, draws)
 
 
-def _fused(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: Iterator[Fraction] | None) -> Softmax:
+def _fuse(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: Iterator[Fraction] | None) -> Softmax:
     top = max(scores)
     winners = scores.count(top)
     losers = len(scores) - winners

@@ -381,7 +381,7 @@ def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
         prompts.append(" ".join(asked.words(x, k)))
         right.append(asked.right_answer(x, k))
         said.append(" ".join(rnn.answer(state, query)))
-    return _checked(rnn, questions.name, questions.n, prompts, right, said, states, asked)
+    return _check(rnn, questions.name, questions.n, prompts, right, said, states, asked)
 
 
 def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], Question]) -> dict[str, Any]:
@@ -392,10 +392,10 @@ def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], Qu
         states.append(key(rnn.state_after(sequence)))
         said.append(" ".join(rnn.answer(rnn.state_after([*sequence, *question.more]), question.query)))
         prompts.append(prompt_of(task, sequence, question))
-    return _checked(rnn, task, n, prompts, list(question.right), said, states, TASKS[task])
+    return _check(rnn, task, n, prompts, list(question.right), said, states, TASKS[task])
 
 
-def _checked(
+def _check(
     rnn: Rnn,
     task: str,
     n: int,
@@ -565,7 +565,7 @@ def show(found: dict[str, Any]) -> Iterator[str]:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("--task", choices=tuple(TASKS), required=True, help="what the RNN is asked")
     parser.add_argument("--rnn", required=True, metavar="FILE", help="FILE.py, FILE.py:NAME, or STEP.aag with --words")

@@ -68,7 +68,7 @@ that are not those of the model; 2 usage, 3 cannot tell: the place and its numbe
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add_model(parser)
@@ -99,7 +99,7 @@ def main(argv: Sequence[str]) -> int:
         given = (args.n, args.length, args.precision, args.mutants)
         if args.all_n or args.all_cells or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
-        return _show(of_file(Path(args.what), _judged), args.json)
+        return _show(of_file(Path(args.what), _judge), args.json)
     if (subject := asked(args, files=True)) is None:
         return cli.UNKNOWN
     if args.length is not None and not subject.dossier.has_length:
@@ -139,8 +139,8 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:
     return cli.REFUTED if any(item.wrong for item in survey.margins) else cli.HOLDS
 
 
-def _judged(file: Exported) -> Json:
-    """The certificate of an exported model."""
+def _judge(file: Exported) -> Json:
+    """Returns the certificate of an exported model."""
     subject, model, automaton = file.subject, file.model, file.automaton
     judged = compared(judge(model, automaton), model, subject)
     if judged.verdict == UNKNOWN and (wrong := explained(subject, model, automaton))["verdict"] == REFUSED:

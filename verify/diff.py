@@ -66,24 +66,24 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether there is none."""
+        """Returns whether there is none."""
         return not (self.options or self.came or self.went or self.changed)
 
     def document(self) -> dict[str, Json]:
-        """The differences as JSON."""
+        """Returns the differences as JSON."""
         return {
             "schema": 1,
             "same": self.same,
             "options": {name: {"old": old, "new": new} for name, (old, new) in self.options.items()},
-            "came": [_named(row) for row in self.came],
-            "went": [_named(row) for row in self.went],
+            "came": [_name(row) for row in self.came],
+            "went": [_name(row) for row in self.went],
             "changed": [asdict(change) for change in self.changed],
             "common": self.common,
             "pace": self.pace,
         }
 
 
-def _named(row: Row) -> dict[str, Json]:
+def _name(row: Row) -> dict[str, Json]:
     return {"id": row.claim.id, "engine": row.engine, "verdict": row.verdict}
 
 
@@ -132,11 +132,11 @@ def _pace(common: Sequence[tuple[Row, Row]]) -> float:
 
 
 def changes(old: Row, new: Row, pace: float | None) -> list[Change]:
-    """What the new row says differently, time included unless `pace` is None."""
+    """Returns what the new row says differently, time included unless `pace` is None."""
     result = []
 
     def compare(before: Json, after: Json, what: str = "", where: str = "") -> None:
-        """Two objects field by field; as a whole where one of them is not there."""
+        """Compares two objects field by field; as a whole where one of them is not there."""
         if before is None or after is None:
             fields = {what: (before, after)}
         else:
@@ -162,7 +162,7 @@ def _plain(row: Row) -> Json:
 
 
 def _case(row: Row) -> Json:
-    """The witness without the options of its run."""
+    """Returns the witness without the options of its run."""
     if row.witness is None:
         return None
     return {name: value for name, value in asdict(row.witness).items() if name not in OF_THE_RUN}
@@ -174,7 +174,7 @@ def _apart(expected: float, seconds: float) -> bool:
 
 
 def lines(found: Difference) -> Iterator[tuple[str, Text]]:
-    """A title, a claim or nothing, and what is said below it. − stands before what went, + before what came."""
+    """Yields a title, a claim or nothing, and what is said below it. − stands before what went, + before what came."""
     for name, pair in found.options.items():
         yield "options", Text(f"{name}: {' → '.join(map(compact, pair))}")
     for sign, style, rows in (("−", "red", found.went), ("+", "green", found.came)):
@@ -214,7 +214,7 @@ def _print(console: Console, found: Difference) -> None:
 
 
 def summary(found: Difference) -> str:
-    """The change in one line."""
+    """Returns the change in one line."""
     if found.same:
         return f"the same: {found.common} claims"
     changed = len({(change.id, change.engine) for change in found.changed})
@@ -223,7 +223,7 @@ def summary(found: Difference) -> str:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, "What two ledgers say differently, claim by claim.", EPILOG)
     parser.add_argument("old", type=Path, metavar="OLD", help="a ledger, from python -m verify --ledger PATH")
     parser.add_argument("new", type=Path, metavar="NEW", help="another one")

@@ -53,7 +53,7 @@ differs from what the weights say, 2 usage, 3 cannot tell"""
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser)
     add_question(parser, f"{LEAST}, of turing 1")
@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
     if args.what and args.what.endswith(".safetensors"):
         if args.all_n or args.all_cells or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
-        return _show(of_file(Path(args.what), _explained), args.json)
+        return _show(of_file(Path(args.what), _explain), args.json)
     if (subject := asked(args, files=True)) is None:
         return cli.UNKNOWN
     subject = sized_by(args, subject, subject.dossier.least)
@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
         return _show(explanations(subject, _tell, cli.say), args.json, subject.dossier)
 
 
-def _explained(file: Exported) -> Json:
+def _explain(file: Exported) -> Json:
     return explained(file.subject, file.model, file.automaton)
 
 

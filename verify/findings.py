@@ -68,21 +68,21 @@ witness; exit status 1 says that it still refutes. The formulas are [our transcr
 
 
 def known_findings() -> dict[str, Finding]:
-    """Every finding, by what it prints: two constructions may share one. The first that prints it names its source."""
+    """Returns every finding, by what it prints: two constructions may share one. The first that prints it names its source."""
     lists = [*(part.findings for part in find_parts()), *(item.construction.findings for item in find_constructions())]
     found = [finding for findings in lists for finding in findings]
     return {finding.printed: finding for finding in reversed([*found, COLLISION, THRESHOLD, FIRST_BIT])}
 
 
 def finding_of(claim: Claim, findings: Mapping[str, Finding]) -> Finding | None:
-    """The finding that a claim speaks of, by its words or its name."""
+    """Returns the finding that a claim speaks of, by its words or its name."""
     by_words = [finding for printed, finding in findings.items() if printed in claim.statement]
     named = {claim.slip, claim.finding, claim.id.rpartition("/")[2]} - {""}
     return next(iter(by_words or [finding for finding in findings.values() if finding.id in named]), None)
 
 
 def entries(rows: Sequence[Row], kind: Kind | None) -> list[list[Row]]:
-    """The refuted rows of a kind, those of one slip together, in the order of the paper."""
+    """Returns the refuted rows of a kind, those of one slip together, in the order of the paper."""
     together: dict[str, list[Row]] = {}
     for row in sorted(rows, key=sort_key):
         if row.verdict is Verdict.REFUTED and row.claim.kind is kind:
@@ -91,7 +91,7 @@ def entries(rows: Sequence[Row], kind: Kind | None) -> list[list[Row]]:
 
 
 def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
-    """The page."""
+    """Returns the page."""
     findings = known_findings()
     lines = [HEAD]
     for kind, (title, words) in TITLES.items():
@@ -109,7 +109,7 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
 
 
 def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping[str, Witness]) -> str:
-    """One finding, with the claims that show it."""
+    """Returns one finding, with the claims that show it."""
     first = rows[0].claim
     finding = next((known for row in rows if (known := finding_of(row.claim, findings)) is not None), None)
     name = finding.id if finding is not None else first.id
@@ -122,12 +122,12 @@ def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping
     else:
         parts = ("printed", finding.printed), ("used", finding.used), ("why", finding.why)
         lines += [f"- **{part}**: {escaped(text)}" for part, text in parts]
-    lines += [f"- **{_outcome(reading)}**: {escaped(reading.text)}{_shown(reading)}" for reading in _readings(rows)]
+    lines += [f"- **{_outcome(reading)}**: {escaped(reading.text)}{_show(reading)}" for reading in _readings(rows)]
     return "\n".join(lines) + "\n\n" + _table(rows, stored)
 
 
 def _readings(rows: Sequence[Row]) -> list[Reading]:
-    """Those of all rows, each sentence once."""
+    """Returns the readings of all rows, each sentence once."""
     return list({reading.text: reading for row in rows for reading in row.claim.readings}.values())
 
 
@@ -135,7 +135,7 @@ def _outcome(reading: Reading) -> str:
     return "this reading works" if reading.holds else "this reading fails"
 
 
-def _shown(reading: Reading) -> str:
+def _show(reading: Reading) -> str:
     changes = f"changes {escaped(reading.changes)}" if reading.changes else ""
     parts = [escaped(reading.stands), changes, f"`{reading.shown}`" if reading.shown else ""]
     return f" ({', '.join(part for part in parts if part)})" if any(parts) else ""
@@ -151,7 +151,7 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
             f"{name}: {value if isinstance(value, str) else compact(value)}" for name, value in witness.shows.items()
         )
         cells = (
-            f"{_named(row.claim)} ({row.claim.variant_text})",
+            f"{_name(row.claim)} ({row.claim.variant_text})",
             f"`{shorten(compact(witness.case), LONGEST_WITNESS)}`",
             escaped(shorten(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
@@ -165,12 +165,12 @@ def _small(rows: Sequence[Row]) -> str:
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
         example = f"`{shorten(below.example, LONGEST_WITNESS)}`"
-        lines.append((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example))
+        lines.append((_name(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example))
     return "\n".join([*table(("claim", "what holds", "fails below at"), lines), ""])
 
 
 def is_among_findings(row: Row) -> bool:
-    """Whether the page has a line on this claim, with its name as the anchor."""
+    """Returns whether the page has a line on this claim, with its name as the anchor."""
     return row.verdict is Verdict.REFUTED or _holds_from_some_n(row)
 
 
@@ -178,8 +178,8 @@ def _holds_from_some_n(row: Row) -> bool:
     return row.verdict is Verdict.HOLDS and row.holds_from is not None
 
 
-def _named(claim: Claim) -> str:
-    """A claim's name, which links to its line in the ledger and is the anchor of this one."""
+def _name(claim: Claim) -> str:
+    """Returns a claim's name, which links to its line in the ledger and is the anchor of this one."""
     return f'<a id="{claim.id}"></a>[{claim.id}](ledger.md#{claim.id})'
 
 
@@ -189,14 +189,14 @@ def escaped(text: str) -> str:
 
 
 def is_page(path: Path) -> bool:
-    """Whether this command wrote the file."""
+    """Returns whether this command wrote the file."""
     with path.open("rb") as file:
         return MADE.encode() in file.read(2 * len(HEAD.encode()))
 
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
+    """Returns the command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
     parser = cli.Parser(PROG, "The findings as a page in Markdown, in the order of the paper.", "")
     parser.add_argument(
         "ledger", type=Path, nargs="?", default=LEDGER, help="a ledger (default: the one that is known)"

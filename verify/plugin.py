@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def add_options(add: Callable[..., object]) -> None:
-    """The verifier's own, to whatever takes them as argparse does."""
+    """Adds the verifier's options to whatever takes them as argparse does."""
     add(
         "--n-max",
         type=whole_number,
@@ -110,7 +110,7 @@ def last_screen(rows: Sequence[Row], width: int, color: bool, not_judged: int, p
 
 
 def with_values() -> list[str]:
-    """The verifier's options that take a value."""
+    """Returns the verifier's options that take a value."""
     names: list[str] = []
     add_options(lambda name, **about: None if "action" in about else names.append(name))
     return names
@@ -213,7 +213,9 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 
 def resumed(path: Path, options: Options) -> list[Row]:
-    """The rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no ledger."""
+    """Returns the rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no
+    ledger.
+    """
     from verify.framework import ledger
 
     if ledger.part_of(path).exists():  # that run was cut off
@@ -230,7 +232,7 @@ def resumed(path: Path, options: Options) -> list[Row]:
 
 
 def claim_of(item: pytest.Item) -> Claim | None:
-    """The claim that a test judges, if it does."""
+    """Returns the claim that a test judges, if it does."""
     mark = item.get_closest_marker("claim")
     return None if mark is None else mark.args[0]
 
@@ -303,7 +305,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def owners_key(item: pytest.Item) -> tuple[str, str] | None:
-    """The claim and the engine of a test: what a row of the ledger is known by."""
+    """Returns the claim and the engine of a test: what a row of the ledger is known by."""
     claim = claim_of(item)
     if claim is None:
         return None

@@ -46,7 +46,7 @@ exit status: 0 done, 1 a model fails where it is certified or wired for (as prin
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("construction", nargs="?", metavar="CONSTRUCTION", help="which one")
@@ -71,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
         covered = [one.construction for one in find_dossiers().values() if one.least_hard is not None]
         but = f"{', '.join(covered)} as Transformers are"
         return say_not_covered(args.construction, args.model, as_json=args.json, but=but)
-    args.dossier = _checked(dossier, args)
+    args.dossier = _check(dossier, args)
     most = args.n or args.n_max or DEFAULT_N_MAX
     if most < least:
         raise cli.CommandError(f"n = {most}: the hard inputs of {args.construction} begin at n = {least}")
@@ -91,8 +91,8 @@ def main(argv: Sequence[str]) -> int:
     return cli.REFUTED if any(row.refuted for row in rows) else cli.HOLDS
 
 
-def _checked(dossier: Dossier, args: Any) -> Dossier:
-    """The dossier with the options of the command. Raises CommandError for options that do not go together."""
+def _check(dossier: Dossier, args: Any) -> Dossier:
+    """Returns the dossier with the options of the command. Raises CommandError for options that do not go together."""
     if args.variant is not None and args.variant not in dossier.variants:
         has = ", ".join(dossier.variants)
         raise cli.CommandError(f"{args.construction} has no variant {args.variant}; it has {has}")
@@ -205,8 +205,8 @@ def _formats(args: Any, sizes: Sequence[int]) -> int:
     for name in ("variant", "format", "native torch", "emulated"):
         table.add_column(name)
     for row in rows:
-        own = "torch has no sums in it" if row.native is None else _said(row.native)
-        table.add_row(row.subject.variant, row.format.name, own, _said(row.emulated))
+        own = "torch has no sums in it" if row.native is None else _say(row.native)
+        table.add_row(row.subject.variant, row.format.name, own, _say(row.emulated))
     print_table(console(), table)
     return cli.HOLDS
 
@@ -216,7 +216,7 @@ def _reach(reach: Reach) -> dict[str, Any]:
     return {**found, "evidence": "sampled"}
 
 
-def _said(reach: Reach) -> str:
+def _say(reach: Reach) -> str:
     if reach.witness is None:
         return f"to n = {reach.right}: none of {reach.inputs} inputs fails"
     on = f"n = {reach.fails} fails: {reach.witness.input}, {reach.witness.said} for {reach.witness.expected}"

@@ -110,7 +110,7 @@ MODELS = (
 
 
 def both(one: Sizes, other: Sizes) -> Sizes:
-    """The n that are in both."""
+    """Returns the n that are in both."""
     result = list[tuple[int, int | None]]()
     for low, high in one:
         for its_low, its_high in other:
@@ -122,7 +122,7 @@ def both(one: Sizes, other: Sizes) -> Sizes:
 
 
 def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
-    """The n for which a part is certified."""
+    """Returns the n for which a part is certified."""
     result = [
         size
         for one in _evidence(part.claim, rows)
@@ -143,7 +143,7 @@ def _evidence(id: str, rows: Mapping[str, Row], *kinds: type[Evidence]) -> Itera
 
 
 def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
-    """The ranges of a link, those of each label; of several tasks with one label, what is certified of all."""
+    """Returns the ranges of a link, those of each label; of several tasks with one label, what is certified of all."""
     of: dict[str, Sizes] = {}
     for part in parts:
         own = sizes_of(part, rows)
@@ -155,7 +155,7 @@ def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
 
 
 def ranges(sizes: Sizes) -> str:
-    """For people: "4 … 2^63 and above", "4 … 2^62, 2^63 and above"."""
+    """Writes ranges for people: "4 … 2^63 and above", "4 … 2^62, 2^63 and above"."""
     parts = []
     for low, high in sizes:
         if high is None:
@@ -166,7 +166,7 @@ def ranges(sizes: Sizes) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table, and what it rests on."""
+    """Returns the table, and what it rests on."""
     by_id = {row.claim.id: row for row in rows}
     lines = [(model.name, *(cell(model.parts[link], by_id) for link in LINKS)) for model in MODELS]
     return "\n".join([*table(("model", *LINKS), lines), "", NOTE, ""])

@@ -35,7 +35,7 @@ LONGEST_WITNESS = 90
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The ledger as a Markdown table, one line a claim, verdict and evidence in columns of their own."""
+    """Returns the ledger as a Markdown table, one line a claim, verdict and evidence in columns of their own."""
     lines = []
     for row in sorted(rows, key=sort_key):
         evidence = "<br>".join(f"**{evidence.kind}**: {range_text(evidence)}" for evidence in row.evidence)
@@ -55,7 +55,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def transcribed(source: str) -> str:
-    """The link from a page of docs/ to our transcription; "" for a source that names no place of this paper."""
+    """Returns the link from a page of docs/ to our transcription; "" for a source that names no place of this paper."""
     try:
         return link(source)
     except ValueError:
@@ -67,7 +67,7 @@ def _link(text: str, target: str) -> str:
 
 
 def false(rows: Sequence[Row]) -> str:
-    """How many findings there are of each kind, and those that are false, as a Markdown table."""
+    """Returns how many findings there are of each kind, and those that are false, as a Markdown table."""
     numbers = {kind: len(entries(rows, kind)) for kind in Kind}
     words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
@@ -109,7 +109,7 @@ def replaced(text: str, rows: Sequence[Row]) -> str:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
+    """Returns the command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
     parser = cli.Parser(PROG, "Copies what a ledger says into a Markdown file, between marks.", "")
     parser.add_argument("ledger", type=Path, help="what `python -m verify --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")

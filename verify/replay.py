@@ -112,7 +112,7 @@ def run(folder: Path, replay: Replay, *options: str) -> Replay:
 
 
 def choose(arguments: argparse.Namespace) -> Witness | None:
-    """The witness that the command line speaks of."""
+    """Returns the witness that the command line speaks of."""
     with cli.usage_errors():
         if arguments.witness is not None:
             return Witness.from_json(json.loads(arguments.witness))
@@ -122,7 +122,7 @@ def choose(arguments: argparse.Namespace) -> Witness | None:
 
 
 def account(row: Row, witness: Witness) -> str:
-    """What a person reads."""
+    """Returns what a person reads."""
     claim = row.claim
     shows = {} if row.witness is None else row.witness.shows
     lines = {"case": compact(witness.case), "found in": witness.part}
@@ -135,7 +135,7 @@ def account(row: Row, witness: Witness) -> str:
 
 
 def document(row: Row, witness: Witness) -> dict[str, Json]:
-    """The same for programs."""
+    """Returns the replay as JSON."""
     found = row.to_json()["witness"]
     return {
         "schema": 1,
@@ -148,7 +148,7 @@ def document(row: Row, witness: Witness) -> dict[str, Json]:
 
 
 def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
-    """One line a claim."""
+    """Returns one line a claim."""
     width = max((len(claim.id) for claim in claims), default=0)
     lines = []
     for claim in claims:
@@ -179,7 +179,7 @@ class Checked:
         return Verdict.HOLDS if accepted and not self.refused else Verdict.UNKNOWN
 
     def document(self) -> dict[str, Json]:
-        """For programs."""
+        """Returns the replay as JSON."""
         theorems = {
             "made_anew": {"quick": "part", "whole": "all"}[self.how],
             "ledger": self.bound,
@@ -188,7 +188,7 @@ class Checked:
         return {"proofs": self.proofs, "theorems": theorems}
 
     def say(self) -> None:
-        """What a person reads."""
+        """Writes the replay for a person."""
         for item in self.proofs:
             print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
             if item["note"]:
@@ -210,7 +210,7 @@ class Checked:
 
 
 def checked(arguments: argparse.Namespace) -> Checked | None:
-    """The claim's stored proofs; None if there are none. Raises CommandError for files that cannot be read."""
+    """Returns the claim's stored proofs; None if there are none. Raises CommandError for files that cannot be read."""
     claim, ledger = arguments.claim, arguments.witnesses.with_name(LEDGER.name)
     if arguments.ledger is not None or arguments.witness is not None:
         return None
@@ -311,7 +311,7 @@ def require(claim: str, known: Mapping[str, Claim]) -> None:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, "Look again at the case that refutes a claim, or check its proofs again.", EXAMPLES)
     parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
     parser.add_argument("--list", action="store_true", help="list the claims")

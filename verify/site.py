@@ -46,7 +46,7 @@ FILTERS: dict[str, tuple[str, Callable[[Row], Sequence[str]]]] = {
 
 
 def html(rows: Sequence[Row]) -> str:
-    """The list, and the form that filters it."""
+    """Returns the list, and the form that filters it."""
     rows = sorted(rows, key=sort_key)
     return "\n".join(
         (
@@ -76,7 +76,7 @@ def _form(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _narrower(row: Row) -> Sequence[str]:
-    """What a verdict is called more narrowly."""
+    """Returns what a verdict is called more narrowly."""
     if row.verdict is Verdict.REFUTED:
         return [row.claim.kind] if row.claim.kind else []
     return [FROM] if row.holds_from is not None else []
@@ -105,7 +105,7 @@ def _row(row: Row) -> str:
 
 
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
-    """What stands below a claim that is opened: names, and HTML."""
+    """Yields what stands below a claim that is opened: names, and HTML."""
     claim = row.claim
     yield "address", _link(f"ledger.html#{claim.id}", f"ledger.md#{claim.id}")
     yield "source", _link(claim.source, transcribed(claim.source))
@@ -115,7 +115,7 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
     yield "finding", about and _link("what is printed, what is used instead, and why", about)
     yield "evidence", _list(map(_evidence, row.evidence))
     if row.witness is not None:
-        shows = "; ".join(f"{name}: {_shown(value)}" for name, value in row.witness.shows.items())
+        shows = "; ".join(f"{name}: {_show(value)}" for name, value in row.witness.shows.items())
         yield "witness", f"{_code(compact(row.witness.case), 'case')}<br>{escape(shows)}"
     commands = [f"python -m verify --n-max 10000 --claim {claim.id}"]
     if row.witness is not None or any(isinstance(part, Proved) and part.sha256 for part in row.evidence):
@@ -139,11 +139,11 @@ def _evidence(evidence: Evidence) -> str:
 
 
 def _every(sizes: Sizes) -> str:
-    """Each interval, however many there are."""
+    """Returns each interval, however many there are."""
     return "n = " + ", ".join(sizes_text((size,)).removeprefix("n = ") for size in sizes)
 
 
-def _shown(value: Json) -> str:
+def _show(value: Json) -> str:
     return value if isinstance(value, str) else compact(value)
 
 
@@ -157,7 +157,7 @@ def _code(text: str, kind: str = "") -> str:
 
 
 def _link(text: str, target: str) -> str:
-    """A link to a page of docs/, as the site has it; the text alone without a target."""
+    """Returns a link to a page of docs/, as the site has it; the text alone without a target."""
     return f'<a href="{escape(target.replace(".md", ".html", 1))}">{escape(text)}</a>' if target else escape(text)
 
 

@@ -81,7 +81,7 @@ def whole(
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, "exit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which documents, as patterns (default: all)")
     parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")
@@ -109,7 +109,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _reach(what: tuple[Subject, About], name: str) -> str:
-    """Of a document of intervals, for --list."""
+    """Says for --list how far a document of intervals goes."""
     subject, _ = what
     old = _old(*what)
     kept = old.intervals if old else ()
@@ -118,7 +118,7 @@ def _reach(what: tuple[Subject, About], name: str) -> str:
 
 
 def _cases(what: tuple[Subject, About], name: str) -> str:
-    """Of a document of all n above, for --list."""
+    """Says for --list how many cases a document of all larger n has."""
     with cli.usage_errors():
         above = stored_above.read(*what)
     return f"{name}: n ≥ {what[0].n}, {len(above.cases) if above else 0} cases"

@@ -105,12 +105,12 @@ class Basis:
     required: tuple[str, ...] = ()
 
     def has(self, claim: Claim) -> bool:
-        """Whether a claim is one of this cell."""
+        """Returns whether a claim is one of this cell."""
         same_weights = (claim.theorem, claim.task) == (self.theorem, self.task) and not claim.is_lower_bound
         return same_weights or claim.id in self.required
 
     def missing(self, ids: Sequence[str]) -> list[str]:
-        """What is required and not among these claims."""
+        """Returns what is required and not among these claims."""
         return [id for id in self.required if id not in ids]
 
 
@@ -215,16 +215,16 @@ class Cell:
 
     @property
     def missing(self) -> list[str]:
-        """What the ledger does not have."""
+        """Returns what the ledger does not have."""
         return self.basis.missing(self.claims)
 
     def of(self, verdict: Verdict) -> list[str]:
-        """The claims with this verdict, by any engine."""
+        """Returns the claims with this verdict, by any engine."""
         return list(dict.fromkeys(row.claim.id for row in self.rows if row.verdict is verdict))
 
     @property
     def outcome(self) -> Outcome:
-        """What the ledger makes of it."""
+        """Returns what the ledger makes of it."""
         if self.of(Verdict.REFUTED):
             return Outcome.REFUTED
         if self.missing or self.of(Verdict.UNKNOWN) or self.of(Verdict.MEASURED):
@@ -233,13 +233,15 @@ class Cell:
 
     @property
     def is_proved(self) -> bool:
-        """Whether each lower bound that it rests on is."""
+        """Returns whether each lower bound that it rests on is."""
         bounds = [row for row in self.rows if row.claim.is_lower_bound]
         return all(any(isinstance(evidence, Proved) for evidence in row.evidence) for row in bounds)
 
     @property
     def evidence(self) -> list[str]:
-        """Of claims about answers each kind, with the largest size that it met; of each of APART, for which n it is certified."""
+        """Returns for claims about answers each kind of evidence, with its largest size; for each of APART, for which n it is
+        certified.
+        """
         sizes = dict[str, int]()
         for row in (row for row in self.rows if row.claim.aspect not in (*COSTS, *APART)):
             for evidence in row.evidence:
@@ -251,20 +253,22 @@ class Cell:
             small = [f"shown for {searched}{beyond}"]
             return ["proved for all n", f"and every x of {searched}"] if self.is_proved else small
         found = [kind + (f" to {size_text(sizes[kind])}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
-        return [*found, *filter(None, map(self._certified, dict.fromkeys(APART.values())))]
+        return [*found, *filter(None, map(self._certify, dict.fromkeys(APART.values())))]
 
     def certified(self) -> list[str]:
         """Returns the n for which program and rounding are certified, and of which machine or c, in few words."""
         only = re.search(r"program and rounding (for \w+(?: = \d+)?)", self.basis.how)
         ranges = {
-            about: self._certified(about).partition(" certified for ")[2] for about in dict.fromkeys(APART.values())
+            about: self._certify(about).partition(" certified for ")[2] for about in dict.fromkeys(APART.values())
         }
         if len({*ranges.values()}) == 1:
             return [f"certified{f' {only[1]}' if only else ''}, {text}" for text in {*ranges.values()} if text]
         return [f"{about}: {text or 'not certified'}" for about, text in ranges.items()]
 
-    def _certified(self, about: str) -> str:
-        """For which n: those that each document is about, as stored, and all above; without a document, those that were met."""
+    def _certify(self, about: str) -> str:
+        """Says for which n it is certified: those of each stored document, and all above; without a document, those that were
+        met.
+        """
         rows = [row for row in self.rows if APART.get(row.claim.aspect) == about]
         found = [one for row in rows for one in row.evidence if isinstance(one, Certified | Stored) and one.sizes]
         documents = [one.sizes for one in found if isinstance(one, Stored) and one.sizes[-1][1] is not None]
@@ -294,7 +298,7 @@ class Cell:
         return [self.basis.how, claims, *self.evidence]
 
     def document(self) -> dict[str, Json]:
-        """The table as JSON."""
+        """Returns the table as JSON."""
         return {
             "task": self.task,
             "architecture": self.architecture,
@@ -312,12 +316,12 @@ class Cell:
 
 
 def merged_of(found: Sequence[Evidence]) -> Sizes:
-    """All n that some evidence is about."""
+    """Returns all n that some evidence is about."""
     return merge(size for one in found for size in one.sizes)
 
 
 def cells(rows: Sequence[Row]) -> Iterator[Cell]:
-    """Every cell in which something is claimed."""
+    """Yields every cell in which something is claimed."""
     shipped = [row for row in rows if is_shipped(row)]
     shipped.sort(key=lambda row: (natural(row.claim.id), row.engine))
     for task, bases in TASKS.items():
@@ -327,13 +331,13 @@ def cells(rows: Sequence[Row]) -> Iterator[Cell]:
 
 
 def is_shipped(row: Row) -> bool:
-    """Whether a claim is about repaired weights, and meant to hold."""
+    """Returns whether a claim is about repaired weights, and meant to hold."""
     claim = row.claim
     return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
 
 
 def named() -> Iterator[tuple[str, Basis]]:
-    """Each model that solves a task, by the task and its architecture."""
+    """Yields each model that solves a task, by the task and its architecture."""
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
             if basis is not None and basis.outcome is Outcome.SOLVED:
@@ -341,14 +345,14 @@ def named() -> Iterator[tuple[str, Basis]]:
 
 
 def status(found: Sequence[Cell]) -> int:
-    """The exit status."""
+    """Returns the exit status."""
     if Outcome.REFUTED in (outcomes := {cell.outcome for cell in found}):
         return cli.REFUTED
     return cli.UNKNOWN if Outcome.NOT_SETTLED in outcomes else cli.HOLDS
 
 
 def totals(found: Sequence[Cell]) -> str:
-    """How many cells came out how; and what the signs mean."""
+    """Returns how many cells came out how; and what the signs mean."""
     outcomes = [cell.outcome for cell in found]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
     signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
@@ -366,7 +370,7 @@ def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:
 
 
 def table(found: Sequence[Cell], width: int) -> Table:
-    """The table for a terminal."""
+    """Returns the table for a terminal."""
     shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
     shown.add_column("", style="bold", width=TASK_WIDTH)
     for architecture in ARCHITECTURES:
@@ -387,7 +391,7 @@ def _text(cell: Cell | None) -> Text:
 
 
 def markdown(found: Sequence[Cell]) -> str:
-    """The table as Markdown, below the title of its page."""
+    """Returns the table as Markdown, below the title of its page."""
     lines = []
     for task, line in grid(found):
         texts = [
@@ -401,7 +405,7 @@ def markdown(found: Sequence[Cell]) -> str:
 
 
 def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
-    """The rows and the options of a ledger. Raises CommandError."""
+    """Returns the rows and the options of a ledger. Raises CommandError."""
     if not path.exists():
         raise cli.CommandError(f"no ledger at {path}; `{MAKE} {path}` makes one")
     with cli.usage_errors():
@@ -410,7 +414,7 @@ def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, "Which architecture solves which task, by the verdicts of a ledger.", EPILOG)
     parser.add_argument(
         "ledger", nargs="?", type=Path, default=None, help="what `python -m verify --ledger PATH` wrote"

@@ -61,12 +61,13 @@ class Link:
 
     @property
     def document(self) -> Json:
-        """As it is stored."""
+        """Returns the stored form."""
         return {"name": self.name, "verdict": self.verdict, "text": self.text, **self.found}
 
 
 def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
-    """Each link, as soon as it is asked for, up to one that does not hold. tell: called for each interval of a subject of many n.
+    """Yields each link, as soon as it is asked for, up to one that does not hold. tell: called for each interval of a subject of
+    many n.
 
     Raises ValueError for a subject that makes no sense.
     """
@@ -81,25 +82,25 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         right = "the answer is right" if trial is None else dossier.sentence
         yield Link("every input", CERTIFIED, f"{right}; {text}", _digests(rounded))
         if trial is not None:
-            yield _tried(trial)
+            yield _try_all(trial)
         return
     if ANOTHER in rounded["what"]:  # rounding is sound, and what the print computes is the next question
         rounded = {**rounded, "verdict": CERTIFIED, "what": ""}
     parts, graphs = rounded.get("intervals", [rounded]), dossier.inputs_are
     bits = " … ".join(dict.fromkeys(str(one.get("precision_bits")) for one in (parts[0], parts[-1])))
-    yield _told("rounding", rounded, f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic")
+    yield _tell("rounding", rounded, f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic")
     if rounded["verdict"] != CERTIFIED:
         yield from _tried_all_the_same(subject, rounded)
         return
     program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
     if not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
-    yield _told("program", program, dossier.sentence if program["verdict"] == CERTIFIED else "")
+    yield _tell("program", program, dossier.sentence if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
         yield from _tried_all_the_same(subject, program)
         return
     if (trial := dossier.trial(subject)) is not None:
-        yield (link := _tried(trial))
+        yield (link := _try_all(trial))
         if link.verdict != TRIED:
             return
     assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
@@ -122,7 +123,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
 
 
 def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> bool:
-    """Whether both documents say so, by digests; where several models have one program, it has a digest of theirs."""
+    """Returns whether both documents say so, by digests; where several models have one program, it has a digest of theirs."""
     if "intervals" not in rounded:
         return program.get("weights_sha256") in (rounded["weights_sha256"], None)
     for digest, group in groupby(program["intervals"], key=itemgetter("weights_sha256")):
@@ -134,12 +135,12 @@ def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> 
 
 
 def _ends(interval: Mapping[str, Any]) -> list[int]:
-    """Its first and last number, n or of cells."""
+    """Returns its first and last number, n or of cells."""
     return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
 
 
-def _tried(trial: Trial) -> Link:
-    """A program beside its oracle."""
+def _try_all(trial: Trial) -> Link:
+    """Returns a program beside its oracle."""
     if trial.difference:
         return Link("oracle", REFUSED, trial.difference)
     if not trial.prompts:
@@ -157,14 +158,14 @@ def _tried(trial: Trial) -> Link:
 def _tried_all_the_same(subject: Subject, document: Mapping[str, Any]) -> Iterator[Link]:
     """Compares the program with its oracle where the weights are unknown: what it means does not depend on them."""
     if document["verdict"] == UNKNOWN and (trial := subject.dossier.trial(subject)) is not None:
-        yield _tried(trial)
+        yield _try_all(trial)
 
 
 def _digests(document: Mapping[str, Any]) -> Json:
     return {key: document[key] for key in ("weights_sha256", "program_sha256") if key in document}
 
 
-def _told(name: str, document: Mapping[str, Any], text: str) -> Link:
+def _tell(name: str, document: Mapping[str, Any], text: str) -> Link:
     several = document.get("intervals")
     text = f"{text}; {len(several)} interval{'s' * bool(several[1:])}" if several else text
     text = f"{document['where']}: {document['what']}{no_rule(document)}" if document["what"] else text
@@ -172,7 +173,7 @@ def _told(name: str, document: Mapping[str, Any], text: str) -> Link:
 
 
 def _above(document: Json) -> Link:
-    """One walk asks for both of each case, of its one model."""
+    """Asks one walk for both, of each case and its one model."""
     name = name_of(document)
     if document["verdict"] != CERTIFIED:
         return Link(name, document["verdict"], f"{document['where']}: {document['what']}")
@@ -186,7 +187,7 @@ def _above(document: Json) -> Link:
 
 
 def _follows(name: str, theory: Lemmas, among: Sequence[str], text: str) -> Link:
-    """Whether these lemmas follow from axioms, which are looked at too: from what contradicts itself everything follows."""
+    """Returns whether these lemmas follow from axioms, which are looked at too: from what contradicts itself everything follows."""
     lemmas = [lemma for lemma in theory.lemmas if lemma in among]
     doubt = "no run is named along which axioms could be evaluated"
     if not isinstance(theory, Theory) or (doubt := shown(theory, lemmas).doubt):
@@ -211,7 +212,7 @@ def _searches(searches: Mapping[str, Search], but: str) -> Link:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument
@@ -225,20 +226,20 @@ def main(argv: Sequence[str]) -> int:
     add_question(parser, str(LEAST))
     args = parser.parse_args(argv)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
-        old = _stored(args.replay) if args.replay else None
+        old = _store(args.replay) if args.replay else None
         subject = subject_of(old) if old else _subject(args)
         if subject is None:
             return cli.UNKNOWN
         document = {**about(subject), "property": PROPERTY, "links": list[Json]()}
         if not args.json:
             print(f"{named(document)}{sized(document)}", flush=True)
-        for link in _shown(links(subject, cli.say)):
+        for link in _show(links(subject, cli.say)):
             document["links"].append(link.document)
             if not args.json:
                 print(f"  {link.name}: {link.verdict}; {link.text}", flush=True)
     verdicts = {link["verdict"] for link in document["links"]}
     document["verdict"] = next((verdict for verdict in (REFUSED, UNKNOWN) if verdict in verdicts), CERTIFIED)
-    if old and (fields := _changed(old, document)):
+    if old and (fields := _change(old, document)):
         what = f"differs from what is said now: {', '.join(fields)}"
         document |= {"links": [], "verdict": REFUSED, "where": str(args.replay), "what": what}
         if not args.json:
@@ -248,8 +249,8 @@ def main(argv: Sequence[str]) -> int:
     return CODES[document["verdict"]]
 
 
-def _shown(some: Iterator[Link]) -> Iterator[Link]:
-    """Each link, with a sign of progress while it is asked for: one of them may take minutes."""
+def _show(some: Iterator[Link]) -> Iterator[Link]:
+    """Yields each link, with a sign of progress while it is asked for: one of them may take minutes."""
     title = "the first link"
     while True:
         with cli.progress(title):
@@ -261,7 +262,7 @@ def _shown(some: Iterator[Link]) -> Iterator[Link]:
 
 
 def _subject(args: Namespace) -> Subject | None:
-    """What the options name; None if it is not covered."""
+    """Returns what the options name; None if it is not covered."""
     subject = asked(args)
     if subject is None:
         return None
@@ -272,15 +273,15 @@ def _subject(args: Namespace) -> Subject | None:
     return subject
 
 
-def _stored(path: Path) -> Json:
+def _store(path: Path) -> Json:
     document = stored(path, "theorem")
     if document.get("property") != PROPERTY:
         raise ValueError("this is no theorem")
     return document
 
 
-def _changed(stored: Json, document: Json) -> list[str]:
-    """The fields that are not as they are stored; of links their names."""
+def _change(stored: Json, document: Json) -> list[str]:
+    """Returns the fields that are not as they are stored; of links their names."""
     fields = changed(stored, document)
     if "links" not in fields or not isinstance(stored.get("links"), list):
         return fields

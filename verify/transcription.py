@@ -16,7 +16,7 @@ _PLACES = re.compile(rf"\b({_NUMBER})(?: to ({_NUMBER}))?")
 
 
 def places_of(source: str) -> tuple[str, ...]:
-    """The places that a claim's source names, in its order: "Lemmas C.15 to C.18" names four.
+    """Returns the places that a claim's source names, in its order: "Lemmas C.15 to C.18" names four.
 
     Raises ValueError for a source that names no place.
     """
@@ -33,10 +33,12 @@ def places_of(source: str) -> tuple[str, ...]:
 
 
 def anchor_of(place: str) -> str:
-    """The anchor of a place on the page: c15 for C.15."""
+    """Returns the anchor of a place on the page: c15 for C.15."""
     return place.replace(".", "").lower()
 
 
 def link(source: str) -> str:
-    """The link from another page of docs/ to the first place that a claim's source names. Raises ValueError as places_of does."""
+    """Returns the link from another page of docs/ to the first place that a claim's source names. Raises ValueError as places_of
+    does.
+    """
     return f"{PAGE.name}#{anchor_of(places_of(source)[0])}"

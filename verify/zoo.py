@@ -79,7 +79,7 @@ def write_model(name: str, n: int, folder: Path, basis_name: str = IDENTITY) -> 
     subject, basis, more = Subject(dossier, n), None, list[Link]()
     if basis_name != IDENTITY:
         basis = _basis(basis_name, subject, dossier.wired(subject).model.width)
-        subject, link = _fitted(subject, basis)
+        subject, link = _fit(subject, basis)
         more.append(link)
     wired, solver = dossier.wired(subject), dossier.solver
     written = wired if basis is None else replace(wired, model=basis.apply(wired.model))
@@ -125,7 +125,7 @@ def _basis(name: str, subject: Subject, width: int) -> Basis:
         return read_basis(cli.read_json(Path(name)), width)
 
 
-def _fitted(subject: Subject, basis: Basis) -> tuple[Subject, Link]:
+def _fit(subject: Subject, basis: Basis) -> tuple[Subject, Link]:
     """Returns the subject at a p at which it is certified in this basis, and the link that says so.
 
     If there is none up to where it is looked for, the p stays, and the link says why.
@@ -294,7 +294,7 @@ def write(
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is new or empty, or with --force any")
     parser.add_argument(

@@ -37,7 +37,9 @@ SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
 def decode_by_auto(asked: Asked) -> Decoded:
-    """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
+    """Decodes with the engine that `choose` names. The result names the engine that decoded: the last one, if a wrong guess
+    changed it.
+    """
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
     if name == "incremental":
         produced, why = decode_by_lookups(asked)
@@ -73,7 +75,7 @@ def decode_by_auto(asked: Asked) -> Decoded:
 
 
 def _token_by_token(name: str, asked: Asked) -> Callable[[int], int] | None:
-    """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
+    """Returns what takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
     if name not in ("reference", "incremental"):
         return None
     from constructions.engines.reference import ReferenceEngine
@@ -102,7 +104,7 @@ def _token_by_token(name: str, asked: Asked) -> Callable[[int], int] | None:
 
 
 def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int) -> str:
-    """The engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens."""
+    """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens."""
     fmt = arithmetic.format
     length = prompt + min(guess or limit, limit)
     runs = 1 if guess else limit

@@ -79,13 +79,15 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
-    """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for. device: cpu or cuda."""
+    """Decodes by runs over whole sequences, and one more run over what decoding feeds if the flags are asked for. device: cpu or
+    cuda.
+    """
     return next(decode_together([asked], device))
 
 
 def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[Decoded]:
-    """What is asked of one model in one arithmetic, one after the other. A batch of `dense` runs all guesses, and each one that is
-    wrong takes further runs of its own. device: as of decode_by_dense. Raises EngineFailed.
+    """Yields what is asked of one model in one arithmetic, one after the other. A batch of `dense` runs all guesses, and each
+    one that is wrong takes further runs of its own. device: as of decode_by_dense. Raises EngineFailed.
     """
     from constructions.engines import dense
 
@@ -117,7 +119,7 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
 
 
 def decode_by_indexed(asked: Asked) -> Decoded:
-    """By runs over what is not known of the sequence yet: the engine remembers the rest."""
+    """Decodes by runs over the part of the sequence that is not known yet: the engine remembers the rest."""
     runs = IndexedRuns(asked)
     produced, _ = decode_with_guess(runs, asked)
     return Decoded(produced, None, "indexed", uncertified=runs.uncertified)
@@ -135,7 +137,7 @@ class IndexedRuns:
         self._dense = Counter[str]()
 
     def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        """The argmax at each position."""
+        """Returns the argmax at each position."""
         fed = [*known[self._state.length :], *draft]
         after, run = self._engine.advance(self._state, fed, remember=not draft)
         self._dense.update(run.columns.dense_by_head)

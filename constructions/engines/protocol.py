@@ -22,7 +22,7 @@ Respond = Callable[[Sequence[int]], Sequence[int]]
 
 
 def no_response(sequence: Sequence[int]) -> Sequence[int]:
-    """What answers a model that is alone: nothing."""
+    """Returns what answers a model that is alone: nothing."""
     return ()
 
 
@@ -59,7 +59,7 @@ class Asked:
         return replace(self, prompt=[*self.prompt, *produced], limit=self.limit - len(produced), guess=())
 
     def draft(self, behind: int = 0) -> Sequence[int]:
-        """What is fed of the guess after so many new tokens: not its last token, and no more than the model may read."""
+        """Returns what is fed of the guess after so many new tokens: not its last token, and no more than the model may read."""
         most = self.limit
         if self.model.longest is not None and not self.beyond:
             most = min(most, self.model.longest + 1 - len(self.prompt))
@@ -84,7 +84,7 @@ class Decoded:
 
     @cached_property
     def flags(self) -> Flags | None:
-        """What was recorded. May raise EngineFailed, as finding it may take another run."""
+        """Returns what was recorded. May raise EngineFailed, as finding it may take another run."""
         return self.recorded() if callable(self.recorded) else self.recorded
 
 

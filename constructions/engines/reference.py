@@ -109,7 +109,7 @@ class ReferenceEngine:
         self._format = arithmetic.format
         self._every = min(2**arithmetic.format.significand_bits, arithmetic.format.max_quanta)  # all quanta up to here
         self._shift = -arithmetic.format.quantum_exponent
-        self._fused = arithmetic.discipline is Discipline.FUSED
+        self._fuse = arithmetic.discipline is Discipline.FUSED
         self._quanta: dict[float, tuple[int, bool]] = {}  # of each weight, and whether it is an element
         self._width = model.width
         self._words = [self._sparse(row, 0, "words") for row in model.words]
@@ -146,7 +146,7 @@ class ReferenceEngine:
         word = dict(zip(*self._words[token], strict=True))
         for i, slope in enumerate(self._position):
             offset = self.length * slope
-            if not self._fused:
+            if not self._fuse:
                 offset = self._round(offset, 0, 0, f"embedding[{i}]")
             stream[i] = self._round(word.get(i, 0) + offset, 0, 0, f"embedding[{i}]")
         return stream
@@ -202,8 +202,8 @@ class ReferenceEngine:
         return self._dot(row.weights, map(vector.__getitem__, row.places), bias, block, site)
 
     def _dot(self, weights: Sequence[int], values: Iterable[int], bias: int, block: int, site: str) -> int:
-        """Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
-        if self._fused:
+        """Returns Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
+        if self._fuse:
             return self._round(sum(map(mul, weights, values)) + (bias << self._shift), self._shift, block, site)
         result = 0
         for a, b in zip(weights, values, strict=True):

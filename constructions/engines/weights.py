@@ -36,7 +36,7 @@ class Weight(NamedTuple):
 
 
 def weight_of(integer: int) -> Weight:
-    """The integer as an odd mantissa and an exponent."""
+    """Returns the integer as an odd mantissa and an exponent."""
     if integer == 0:
         return ZERO
     exponent = (integer & -integer).bit_length() - 1
@@ -81,13 +81,13 @@ class Weights:
         self._equally_spaced = arithmetic.format.is_fixed_point and self._fraction_bits >= 0
 
     def weight(self, weight: float) -> Weight:
-        """One weight as the format holds it."""
+        """Returns one weight as the format holds it."""
         if weight not in self._known:
             self._known[weight] = weight_of(self._quanta(weight))
         return self._known[weight]
 
     def distinct(self, weights: Matrix) -> tuple[list[int], NDArray[np.int64]]:
-        """The different numbers of an array, ascending, in quanta as the format holds them; and which one stands where."""
+        """Returns the different numbers of an array, ascending, in quanta as the format holds them; and which one stands where."""
         numbers, places = _unique(weights)
         if not self._equally_spaced:
             return [self._quanta(number) for number in numbers.tolist()], places

@@ -98,7 +98,7 @@ def _header(text: str) -> GraphFile:
     return GraphFile(edges, int(head[0]))
 
 
-def _weighted(text: str) -> GraphFile:
+def _weigh(text: str) -> GraphFile:
     """Reads one `u v weight` a line and leaves out the weight."""
     return GraphFile(tuple(_ends_of(line, words) for line, words in _words(text, "#")))
 
@@ -192,7 +192,7 @@ def _networkx(reader: str) -> Callable[[str], GraphFile]:
 
 FORMATS: dict[str, Callable[[str], GraphFile]] = {
     "header": _header,
-    "weighted": _weighted,
+    "weighted": _weigh,
     "csv": _csv,
     "adjacency": _adjacency,
     "dimacs": _dimacs,

@@ -166,14 +166,14 @@ class Once(Generic[T]):
 
     def __init__(self, function: Callable[..., Any], take: Callable[[Any], T]) -> None:
         self._function, self._take = function, take
-        self._kept: dict[Any, T] = {}
+        self._keep: dict[Any, T] = {}
 
     def __call__(self, *arguments: Any) -> T:
         if not all(map(_is_plain, arguments)):
             return self._take(self._function(*arguments))
-        if arguments not in self._kept:
-            self._kept[arguments] = self._take(self._function(*map(_fresh, arguments)))
-        return self._kept[arguments]
+        if arguments not in self._keep:
+            self._keep[arguments] = self._take(self._function(*map(_fresh, arguments)))
+        return self._keep[arguments]
 
 
 def _is_plain(argument: Any) -> bool:

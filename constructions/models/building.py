@@ -14,7 +14,7 @@ from precision.format import Arithmetic, Format, fixed_point
 
 
 def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[str]:
-    """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
+    """Returns the ids of the findings to put back to print. Raises ValueError for one that is not known."""
     finding_ids, known_ids = frozenset(printed), [finding.id for finding in findings]
     if unknown := finding_ids - set(known_ids):
         known = f"known: {', '.join(known_ids)}" if known_ids else "this construction has none"
@@ -45,7 +45,7 @@ def wired_of(
     variant: str = "repaired",
     exact: bool = True,
 ) -> Wired:
-    """The model of these blocks, the output head tied to the embedding. longest, exact: as of `wire`.
+    """Returns the model of these blocks, the output head tied to the embedding. longest, exact: as of `wire`.
 
     variant: what it is called, unless everything is as printed.
     Raises ValueError for a head whose keys and queries do not make the score of its lookup; a print may have one.

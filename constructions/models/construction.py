@@ -24,7 +24,7 @@ class Derived:
 
 
 def numbers_of(fmt: Format, largest: str = "") -> tuple[Derived, Derived]:
-    """The step and the largest number of R_p. largest: what to say of the latter."""
+    """Returns the step and the largest number of R_p. largest: what to say of the latter."""
     step = f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"
     return (
         Derived("2^−q", fmt.quantum, step),
@@ -33,7 +33,7 @@ def numbers_of(fmt: Format, largest: str = "") -> tuple[Derived, Derived]:
 
 
 def lead_of(setting: Setting, more: str = "") -> Derived:
-    """The lead of a winning score. more: what to say of it besides."""
+    """Returns the lead of a winning score. more: what to say of it besides."""
     lead = "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
     return Derived("G", Fraction(setting.gap), f"{lead}length = {setting.length}{more}")
 
@@ -69,7 +69,7 @@ class Construction:
     variants: tuple[str, ...] = ("repaired", "printed")
 
     def meaning(self, name: str) -> str:
-        """What a register holds, in words; "" if nobody has said so."""
+        """Returns what a register holds, in words; "" if nobody has said so."""
         parts = register(name)
         if parts.past is Past.KEPT:
             return f"`{parts.here}` of " + (f"{parts.before} tokens before" if parts.before else "this token")

@@ -38,7 +38,7 @@ class Door:
     options: Mapping[str, int | None]
 
     def model(self, name: str | None) -> str:
-        """The usual model where none is named. Raises NoConstruction."""
+        """Returns the usual model where none is named. Raises NoConstruction."""
         model_name = self.models[0] if name is None else name
         if model_name not in self.models:
             raise NoConstruction(f"{self.name} has no model {model_name!r}; it has {', '.join(self.models)}")
@@ -47,7 +47,9 @@ class Door:
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
     ) -> tuple[Model[Any, Any], int | None]:
-        """The model with these options, and its n or None. Raises ValueError for a model or an option that there is none of."""
+        """Returns the model with these options, and its n or None. Raises ValueError for a model or an option that there is none
+        of.
+        """
         model_name = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(
@@ -66,13 +68,13 @@ class Door:
 
 
 def shown(number: int) -> str:
-    """A number in a message. Python refuses to write one of thousands of digits."""
+    """Returns a number in a message. Python refuses to write one of thousands of digits."""
     bits = number.bit_length()
     return f"{number:,}" if bits <= LONGEST_BITS else f"a number of {bits:,} bits"
 
 
 def find_door(name: str) -> Door:
-    """The door of a construction, which is imported only now. Raises NoConstruction."""
+    """Returns the door of a construction, which is imported only now. Raises NoConstruction."""
     package = __name__.partition(".")[0]
     module = f"{package}.{name}"
     if name.isidentifier() and importlib.util.find_spec(module) is not None:

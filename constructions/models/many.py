@@ -18,7 +18,7 @@ CHUNK = 1024  # requests that are looked at together
 
 
 def run_together(requests: Sequence[Request], device: str = "cpu") -> Iterator[Run]:
-    """The runs in the order of the requests. device: of the batches. Raises SearchError, EngineFailed."""
+    """Yields the runs in the order of the requests. device: of the batches. Raises SearchError, EngineFailed."""
     for start in range(0, len(requests), CHUNK):
         chunk = requests[start : start + CHUNK]
         runs: dict[int, Run] = {}

@@ -64,17 +64,17 @@ class Model(ABC, Generic[Input, Answer]):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Of the construction, and of this model of it."""
+        """Returns the names of the construction, and of this model of it."""
         return self.construction.name, self.construction.model
 
     @property
     @abstractmethod
     def block_texts(self) -> Mapping[int, str]:
-        """What each block does, by its number, with nothing as printed."""
+        """Returns what each block does, by its number, with nothing as printed."""
 
     @abstractmethod
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
-        """The constants of the weights."""
+        """Returns the constants of the weights."""
 
     def of(self, variant: str) -> Model[Input, Answer]:
         """This model in another wiring. Raises ValueError for a variant that there is not."""
@@ -89,26 +89,26 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def length(self, n: int) -> int:
-        """The most tokens of a sequence that the constants are derived for."""
+        """Returns the most tokens of a sequence that the constants are derived for."""
 
     @abstractmethod
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
-        """The least p of R_p for which the derivation of the repaired weights holds; with printed score factors, theirs."""
+        """Returns the least p of R_p for which the derivation of the repaired weights holds; with printed score factors, theirs."""
 
     @abstractmethod
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        """The embedding and the blocks, not yet matrices. listed: how many numbers the embedding lists, by default all."""
+        """Returns the embedding and the blocks, not yet matrices. listed: how many numbers the embedding lists, by default all."""
 
     def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
-        """The numbers of the vocabulary, which are its first words: by default one family without a name."""
+        """Returns the numbers of the vocabulary, which are its first words: by default one family without a name."""
         return (Family("", 1, n),)
 
     def setting(self, n: int, fmt: Format) -> Setting:
-        """What the constants are derived from."""
+        """Returns what the constants are derived from."""
         return Setting(n, self.length(n), fmt)
 
     def longest(self, n: int, printed: Ids) -> int | None:
-        """The most tokens that an engine takes; None for any number."""
+        """Returns the most tokens that an engine takes; None for any number."""
         return self.length(n)
 
     def require(self, n: int) -> None:
@@ -117,7 +117,7 @@ class Model(ABC, Generic[Input, Answer]):
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
 
     def what(self, n: int, discipline: Discipline) -> str:
-        """What p is too small for, in a message."""
+        """Returns what p is too small for, in a message."""
         return f"n = {n} ({discipline.value})"
 
     def format(
@@ -135,7 +135,7 @@ class Model(ABC, Generic[Input, Answer]):
         return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
 
     def put_back(self, printed: Iterable[str]) -> Ids:
-        """The ids of the findings to put back to print. Raises ValueError for one that there is not."""
+        """Returns the ids of the findings to put back to print. Raises ValueError for one that there is not."""
         return chosen_of(self.construction.findings, printed)
 
     def build(
@@ -148,7 +148,7 @@ class Model(ABC, Generic[Input, Answer]):
         listed: int | None = None,
         forced: bool = False,
     ) -> Wired:
-        """The wired model for n.
+        """Returns the wired model for n.
 
         printed: ids of findings to put back to print; all of them give the variant `printed`.
         precision_bits: by default `least_precision`. Printed score factors have as many as they need, unless others are asked for.
@@ -188,11 +188,11 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def read(self, run: Run) -> Answer:
-        """What the words of a run say, and nothing else."""
+        """Returns what the words of a run say, and nothing else."""
 
     @abstractmethod
     def judge(self, given: Input, run: Run, answer: Answer) -> str:
-        """What is wrong with what was read from a run, in a sentence; "" if it holds up."""
+        """Returns what is wrong with what was read from a run, in a sentence; "" if it holds up."""
 
     # Callers
 
@@ -201,11 +201,13 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def read_input(self, given: object, n: int | None) -> Input:
-        """The input that a caller means, a text as the command takes it for one; None means the usual one. Raises ValueError."""
+        """Returns the input that a caller means, a text as the command takes it for one; None means the usual one. Raises
+        ValueError.
+        """
 
     @abstractmethod
     def fitting(self, given: Input) -> tuple[Model[Input, Answer], int]:
-        """The model for inputs like this one, and the least n for it. Raises ValueError."""
+        """Returns the model for inputs like this one, and the least n for it. Raises ValueError."""
 
     @abstractmethod
     def examples(self, wired: Wired, given: Input | None = None) -> Iterator[Request]:
@@ -213,22 +215,22 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def said(self, run: Run, answer: Answer) -> Said:
-        """What a run said."""
+        """Returns what a run said."""
 
     @abstractmethod
     def particulars(self) -> Mapping[str, object]:
-        """What tells it from other models of this construction."""
+        """Returns what tells it from other models of this construction."""
 
     @abstractmethod
     def domain(self, wired: Wired) -> Domain:
-        """The prompts that these weights are for."""
+        """Returns the prompts that these weights are for."""
 
     def most_produced(self, wired: Wired) -> int | None:
-        """The most tokens after a prompt, of all inputs; None where those of the examples tell it."""
+        """Returns the most tokens after a prompt, of all inputs; None where those of the examples tell it."""
         return None
 
     def described(self, wired: Wired) -> dict[str, object]:
-        """What a sidecar says of this model alone: `particulars`, and the domain of these weights."""
+        """Returns what a sidecar says of this model alone: `particulars`, and the domain of these weights."""
         domain = self.domain(wired)
         as_printed = " With what is as printed, an answer may be wrong." if wired.printed else ""
         return {

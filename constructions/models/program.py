@@ -57,7 +57,7 @@ class Words:
         return (*numbers, *self.specials)
 
     def number(self, family: str, value: int) -> int:
-        """The token of a number. Raises ValueError if its family does not have it."""
+        """Returns the token of a number. Raises ValueError if its family does not have it."""
         start = 0
         for candidate in self.families:
             if candidate.name == family:
@@ -68,16 +68,16 @@ class Words:
         raise ValueError(f"there is no family {family!r}")
 
     def special(self, word: str) -> int:
-        """The token of a special word."""
+        """Returns the token of a special word."""
         return sum(map(len, self.families)) + self.specials.index(word)
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """Those that the embedding of tokens fills."""
+        """Returns the registers that the embedding of tokens fills."""
         return (NUMBER, SQUARE, *(family.name for family in self.families), *self.specials)
 
     def embedding(self) -> Embedding:
-        """The fixed embedding of these tokens."""
+        """Returns the fixed embedding of these tokens."""
         numbers = tuple(
             Powers(family.low, family.high, {NUMBER: (1, 1), SQUARE: (1, 2), family.name: (1, 0)})
             for family in self.families
@@ -107,7 +107,7 @@ class Rule:
         return total(self.when) - (len(self.when) - 1)
 
     def units(self) -> tuple[Unit, ...]:
-        """What adds the token where the output head reads it."""
+        """Returns what adds the token where the output head reads it."""
         one = as_affine(1)
         if isinstance(self.write, str):
             return (Unit(self.gate, one, {self.write: 1}),)
@@ -115,12 +115,13 @@ class Rule:
 
 
 def back(name: str, by: int) -> Affine:
-    """The register `name` of the token `by` tokens before the latest one."""
+    """Returns the register `name` of the token `by` tokens before the latest one."""
     return reg(kept(name, by) if by else name)
 
 
 def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
-    """The last feed-forward: takes the latest token's own embedding away, and lets the rule that fires write the next one.
+    """Returns the last feed-forward: takes the latest token's own embedding away, and lets the rule that fires write the next
+    one.
 
     idle: the special word that is written where none fires, by default the first.
     Raises ValueError for a rule that writes a word or a family which is not there.
@@ -143,7 +144,7 @@ def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadg
 
 
 def window(plans: Iterable[BlockPlan]) -> tuple[LinearUnit, ...]:
-    """The shift registers that the forms of these blocks look back into, as deep as they look."""
+    """Returns the shift registers that the forms of these blocks look back into, as deep as they look."""
     depth: dict[str, int] = {}
     for form in _forms(plans):
         for name in form.terms:

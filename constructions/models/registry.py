@@ -22,7 +22,7 @@ PART_FOLDERS = ("gadgets", "heads", "recurrences")
 
 
 def find_constructions() -> tuple[Model[Any, Any], ...]:
-    """Every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
+    """Returns every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
     by_name: dict[tuple[str, str], Model[Any, Any]] = {}
     for module in _modules(constructions, packages=True):
         for item in getattr(module, "CONSTRUCTIONS", ()):
@@ -34,7 +34,7 @@ def find_constructions() -> tuple[Model[Any, Any], ...]:
 
 
 def find_parts() -> tuple[Part, ...]:
-    """Every gadget, head and recurrence, in the order of the paper's lemmas. Raises ValueError if two share an id."""
+    """Returns every gadget, head and recurrence, in the order of the paper's lemmas. Raises ValueError if two share an id."""
     by_id: dict[str, Part] = {}
     for folder in PART_FOLDERS:
         for module in _modules(importlib.import_module(f"constructions.parts.{folder}")):

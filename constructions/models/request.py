@@ -37,12 +37,12 @@ class Request:
         return self.run_of(decode(self.asked(tick)))
 
     def asked(self, tick: Tick = lambda length: None) -> Asked:
-        """What an engine is asked."""
+        """Returns what an engine is asked."""
         model, arithmetic = self.wired.model, self.wired.arithmetic
         return Asked(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
 
     def run_of(self, decoded: Decoded) -> Run:
-        """The run of which an engine says this."""
+        """Returns the run of which an engine says this."""
         produced = decoded.produced
         return Run(self, produced if isinstance(produced, np.ndarray) else np.array(produced, np.int64), decoded)
 

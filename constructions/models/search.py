@@ -37,7 +37,7 @@ def retrieve(words: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS) -> 
 
 
 def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
-    """The words to append after a search."""
+    """Returns the words to append after a search."""
     group = search(pattern, text, timeout_seconds)
     if group is None:
         return [FAILED]
@@ -49,7 +49,9 @@ def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
 
 @lru_cache(maxsize=8)  # what a model is expected to find, and what it then finds, is mostly the same search
 def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
-    """The first group of the first match, None if there is none. Raises SearchError for no pattern, or after the timeout."""
+    """Returns the first group of the first match, None if there is none. Raises SearchError for no pattern, or after the
+    timeout.
+    """
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -105,7 +107,7 @@ class Search:
         return [self._numbers[word] for word in result]
 
     def _before(self, sequence: Sequence[int], start: int) -> str:
-        """The tokens before this place as text."""
+        """Returns the tokens before this place as text."""
         read_length = len(self._read)
         if read_length > start or sequence[:read_length] != self._read:
             read_length, self._read, self._text = 0, [], ""
@@ -144,7 +146,7 @@ if found is not None and found[1] is not None:
 
 
 def _search_elsewhere(pattern: str, text: str, timeout_seconds: float) -> str | None:
-    """Where signals do not reach: in a process of its own, which can be stopped."""
+    """Returns where signals do not reach: in a process of its own, which can be stopped."""
     import subprocess
 
     try:

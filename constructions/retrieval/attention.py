@@ -38,7 +38,7 @@ def prepare(plan: Plan, *, first: bool = True, squares: bool = True) -> BlockPla
 
 
 def remember(plan: Plan, attention: BlockPlan, depth: int, block: BlockPlan) -> BlockPlan:
-    """The recurrent block before `attention`, which looks `depth` tokens back; `block`: what else it does.
+    """Returns the recurrent block before `attention`, which looks `depth` tokens back; `block`: what else it does.
 
     Squares of earlier numbers are kept like the numbers; as a print's tied head has none, they are computed then.
     """
@@ -51,17 +51,17 @@ def remember(plan: Plan, attention: BlockPlan, depth: int, block: BlockPlan) -> 
 
 
 def brought(name: str, by: int) -> Affine:
-    """The register `name` of `by` positions before, where a COPY head has brought it."""
+    """Returns the register `name` of `by` positions before, where a COPY head has brought it."""
     return reg(copied(name, by) if by else name)
 
 
 def copies(by: int) -> dict[str, Affine]:
-    """What a COPY head reads to have the number `by` positions before."""
+    """Returns what a COPY head reads to have the number `by` positions before."""
     return {copied(name, by): reg(name) for name in COPIES}
 
 
 def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine]) -> Pair:
-    """The number `key_offset` positions before the key against the one `query_offset` positions before the query."""
+    """Returns the number `key_offset` positions before the key against the one `query_offset` positions before the query."""
     key, key_squared = (before(name, key_offset) for name in COPIES)
     query, query_squared = (before(name, query_offset) for name in COPIES)
     return Pair(key, query, key_squared, query_squared)
@@ -92,5 +92,5 @@ def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget,
 
 
 def own_precision(n: int) -> int:
-    """Least p at which squares of numbers and their logits 2v·i fit: 2n² < 2^q."""
+    """Returns the least p at which squares of numbers and their logits 2v·i fit: 2n² < 2^q."""
     return least_odd_precision(lambda q: 2 * n.bit_length() + 1)

@@ -55,7 +55,7 @@ def answer(question: Question) -> str:
 
 
 def _find(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
-    """The last block; before(name, i): the register that holds `name` of i positions before."""
+    """Returns the last block; before(name, i): the register that holds `name` of i positions before."""
     head = match(
         "first place with the tokens of the query before it",
         tuple(pair(by, by - 1, before) for by in range(1, plan.query_length + 1)),

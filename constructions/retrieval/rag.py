@@ -74,7 +74,7 @@ def rag(
     findings: tuple[Finding, ...],
     query_length: int,
 ) -> Searcher:
-    """The Linear RNN that writes script(query_length, findings put back to print)."""
+    """Returns the Linear RNN that writes script(query_length, findings put back to print)."""
 
     def whole(query_size: int, printed: frozenset[str]) -> Script:
         return (START_SEARCH, *script(query_size, printed), END_SEARCH)
@@ -144,7 +144,7 @@ def _words(task: Task, n: int, script: Script) -> Words:
 
 
 def families(task: Task, n: int, script: Script) -> tuple[Family, ...]:
-    """The numbers of a vocabulary: those up to n, and what the search makes of them."""
+    """Returns the numbers of a vocabulary: those up to n, and what the search makes of them."""
     least = 0 if task.zero else 1
     ranges = [Family(PLAIN, least, n)]
     for item in script:

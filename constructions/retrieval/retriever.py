@@ -57,7 +57,7 @@ class Plan:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Whether this finding is put back to what is printed."""
+        """Returns whether this finding is put back to what is printed."""
         return finding.id in self.printed
 
 
@@ -112,7 +112,7 @@ class Retriever(Model[Question, str]):
 
     @property
     def statement(self) -> str:
-        """What is claimed, as a sentence."""
+        """Returns what is claimed, as a sentence."""
         verb, rest = self.task.does
         return f"{self.architecture} {verb}{'' if self.searches else 's'} {rest}."
 
@@ -150,15 +150,15 @@ class Retriever(Model[Question, str]):
     # Weights
 
     def length(self, n: int) -> int:
-        """The longest prompt, <s>, n tokens, ?, the query, and what follows it with all or nothing as printed."""
+        """Returns the longest prompt, <s>, n tokens, ?, the query, and what follows it with all or nothing as printed."""
         return max(self.length_with(n, frozenset(f.id for f in findings)) for findings in ((), self.findings))
 
     def length_with(self, n: int, printed: frozenset[str]) -> int:
-        """The same with these findings as printed."""
+        """Returns the same with these findings as printed."""
         return n + 2 + self.query_length + self.steps(printed) - 1
 
     def longest(self, n: int, printed: Ids) -> int:
-        """A finding alone may take more tokens than none or all of them, which the constants are derived for."""
+        """Returns the most tokens that any finding takes: one alone may take more than none or all of them."""
         return max(self.length(n), self.length_with(n, printed))
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
@@ -193,7 +193,7 @@ class Retriever(Model[Question, str]):
         )
 
     def read(self, run: Run) -> str:
-        """The answer, the last word; a search and its result may stand before it."""
+        """Returns the answer, the last word; a search and its result may stand before it."""
         return run.produced[-1]
 
     def judge(self, given: Question, run: Run, answer: str) -> str:
@@ -227,7 +227,9 @@ class Retriever(Model[Question, str]):
         return (self.request(wired, sample) for sample in samples)
 
     def _spread(self, query_length: int, n: int) -> Question | None:
-        """A question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too small."""
+        """Returns a question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too
+        small.
+        """
         sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
         start = len(sequence) // 2
         query = self.task.query_of(sequence[start : start + query_length], start, 0)

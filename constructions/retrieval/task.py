@@ -34,7 +34,7 @@ class Question:
         return max(1, len(self.sequence), *self.sequence, *self.query)
 
     def words(self) -> list[str]:
-        """The prompt."""
+        """Returns the prompt."""
         return [START, *map(str, self.sequence), ASK, *map(str, self.query)]
 
 

@@ -46,10 +46,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Wraps each line of a description by itself, and keeps commands whole."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(line if "python -m" in line else _wrapped(indent + line, width) for line in text.splitlines())
+        return "\n".join(line if "python -m" in line else _wrap(indent + line, width) for line in text.splitlines())
 
 
-def _wrapped(line: str, width: int) -> str:
+def _wrap(line: str, width: int) -> str:
     hanging = " " * (len(line) - len(line.lstrip()) + 2)
     lines = textwrap.wrap(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
@@ -153,7 +153,7 @@ class Main(Protocol):
 
 
 def command(prog: str) -> Callable[[Callable[[Sequence[str]], int]], Main]:
-    """A decorator: `run_command` runs the function under this name."""
+    """Returns a decorator: `run_command` runs the function under this name."""
 
     def decorate(body: Callable[[Sequence[str]], int]) -> Main:
         @wraps(body)
@@ -167,7 +167,7 @@ def command(prog: str) -> Callable[[Callable[[Sequence[str]], int]], Main]:
 
 @contextlib.contextmanager
 def usage_errors(where: str = "") -> Iterator[None]:
-    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it.
+    """Turns a ValueError inside into a usage error: it is the caller's doing. where: what comes before its message.
 
     So is JSON that is nested so deep that Python gives up.
     """
@@ -180,7 +180,7 @@ def usage_errors(where: str = "") -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """One line on stderr, whatever the message holds."""
+    """Writes one line on stderr, whatever the message holds."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     if len(text) > LONGEST_MESSAGE:
         text = text[: LONGEST_MESSAGE - 1] + "…"
@@ -191,7 +191,7 @@ def say(message: str) -> None:
 
 
 def remark(message: str) -> None:
-    """A line on stderr that nobody has to read: dim on a terminal."""
+    """Writes a line on stderr that nobody has to read: dim on a terminal."""
     if sys.stderr is not None and sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         with contextlib.suppress(OSError, ValueError):
             print(f"\x1b[2m{message}\x1b[0m", file=sys.stderr, flush=True)
@@ -200,13 +200,13 @@ def remark(message: str) -> None:
 
 
 def _drop_stdout() -> None:
-    """What is still buffered goes nowhere, so that closing stdout at exit says nothing."""
+    """Drops what is still buffered, so that closing stdout at exit says nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
-    """A parser's type: a whole number in [low, high], written in digits."""
+    """Returns a parser's type: a whole number in [low, high], written in digits."""
 
     longest = max(len(str(abs(end))) for end in (low, high))  # more digits are not read: that takes long
 
@@ -223,7 +223,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 
 def precision(text: str) -> int:
-    """A parser's type: an odd number of bits, at least 5."""
+    """Returns a parser's type: an odd number of bits, at least 5."""
     rule = f"a precision is an odd number of bits, at least 5 and at most {LARGEST_PRECISION}, not {_short(text)}"
     try:
         value = whole_number(5, LARGEST_PRECISION)(text)
@@ -250,7 +250,7 @@ def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[
 
 
 def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file, or of standard input for `-`; what it should be. most: bytes of it. Raises CommandError."""
+    """Returns the text of a UTF-8 file, or of standard input for `-`; what it should be. most: bytes of it. Raises CommandError."""
     name = "standard input" if path == "-" else path
     try:
         if path == "-":
@@ -270,7 +270,7 @@ def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path) -> object:
-    """What a document holds that some command wrote. Raises CommandError, and ValueError for what is no JSON."""
+    """Returns what a document holds that some command wrote. Raises CommandError, and ValueError for what is no JSON."""
     return parse_json(read_text(str(path), "a document", MOST_OF_A_DOCUMENT))
 
 
@@ -285,7 +285,7 @@ def _read_stdin(what: str, most: int) -> bytes:
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """The option that lets a command overwrite files."""
+    """Adds the option that lets a command overwrite files."""
     parser.add_argument("--force", action="store_true", help="overwrite files that exist")
 
 
@@ -369,7 +369,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str)
 
 @contextlib.contextmanager
 def _lines(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
-    """A line after FIRST_LINE_SECONDS, and others at `line_times`."""
+    """Yields a line after FIRST_LINE_SECONDS, and others at `line_times`."""
     done, over, started = 0, threading.Event(), time.monotonic()
 
     def tick(length: int) -> None:

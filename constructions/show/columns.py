@@ -12,7 +12,7 @@ MOST_HEADS = 3  # that the line names
 
 
 def report_columns(wired: Wired, uncertified: Mapping[tuple[int, int], int]) -> None:
-    """One line on stderr, if there are any: how many, and of which heads, the most first. uncertified: as in `Decoded`."""
+    """Writes one line on stderr, if there are any: how many, and of which heads, the most first. uncertified: as in `Decoded`."""
     if not uncertified:
         return
     heads = sorted(uncertified, key=lambda place: (-uncertified[place], place))

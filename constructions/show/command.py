@@ -65,7 +65,7 @@ class Command(Generic[AnyModel, Input, Answer]):
         return cli.run_command(self.prog, self.run, argv)
 
     def run(self, argv: Sequence[str]) -> int:
-        """The same where the caller tells errors."""
+        """Returns the same where the caller tells errors."""
         args = self.parser(self.prog).parse_args(cli.attach_negative_values(argv, self.signed))
         job = self.job(args)
         model, given = job.model, job.given
@@ -118,7 +118,7 @@ def show_answer(
     sentence: Sentence = lambda values, produced: "",
     prompt_registers: Sequence[str] = (),
 ) -> None:
-    """Shows a run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
+    """Writes a run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
     said = job.model.said(run, answer)
     trace = trace if job.args.trace else None
     if job.args.json:
@@ -141,5 +141,5 @@ def show_answer(
 
 
 def blocks_of(model: Model[Any, Any], wired: Wired) -> Mapping[int, str]:
-    """What each block does; nothing if there are other blocks, as printed."""
+    """Returns what each block does; nothing if there are other blocks, as printed."""
     return model.block_texts if len(wired.blocks) == len(model.block_texts) else {}

@@ -34,7 +34,7 @@ MAX_COLUMN = 60  # a longer key or query form does not push the next column away
 
 
 def print_dump(model: Model[Any, Any], wired: Wired, console: Console) -> None:
-    """The whole model for people; headings are bold on a terminal."""
+    """Prints the whole model for people; headings are bold on a terminal."""
     for line in dump_lines(model, wired):
         heading = line.startswith("#")
         text = Text(line.lstrip("# ") if heading else line, style="bold" if heading else "")
@@ -42,11 +42,11 @@ def print_dump(model: Model[Any, Any], wired: Wired, console: Console) -> None:
 
 
 def dump_lines(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
-    """The dump line by line; a leading # marks a heading."""
+    """Yields the dump line by line; a leading # marks a heading."""
     yield from _header(model, wired)
     yield ""
     yield "# constants"
-    yield from _constants(_derived(model, wired), heads=any(plan.heads for plan in wired.blocks))
+    yield from _constants(_derive(model, wired), heads=any(plan.heads for plan in wired.blocks))
     yield ""
     yield "# registers: coordinate, name, first written by, meaning"
     yield from _registers(model.construction, wired)
@@ -100,17 +100,17 @@ def _header(model: Model[Any, Any], wired: Wired) -> Iterator[str]:
 
 
 def _sound(wired: Wired) -> str:
-    """The variant that the least precision is that of."""
+    """Returns the variant that the least precision is that of."""
     return "repaired" if wired.variant == "printed" else wired.variant
 
 
-def _derived(model: Model[Any, Any], wired: Wired) -> Sequence[Derived]:
+def _derive(model: Model[Any, Any], wired: Wired) -> Sequence[Derived]:
     setting = model.setting(wired.n, wired.arithmetic.format)
     return model.constants(setting, frozenset(wired.printed))
 
 
 def show_power(value: Fraction) -> str:
-    """A power of two as 2^e; a number just below one as 2^e − 2^f."""
+    """Returns a power of two as 2^e; a number just below one as 2^e − 2^f."""
     for exponent in (value.numerator.bit_length() - value.denominator.bit_length() + d for d in (0, 1)):
         rest = Fraction(2) ** exponent - value
         if rest == 0:
@@ -174,21 +174,21 @@ def _embedding(wired: Wired) -> Iterator[str]:
 
 
 def _number(word: str) -> int | None:
-    """The number that a token spells, if it spells one."""
+    """Returns the number that a token spells, if it spells one."""
     numbers = re.findall(r"-?[0-9]+", word)
     return int(numbers[0]) if len(numbers) == 1 else None
 
 
-def _spelled(word: str, number: int) -> str:
+def _spell(word: str, number: int) -> str:
     return word.replace(str(number), "v")
 
 
 def _end_of_numbers(wired: Wired, first: int) -> int:
-    """After the longest run of tokens from `first` that spell consecutive numbers in the same way."""
+    """Returns the end of the longest run of tokens from `first` that spell consecutive numbers in the same way."""
     number = _number(wired.vocabulary[first])
     if number is None:
         return first + 1
-    text = _spelled(wired.vocabulary[first], number)
+    text = _spell(wired.vocabulary[first], number)
     last = first + 1
     while last < len(wired.vocabulary) and wired.vocabulary[last] == text.replace("v", str(number + last - first)):
         last += 1
@@ -196,11 +196,11 @@ def _end_of_numbers(wired: Wired, first: int) -> int:
 
 
 def _numbers(wired: Wired, first: int, last: int) -> Iterator[str]:
-    """One line for each register that these numbers fill."""
+    """Yields one line for each register that these numbers fill."""
     low = _number(wired.vocabulary[first]) or 0
     high = low + last - first - 1
     rows = wired.model.words[first:last]
-    text = _spelled(wired.vocabulary[first], low)
+    text = _spell(wired.vocabulary[first], low)
     noun = ("vertex v" if "vertex" in wired.registers else "number v") if text == "v" else text
     powers: Mapping[str, Callable[[int], int]] = {"1": lambda v: 1, "v": lambda v: v, "v²": lambda v: v * v}
     for i, name in enumerate(wired.registers):
@@ -210,13 +210,13 @@ def _numbers(wired: Wired, first: int, last: int) -> Iterator[str]:
             yield f"  {noun}, for v = {low} … {high}: {name} += {next(fits, '…')}".replace("= -", "= −")
 
 
-def _titled(kind: str, number: int, of: Head | LinearUnit | Gadget) -> str:
-    """What a part is called, and its source."""
+def _title(kind: str, number: int, of: Head | LinearUnit | Gadget) -> str:
+    """Returns what a part is called, and its source."""
     return ", ".join(filter(None, [name_part(kind, number, of.name), of.source]))
 
 
 def _head(number: int, head: Head, longest: int | None) -> Iterator[str]:
-    yield f"  {_titled('head', number, head)}: score width {len(head.components)}, value width {len(head.reads)}"
+    yield f"  {_title('head', number, head)}: score width {len(head.components)}, value width {len(head.reads)}"
     if head.lookup is not None:
         yield f"    {sentence(head, longest)}"
     rows = [(str(c.key), str(c.query)) for c in head.components]
@@ -228,13 +228,13 @@ def _head(number: int, head: Head, longest: int | None) -> Iterator[str]:
 
 
 def _linear_unit(number: int, unit: LinearUnit) -> Iterator[str]:
-    yield f"  {_titled('linear unit', number, unit)}: {_count(len(unit.rows), 'state')}"
+    yield f"  {_title('linear unit', number, unit)}: {_count(len(unit.rows), 'state')}"
     for name, (carry, feed) in unit.rows.items():
         yield f"    state  {name} += h, h = [{carry}] of the states before + [{feed}] of the registers now"
 
 
 def _gadget(number: int, gadget: Gadget, first: int) -> Iterator[str]:
-    yield f"    {_titled('gadget', number, gadget)}"
+    yield f"    {_title('gadget', number, gadget)}"
     for name, value in gadget.constants.items():
         yield f"      bias     {name} += {show_number(value)}"
     for index, unit in enumerate(gadget.units, start=first):
@@ -264,7 +264,7 @@ def _count(number: int, noun: str) -> str:
 def dump_document(
     model: Model[Any, Any], wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
 ) -> dict[str, object]:
-    """The sidecar of an exported model: one JSON document, exact numbers as strings.
+    """Returns the sidecar of an exported model: one JSON document, exact numbers as strings.
 
     forward: how the tensors are used. float_formats: which of them compute it
     rightly without its rounding. search: what responds to the model. longest_sequence: how many tokens it is certified for.
@@ -293,7 +293,7 @@ def dump_document(
         "vocabulary": list(words),
         "constants": [
             {"symbol": item.symbol, "value": str(item.value), "derivation": item.derivation}
-            for item in _derived(model, wired)
+            for item in _derive(model, wired)
         ],
         "blocks": [
             {

@@ -23,7 +23,7 @@ class Match:
 
 
 def find_match(tokens: Sequence[str], opened: int, closed: int) -> Match:
-    """The match of the pattern between two positions in the tokens before the first, by the definition of A.5.
+    """Returns the match of the pattern between two positions in the tokens before the first, by the definition of A.5.
 
     The search has been carried out before, by the run itself, so it is a pattern, and ends.
     """

@@ -18,7 +18,7 @@ from precision.format import Discipline
 
 
 def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], default: str, *, fits: str = "n") -> None:
-    """The options of the weights: model, precision, what of it is as printed. fits: what the least precision depends on."""
+    """Adds the options of the weights: model, precision, findings as printed. fits: what the least precision depends on."""
     add = parser.add_argument
     add("--model", choices=models, default=default, help=f"see below (default: {default})")
     add("--variant", choices=variants, default="repaired", help="default: repaired")
@@ -27,7 +27,7 @@ def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], de
 
 
 def add_arithmetic(parser: Parser, *, fits: str = "n") -> None:
-    """The options of the numbers that a model computes with. fits: as of `add_model`."""
+    """Adds the options of the numbers that a model computes with. fits: as of `add_model`."""
     add = parser.add_argument
     add(
         "--precision",
@@ -44,7 +44,7 @@ def add_arithmetic(parser: Parser, *, fits: str = "n") -> None:
 
 
 def add_engine(parser: Parser) -> None:
-    """The options that say which engine runs the weights, and on what."""
+    """Adds the options that say which engine runs the weights, and on what."""
     parser.add_argument(
         "--engine",
         choices=ENGINES,
@@ -56,7 +56,7 @@ def add_engine(parser: Parser) -> None:
 
 
 def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
-    """The options that show a run in full. help: what --trace shows."""
+    """Adds the options that show a run in full. help: what --trace shows."""
     parser.add_argument("--trace", action="store_true", help=help)
     parser.add_argument(
         "--html", metavar="PATH", type=Path, help="write the run as a page to step through in a browser"
@@ -64,7 +64,7 @@ def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
 
 
 def add_output(parser: Parser, *, instead: str = "") -> None:
-    """The options that say what is written, and where. instead: what the command leaves undone if it dumps weights."""
+    """Adds the options that say what is written, and where. instead: what the command leaves undone if it dumps weights."""
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument(
         "--dump-weights",
@@ -84,17 +84,17 @@ def add_output(parser: Parser, *, instead: str = "") -> None:
 
 
 def writes_model(args: argparse.Namespace) -> bool:
-    """Whether weights are to be shown or written: then there need not be an input."""
+    """Returns whether weights are to be shown or written: then there need not be an input."""
     return args.dump_weights is not None or args.export is not None
 
 
 def list_models(models: Sequence[Construction]) -> str:
-    """A line of --help for each model."""
+    """Returns a line of --help for each model."""
     return "\n".join(f"  {model.model:<12} {model.source}: {model.statement}" for model in models)
 
 
 def list_findings(models: Sequence[Construction]) -> str:
-    """A line of --help for each finding, with the models that can have it back."""
+    """Returns a line of --help for each finding, with the models that can have it back."""
     findings = dict.fromkeys(finding for model in models for finding in model.findings)
     return "\n".join(
         f"  {f.id:<18} {', '.join(model.model for model in models if f in model.findings)}; {f.source}: {f.printed}"
@@ -103,7 +103,7 @@ def list_findings(models: Sequence[Construction]) -> str:
 
 
 def exit_codes(holds: str, refuted: str, *, given: str = "the input", needs: str = "more memory than there is") -> str:
-    """The end of --help. holds, refuted: what these codes say. given, needs: what may be wrong, and more than there is."""
+    """Returns the end of --help. holds, refuted: what these codes say. given, needs: what may be wrong, and more than there is."""
     return f"""\
 exit codes:
   0  {holds}
@@ -114,7 +114,7 @@ exit codes:
 
 
 def check(args: argparse.Namespace, *, runs: bool, needs: str = "") -> None:
-    """What can be said before any work. runs: whether there is a run. Raises CommandError.
+    """Checks what can be said before any work. runs: whether there is a run. Raises CommandError.
 
     needs: what a run is about, if weights are to be written beside one; nothing if they are written in place of one.
     """
@@ -151,7 +151,7 @@ def check(args: argparse.Namespace, *, runs: bool, needs: str = "") -> None:
 
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
-    """The ids of what is put back to print, which the builder checks. Raises CommandError."""
+    """Returns the ids of what is put back to print, which the builder checks. Raises CommandError."""
     all_ids = tuple(finding.id for finding in model.findings)
     if args.variant == "printed":
         return all_ids
@@ -178,7 +178,7 @@ def dump_weights(
     *,
     run: bool = False,
 ) -> None:
-    """What --dump-weights asks for. examples are drawn only where they are written. run: whether a run follows on stdout."""
+    """Does what --dump-weights asks for. Draws examples only where they are written. run: whether a run follows on stdout."""
     from constructions.exports.weights import save
     from constructions.show.dump import dump_document, print_dump
 

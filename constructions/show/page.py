@@ -73,7 +73,7 @@ def write_page(path: Path, trace: Trace, page: Page, construction: Construction,
 
 
 def html_page(trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> str:
-    """The page as text."""
+    """Returns the page as text."""
     data = json.dumps(page_data(trace, page, construction, blocks), ensure_ascii=False, separators=(",", ":"))
     parts = {
         "title": escape(page.title),
@@ -87,7 +87,7 @@ def html_page(trace: Trace, page: Page, construction: Construction, blocks: Mapp
 
 
 def page_data(trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> dict[str, object]:
-    """What the scripts know."""
+    """Returns what the scripts know."""
     wired, quantum = trace.wired, trace.quantum
     shown = [name for name in page.records if name in wired.registers]
     records = []
@@ -137,7 +137,7 @@ def _facts(trace: Trace, page: Page, construction: Construction) -> Iterator[str
 
 
 def _patterns(trace: Trace, position: int) -> list[list[tuple[int, float]]]:
-    """For each head, whom it reads and how much."""
+    """Returns for each head the positions that it reads, and how much of each."""
     quantum = float(trace.quantum)
     attention = trace.steps.attention(position)
     return [[(k, round(weight * quantum, 4)) for k, weight in head] for block in attention for head in block]
@@ -157,7 +157,7 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
             "position": position,
             "produced": token.response or token.produced,
             "says": page.says(token) or page.where(token) + generic_sentence(token, match),
-            "decided": _decided(token, trace),
+            "decided": _decide(token, trace),
             "heads": [
                 {
                     "to": to,
@@ -189,12 +189,12 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
 
 
 def _rules(token: TokenTrace) -> list[str]:
-    """What fires in the last feed-forward."""
+    """Returns what fires in the last feed-forward."""
     fired = token.wrote[-1].fired if token.wrote else ()
     return [name for name in fired if not name.startswith("clear")]
 
 
-def _decided(token: TokenTrace, trace: Trace) -> str:
+def _decide(token: TokenTrace, trace: Trace) -> str:
     """Names the head that decided the word, with what it reads."""
     text, head = show_decision(token), token.decided
     if head is None:

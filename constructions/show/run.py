@@ -37,7 +37,7 @@ def run_model(request: Request, engine: str, title: str, *, device: str | None =
 
     decode = find_engine(engine, device)
     with cli.progress(title, last, work) as tick:
-        run = _followed(request, tick) if _by_indexed(request, engine) else None
+        run = _follow(request, tick) if _by_indexed(request, engine) else None
         if run is None:
             run = request.run(decode, tick)
     report_columns(request.wired, run.decoded.uncertified)
@@ -45,7 +45,7 @@ def run_model(request: Request, engine: str, title: str, *, device: str | None =
 
 
 def _by_indexed(request: Request, engine: str) -> bool:
-    """Whether `indexed` may follow a guess, which could be the answer, since it is the engine or `auto` would choose it."""
+    """Returns whether `indexed` may follow a guess, which could be the answer, since it is the engine or `auto` would choose it."""
     if not isinstance(request.guess, np.ndarray) or request.respond is not no_response:
         return False
     if not 0 < len(request.guess) <= request.limit:
@@ -60,8 +60,9 @@ def _by_indexed(request: Request, engine: str) -> bool:
     return choose(request.wired.model, request.wired.arithmetic, len(request.prompt), length, length) == "indexed"
 
 
-def _followed(request: Request, tick: Tick) -> Run | None:
-    """What the model writes if that is the guess, one other token at the end apart; little of the run is kept on the way.
+def _follow(request: Request, tick: Tick) -> Run | None:
+    """Returns what the model writes if that is the guess, one other token at the end apart; little of the run is kept on the
+    way.
 
     None if it goes on after that.
     """
@@ -77,7 +78,7 @@ def _followed(request: Request, tick: Tick) -> Run | None:
 
 
 def trace_of(run: Run) -> Trace:
-    """Every step of a run, which takes another run."""
+    """Returns every step of a run, which takes another run."""
     from constructions.show.steps import observed
     from constructions.show.trace import Trace
 
@@ -91,7 +92,7 @@ def trace_of(run: Run) -> Trace:
 def run_document(
     run: Run, model: str, chain: Sequence[str], answer: str | None, more: Mapping[str, object] | None = None
 ) -> dict[str, object]:
-    """A run as JSON; its flags may take the engine another run. more: what only this construction says of its runs."""
+    """Returns a run as JSON; its flags may take the engine another run. more: what only this construction says of its runs."""
     from constructions.show.flags import flag_documents
 
     wired = run.request.wired
@@ -116,7 +117,7 @@ def run_document(
 
 
 def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
-    """What weights make of prompts; nothing is expected of them where a search responds.
+    """Yields what weights make of prompts; nothing is expected of them where a search responds.
 
     The beginning of each run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
     """

@@ -72,7 +72,7 @@ class Steps:
 
 
 def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
-    """What these tokens leave behind, by a run of the indexed engine.
+    """Returns what these tokens leave behind, by a run of the indexed engine.
 
     Raises ValueError for another arithmetic than R_p to the nearest.
     """
@@ -146,7 +146,7 @@ class _Head:
 
 
 def _winners(winners: Winners, query: int) -> list[int]:
-    """All keys that win for one query, in order."""
+    """Returns all keys that win for one query, in order."""
     ordinary = winners.order[winners.low[query] : winners.high[query]]
     special = winners.special[winners.special_wins[:, query]]
     return sorted([*ordinary.tolist(), *special.tolist(), *range(int(winners.tie[query]))])
@@ -162,7 +162,9 @@ def _dot(
     arithmetic: Arithmetic,
     length: int | None = None,
 ) -> Integers:
-    """Σ column[j]·factor over the factors (j, factor), rounded once, or after every product and sum. length: of the columns."""
+    """Returns Σ column[j]·factor over the factors (j, factor), rounded once, or after every product and sum. length: of the
+    columns.
+    """
     shift = -arithmetic.format.quantum_exponent
     result = np.full(len(columns[0]) if length is None else length, 0, object)
     for j, factor in factors:
@@ -170,11 +172,11 @@ def _dot(
         if arithmetic.discipline is Discipline.FUSED:
             result = result + product
         else:
-            result = _rounded(result + _rounded(product, shift, arithmetic), 0, arithmetic)
-    return _rounded(result, shift, arithmetic) if arithmetic.discipline is Discipline.FUSED else result
+            result = _round(result + _round(product, shift, arithmetic), 0, arithmetic)
+    return _round(result, shift, arithmetic) if arithmetic.discipline is Discipline.FUSED else result
 
 
-def _rounded(values: Integers, shift: int, arithmetic: Arithmetic) -> Integers:
+def _round(values: Integers, shift: int, arithmetic: Arithmetic) -> Integers:
     """values / 2^shift to the nearest, ties to even, saturated."""
     if shift > 0:
         values = (values + ((1 << (shift - 1)) - 1) + ((values >> shift) & 1)) >> shift

@@ -51,7 +51,7 @@ def _width() -> int:
 
 
 def print_table(console: Console, table: Table, least_width: int | None = None) -> None:
-    """A table; with less room than this, by default with what would break its words, its rows one below the other."""
+    """Prints a table; with less room than this, by default with what would break its words, its rows one below the other."""
     if least_width is None:
         least_width = Measurement.get(console, console.options.update(width=10 * WIDTH), table).minimum
     if console.width >= least_width:
@@ -76,7 +76,9 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
 def bar(
     title: str, last: int | None, work_at: Callable[[int], int], done: int = 0, unit: str = "tokens"
 ) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left; what it yields is told how many units are through, `done` at the start. See `cli.progress`."""
+    """Yields a bar with the time left; what it yields is told how many units are through, `done` at the start. See
+    `cli.progress`.
+    """
     console, percent = Console(stderr=True), TaskProgressColumn()
     room = console.width - len(f"{title} {last}/{last}") - BESIDE_THE_BAR
     columns: list[ProgressColumn] = [TextColumn("{task.description}")]

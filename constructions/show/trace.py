@@ -55,13 +55,13 @@ class Attended:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is asked: every query is 0."""
+        """Returns whether nothing is asked: every query is 0."""
         equal = [c for c in self.comparisons if not c.near]
         return bool(equal) and not any(c.query_value for c in equal)
 
     @property
     def fell_back(self) -> bool:
-        """Whether nothing matched, so that position 1 was read."""
+        """Returns whether nothing matched, so that position 1 was read."""
         unequal = any(c.key_value != c.query_value and not c.near for c in self.comparisons)
         return unequal and [position for position, _ in self.weights] == [1]
 
@@ -131,22 +131,24 @@ class Trace:
         return {name: place for place, name in enumerate(self.wired.registers)}
 
     def registers(self, position: int, sublayer: int) -> Registers:
-        """The residual vector by name: sublayer 0 is the embedding, 2b − 1 and 2b follow block b's attention and feed-forward."""
+        """Returns the residual vector by name: sublayer 0 is the embedding, 2b − 1 and 2b follow block b's attention and
+        feed-forward.
+        """
         row = [register[position - 1] for register in self.steps.streams[sublayer]]
         return Registers(row, self.places, self.quantum)
 
     def before_output(self, position: int) -> Registers:
-        """The registers after the last attention: the last feed-forward overwrites some of them with the output."""
+        """Returns the registers after the last attention: the last feed-forward overwrites some of them with the output."""
         return self.registers(position, 2 * len(self.wired.blocks) - 1)
 
     def at(self, position: int) -> TokenTrace:
-        """What happened at one position."""
+        """Returns what happened at one position."""
         attended, kept, wrote = list[Attended](), list[Kept](), list[Wrote]()
         attention = self.steps.attention(position)
         for number, plan in enumerate(self.wired.blocks, start=1):
             before, between, after = (self.registers(position, 2 * number - 2 + i) for i in range(3))
             for i, (head, pattern) in enumerate(zip(plan.heads, attention[number - 1], strict=True), start=1):
-                attended.append(self._attended(number, i, head, pattern, before))
+                attended.append(self._attend(number, i, head, pattern, before))
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
                 state = {name: between[name] - before[name] for name in states if is_plain(name)}
@@ -177,7 +179,7 @@ class Trace:
             otherwise,
         )
 
-    def _attended(self, block: int, number: int, head: Head, pattern: Pattern, before: Registers) -> Attended:
+    def _attend(self, block: int, number: int, head: Head, pattern: Pattern, before: Registers) -> Attended:
         sublayer = 2 * block - 2
         shares = {w: w * self.quantum for w in {w for _, w in pattern}}
         weights = tuple((k, shares[w]) for k, w in pattern)
@@ -196,14 +198,14 @@ class Trace:
         return Attended(block, number, head.name, weights, comparisons, reads)
 
     def _average(self, pattern: Pattern, sublayer: int, place: int) -> Fraction:
-        """Σ weight·register over a pattern, not rounded."""
+        """Returns Σ weight·register over a pattern, not rounded."""
         register = self.steps.streams[sublayer][place]
         total = sum(weight * register[k - 1] for k, weight in pattern)
         return total * self.quantum * self.quantum
 
 
 def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
-    """Whether its units together add anything; those of an indicator cancel where it is 0."""
+    """Returns whether its units together add anything; those of an indicator cancel where it is 0."""
     added: dict[str, Fraction] = {}
     for unit in gadget.units:
         gate = _value(unit.gate, values)
@@ -216,12 +218,12 @@ def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a register means something to a person: squares only serve the scores."""
+    """Returns whether a register means something to a person: squares only serve the scores."""
     return not register(name).is_square and name != "one"
 
 
 def _is_now(name: str) -> bool:
-    """Whether a shift register keeps there what this token has anyway."""
+    """Returns whether a shift register keeps there what this token has anyway."""
     parts = register(name)
     return parts.past is Past.KEPT and not parts.before
 

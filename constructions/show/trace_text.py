@@ -28,7 +28,7 @@ Row = tuple[tuple[str, str], ...]
 
 
 def show_value(value: Fraction, quantum: Fraction) -> str:
-    """An integer as it is, a rounded unit fraction as ≈1/m, anything else with four digits."""
+    """Returns an integer as it is, a rounded unit fraction as ≈1/m, anything else with four digits."""
     if value.denominator == 1:
         return str(value).replace("-", "−")
     sign = "−" if value < 0 else ""
@@ -52,16 +52,16 @@ def _bindings(name: str, values: Sequence[Fraction], quantum: Fraction) -> str:
 
 
 def show_because(head: Attended, quantum: Fraction) -> str:
-    """Why a head attended where it did."""
+    """Returns why a head attended where it did."""
     equal = [c for c in head.comparisons if not c.near]
     if head.idle:
         return "nothing asked: " + ", ".join(f"{c.query} = 0" for c in equal)
     if head.fell_back:  # what is near at position 1 says nothing
-        return "none with " + ", ".join(f"{c.key} = {_asked(c, quantum)}" for c in equal)
+        return "none with " + ", ".join(f"{c.key} = {_ask(c, quantum)}" for c in equal)
     parts = [
         f"{_bindings(c.key, c.key_values, quantum)}, nearest to {show_binding(c.query, c.query_value, quantum)}"
         if c.near
-        else f"{c.key} = {_asked(c, quantum)}"
+        else f"{c.key} = {_ask(c, quantum)}"
         if c.key_value == c.query_value
         else f"{c.key} = {show_value(c.key_value, quantum)}, not {c.query} = {show_value(c.query_value, quantum)}"
         for c in head.comparisons
@@ -69,7 +69,7 @@ def show_because(head: Attended, quantum: Fraction) -> str:
     return ", ".join(parts)
 
 
-def _asked(compared: Comparison, quantum: Fraction) -> str:
+def _ask(compared: Comparison, quantum: Fraction) -> str:
     """Returns the value that is asked for, and the form that has it unless it is the number itself."""
     value = show_value(compared.query_value, quantum)
     return value if value == compared.query else f"{value} = {compared.query}"
@@ -112,7 +112,7 @@ def print_trace(
     about_block: Mapping[int, str],
     prompt_registers: Sequence[str],
 ) -> None:
-    """The trace for a terminal: the prompt, a legend, then a table for each token of the chain of thought."""
+    """Prints the trace for a terminal: the prompt, a legend, then a table for each token of the chain of thought."""
     _print_prompt(trace, console, prompt_registers)
     console.print()
     if about_block:
@@ -164,7 +164,7 @@ def _print_prompt(trace: Trace, console: Console, names: Sequence[str]) -> None:
 
 
 def _step_rows(trace: Trace, token: TokenTrace) -> list[Row]:
-    """What happened in a step, in the order of the blocks."""
+    """Returns what happened in a step, in the order of the blocks."""
     quantum, rows = trace.quantum, list[Row]()
     last = len(token.wrote)
     for wrote in token.wrote:
@@ -194,7 +194,7 @@ def _step_rows(trace: Trace, token: TokenTrace) -> list[Row]:
 
 
 def _print_rows(console: Console, rows: Sequence[Row]) -> None:
-    """A step as a table, or its rows one below the other where there is no room.
+    """Prints a step as a table, or its rows one below the other where there is no room.
 
     rich's tables take several times as long as all the rest of a trace, which has thousands of them.
     """
@@ -221,7 +221,7 @@ def _print_rows(console: Console, rows: Sequence[Row]) -> None:
 
 
 def _widths(widths: Sequence[int], room: int) -> list[int]:
-    """The columns' widths: those wanted, or the widest cut to the same width so that all fit."""
+    """Returns the columns' widths: those wanted, or the widest cut to the same width so that all fit."""
     room -= GAP * (len(widths) - 1)
     most = max(widths)
     while sum(min(width, most) for width in widths) > room:
@@ -230,7 +230,7 @@ def _widths(widths: Sequence[int], room: int) -> list[int]:
 
 
 def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str], str]) -> list[dict[str, object]]:
-    """The same as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
+    """Returns the same as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
     entries, plans = [], trace.wired.blocks
     for position in trace.chain:
         token = trace.at(position)

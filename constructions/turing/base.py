@@ -163,7 +163,9 @@ class TuringModel(Model[int, Configuration]):
         return named if self.cells is None else {**named, "cells": self.cells}
 
     def domain(self, wired: Wired) -> Domain:
-        """Describes the prompts: the weights depend on the length of the tape's word; a prompt, on its symbols too."""
+        """Describes the prompts: the weights are the same for all words of one length on the tape, and so is the prompt but for
+        its symbols.
+        """
         machine, prompt = self.machine, self.prompt(wired.n)
         symbols = DIGITS[: machine.symbols]
 

@@ -25,14 +25,14 @@ def machine_of(text: str, tape: str | None, *, files: bool = True) -> tuple[Mach
     standard input. Raises CommandError, ValueError.
     """
     if text in {named.name for named in LIBRARY}:
-        return *_named(text, tape), ""
+        return *_name(text, tape), ""
     pasted = _of_file(text) if files and (text == "-" or _is_file(text)) else _of_rules(text)
     word = pasted.tape(tape)
     pasted.machine.word(word)
     return pasted.machine, word, pasted.note
 
 
-def _named(name: str, tape: str | None) -> tuple[Machine, str]:
+def _name(name: str, tape: str | None) -> tuple[Machine, str]:
     named = find(name)
     named.machine.word(tape or "")
     if tape is not None and not re.fullmatch(named.accepts, tape):

@@ -223,7 +223,7 @@ def _of_rules(rules: Rules, start: str, blank: str = "") -> Pasted:
         return Rule(int(written), MOVES[move], states[state if following == ANY else following])
 
     machine = Machine(tuple(tuple(rule(state, symbol) for symbol in symbols) for state in live))
-    said = [*_renamed("symbols", symbols), *_renamed("states", states)]
+    said = [*_rename("symbols", symbols), *_rename("states", states)]
     if missing:
         more = ", …" if len(missing) > MOST_NAMED else ""
         said.append(f"no rule for {', '.join(missing[:MOST_NAMED])}{more}, taken as {UNDEFINED}")
@@ -231,7 +231,7 @@ def _of_rules(rules: Rules, start: str, blank: str = "") -> Pasted:
     return Pasted(machine, {} if same else symbols, f"read as {machine}: {'; '.join(said)}" if said else "")
 
 
-def _renamed(what: str, names: Mapping[str, str]) -> list[str]:
+def _rename(what: str, names: Mapping[str, str]) -> list[str]:
     changes = [f"{_short(name)} → {ours}" for name, ours in names.items() if name != ours]
     return [f"{what} {', '.join(changes)}"] if changes else []
 

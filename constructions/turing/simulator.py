@@ -72,7 +72,7 @@ class History:
 
 def steps(machine: Machine, tape: str = "", limit: int = MOST_STEPS) -> Iterator[Step]:
     """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for what is no tape or no limit."""
-    return _steps(machine, machine.word(tape), _checked(limit))
+    return _steps(machine, machine.word(tape), _check(limit))
 
 
 def _steps(machine: Machine, word: tuple[int, ...], limit: int) -> Iterator[Step]:
@@ -102,7 +102,7 @@ def simulate(machine: Machine, tape: str, limit: int) -> Configuration:
 
 def simulate_fast(machine: Machine, tape: str, limit: int) -> Configuration:
     """Returns what `simulate` does, by compiled code. Raises MachineError."""
-    run = _Run(machine, tape, _checked(limit))
+    run = _Run(machine, tape, _check(limit))
     run.advance(limit, np.zeros(0, np.int64), np.zeros((5, 0), np.int8))
     return run.configuration
 
@@ -127,7 +127,7 @@ def histories(machine: Machine, tape: str, limit: int, piece: int = PIECE) -> It
         yield History(head, state, read, written, move, next_state, run.configuration)
 
 
-def _checked(limit: int) -> int:
+def _check(limit: int) -> int:
     if not 0 <= limit <= MOST_STEPS:
         raise MachineError(f"the number of steps is 0 … 2^62, not {limit}")
     return limit
@@ -145,7 +145,7 @@ class _Run:
         self._cells = np.zeros(len(word) + 2 * FIRST_MARGIN, np.int8)
         self._cells[FIRST_MARGIN : FIRST_MARGIN + len(word)] = word
         self._at = np.array([FIRST_MARGIN, 0, 0, FIRST_MARGIN, FIRST_MARGIN + max(len(word), 1) - 1], np.int64)
-        self._advance = _advance if most <= FEW_STEPS else _compiled()
+        self._advance = _advance if most <= FEW_STEPS else _compile()
 
     def advance(self, limit: int, head: Integers, columns: Bytes) -> None:
         """Goes on until there were `limit` steps, or it halts. head, columns: where the steps are recorded, if at all."""
@@ -208,7 +208,7 @@ def _advance(
 
 
 @cache
-def _compiled() -> Callable[..., bool]:
+def _compile() -> Callable[..., bool]:
     """Compiles `_advance` on first use, or takes it from numba's cache on disk if there is a place for it."""
     try:
         from numba import njit

@@ -198,7 +198,7 @@ class _Written(NamedTuple):
 
 def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
     """Yields all steps that are written in full, a piece of the words at a time: all of them may be very long."""
-    spelled = words if isinstance(words, Spelled) else _spelled(words)
+    spelled = words if isinstance(words, Spelled) else _spell(words)
     kind = np.full(len(spelled.vocabulary), UNKNOWN)
     value = np.zeros(len(spelled.vocabulary), np.int64)
     for begin in range(0, len(spelled) - len(STEP) + 1, PIECE):
@@ -213,7 +213,7 @@ def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
         yield _Written(cell, symbol, state, move)
 
 
-def _spelled(words: Sequence[str]) -> Spelled:
+def _spell(words: Sequence[str]) -> Spelled:
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
     return Spelled(tuple(number), np.array([number[word] for word in words], np.int64))
 

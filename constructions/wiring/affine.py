@@ -50,8 +50,8 @@ class Affine:
         return as_affine(other) - self
 
     def __str__(self) -> str:
-        """As a person writes it: `2·position − 3`, `1 − first`; the constant leads where the rest starts with a minus."""
-        signed = [(c, ("" if abs(c) == 1 else _magnitude(c) + "·") + _quoted(name)) for name, c in self.terms.items()]
+        """Writes the form as a person does: `2·position − 3`, `1 − first`. The constant leads if the rest starts with a minus."""
+        signed = [(c, ("" if abs(c) == 1 else _magnitude(c) + "·") + _quote(name)) for name, c in self.terms.items()]
         if self.constant or not signed:
             leads = self.constant > 0 and bool(signed) and signed[0][0] < 0
             signed.insert(0 if leads else len(signed), (self.constant, _magnitude(self.constant)))
@@ -81,14 +81,14 @@ def _product(c: Fraction, factor: Number) -> Fraction:
 
 
 def _form(terms: Mapping[str, Fraction], constant: Fraction) -> Affine:
-    """As `Affine` makes it, of what are Fractions already."""
+    """Makes an `Affine` of numbers that are Fractions already."""
     form = object.__new__(Affine)
     form.__dict__.update(terms={name: c for name, c in terms.items() if c}, constant=constant)
     return form
 
 
 def reg(name: str) -> Affine:
-    """The register `name` itself, as a form."""
+    """Returns the register `name` itself, as a form."""
     form = object.__new__(Affine)
     form.__dict__.update(terms={name: ONE}, constant=ZERO)
     return form
@@ -100,7 +100,7 @@ def as_affine(value: Affine | Number) -> Affine:
 
 
 def total(forms: Iterable[Affine]) -> Affine:
-    """The sum of the forms; 0 if there are none."""
+    """Returns the sum of the forms; 0 if there are none."""
     result = Affine()
     for form in forms:
         result = result + form
@@ -108,7 +108,7 @@ def total(forms: Iterable[Affine]) -> Affine:
 
 
 def show_number(value: Number) -> str:
-    """A number as a person writes it: 3, −1/2, or 3·2^40 where a power of two makes it shorter."""
+    """Returns a number as a person writes it: 3, −1/2, or 3·2^40 where a power of two makes it shorter."""
     value = Fraction(value)
     return ("−" if value < 0 else "") + _magnitude(value)
 
@@ -129,6 +129,6 @@ def _magnitude(value: Fraction) -> str:
     return power if odd == 1 else f"{odd}·{power}"
 
 
-def _quoted(name: str) -> str:
-    """A register's name; one that could be read as a minus sign stands in quotes."""
+def _quote(name: str) -> str:
+    """Returns a register's name; one that could be read as a minus sign stands in quotes."""
     return f"'{name}'" if "-" in name else name

@@ -29,7 +29,7 @@ class at:
 
 
 def exact_layers(registers: Sequence[str], blocks: Sequence[BlockPlan]) -> tuple[Layer, ...]:
-    """The layers of these blocks. registers: in the order of their coordinates.
+    """Returns the layers of these blocks. registers: in the order of their coordinates.
 
     Raises ValueError for a constant where there is no bias, in a head or a recurrence, and for a state that is kept twice.
     """

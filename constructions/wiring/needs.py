@@ -24,7 +24,7 @@ class Need:
     place: Place = "every position"
 
     def holds_at(self, position: int) -> bool:
-        """Whether it says anything about this position, counted from 1."""
+        """Returns whether it says anything about this position, counted from 1."""
         return self.place == "every position" or (self.place == "position 1") == (position == 1)
 
     def __str__(self) -> str:
@@ -52,12 +52,12 @@ class Registers(Mapping[str, Fraction]):
 
 
 def value(form: Affine, registers: Mapping[str, Fraction]) -> Fraction:
-    """The form over these registers, exactly."""
+    """Returns the form over these registers, exactly."""
     return sum((c * registers[name] for name, c in form.terms.items()), form.constant)
 
 
 def is_square(square: Affine, root: Affine) -> Need:
-    """A register, or a form of registers, that holds a square."""
+    """Returns a register, or a form of registers, that holds a square."""
     return Need(square, root, squared=True)
 
 
@@ -67,7 +67,7 @@ def is_bit(form: Affine) -> Need:
 
 
 def is_zero_at_first(form: Affine) -> Need:
-    """A key: position 1 is what a head reads by default, so it must match nothing."""
+    """Returns a key: position 1 is what a head reads by default, so it must match nothing."""
     return Need(form, as_affine(0), place="position 1")
 
 

@@ -80,7 +80,7 @@ class Setting:
 
 
 def least_gap(fraction_bits: int, length: int) -> int:
-    """The least power of two G with length·e^−(G−2) < 2^−(fraction_bits + 2).
+    """Returns the least power of two G with length·e^−(G−2) < 2^−(fraction_bits + 2).
 
     Then a winner that leads by G − 2 gets weight exactly 1 and the others exactly 0, and m tied winners get ROUND(1/m), see
     precision/winners.py. The 2 is room for the rounding of scores.
@@ -94,7 +94,9 @@ def least_gap(fraction_bits: int, length: int) -> int:
 
 
 def smallest_gap(length: int) -> int:
-    """A power of two that `least_gap` is not below with 2·bits(length) fraction bits or more: the lead is above 2·bits(length)."""
+    """Returns a power of two that `least_gap` is not below with 2·bits(length) fraction bits or more: the lead is above
+    2·bits(length).
+    """
     return 2 << length.bit_length().bit_length()
 
 
@@ -136,7 +138,8 @@ class Part:
 
 
 def least_odd_precision(requirement: Callable[[int], int], start: int = 2) -> int:
-    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement never falls as q grows, if slowly.
+    """Returns the least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement never falls as q grows, if
+    slowly.
 
     start: at least 2, and a requirement of every q.
     """
@@ -147,18 +150,18 @@ def least_odd_precision(requirement: Callable[[int], int], start: int = 2) -> in
 
 
 def printed_precision(n: int) -> int:
-    """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
+    """Returns the least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
     return max(5, (n**10).bit_length() | 1)
 
 
 def roomy_precision(n: int, power: int) -> int:
-    """The least p at which 4·n^(power + 2) is in range: a score factor n^power times the square of a number up to 2n."""
+    """Returns the least p at which 4·n^(power + 2) is in range: a score factor n^power times the square of a number up to 2n."""
     largest: int = 4 * n ** (power + 2)
     return 2 * (largest.bit_length() + 1) + 1
 
 
 def log2(power: int) -> int:
-    """The exponent of a power of two."""
+    """Returns the exponent of a power of two."""
     exponent = power.bit_length() - 1
     if power <= 0 or power != 1 << exponent:
         raise ValueError(f"{power} is not a power of two")
@@ -166,6 +169,8 @@ def log2(power: int) -> int:
 
 
 def split_scale(scale: int) -> tuple[int, int]:
-    """Two powers of two, as equal as can be, whose product is `scale`: the key's and the query's share of a score's factor."""
+    """Returns two powers of two, as equal as can be, whose product is `scale`: the key's and the query's share of a score's
+    factor.
+    """
     exponent = log2(scale)
     return 1 << (exponent // 2), 1 << (exponent - exponent // 2)

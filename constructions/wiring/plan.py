@@ -104,7 +104,7 @@ class Embedding:
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """Those that it fills, in the order of first filling; the position's is the last."""
+        """Returns the registers that it fills, in the order of first filling; the position's is the last."""
         names: dict[str, None] = {}
         for row in kinds(self.words):
             names.update(dict.fromkeys(row))
@@ -112,7 +112,7 @@ class Embedding:
 
 
 def registers_of(embedding: Embedding, blocks: Sequence[BlockPlan]) -> tuple[str, ...]:
-    """Every register written anywhere, in the order of first writing. Raises ValueError for one that is only read."""
+    """Returns every register written anywhere, in the order of first writing. Raises ValueError for one that is only read."""
     names: dict[str, None] = dict.fromkeys(embedding.registers)
     for number, block in enumerate(blocks, start=1):
         for i, head in enumerate(block.heads, start=1):
@@ -163,7 +163,7 @@ def refuse_clashes(embedding: Embedding, blocks: Sequence[BlockPlan]) -> None:
                 for i, u in enumerate(block.linear_units, 1)
             ),
             *(
-                (name_place(number, name_part("gadget", i, g.name)), g, _filled(g))
+                (name_place(number, name_part("gadget", i, g.name)), g, _fill(g))
                 for i, g in enumerate(block.gadgets, 1)
             ),
         ]
@@ -180,12 +180,12 @@ def refuse_clashes(embedding: Embedding, blocks: Sequence[BlockPlan]) -> None:
     _refuse_double_constants(embedded, blocks)
 
 
-def _filled(gadget: Gadget) -> set[str]:
+def _fill(gadget: Gadget) -> set[str]:
     return {*gadget.constants, *(name for unit in gadget.units for name in unit.into)}
 
 
 def _content(part: Head | LinearUnit | Gadget) -> object:
-    """All of a part but what it is called."""
+    """Returns all of a part but what it is called."""
     if isinstance(part, Head):
         return [(c.key, c.query) for c in part.components], part.reads
     return part.rows if isinstance(part, LinearUnit) else (part.units, part.constants)
@@ -208,7 +208,7 @@ def _refuse_double_constants(embedded: set[str], blocks: Sequence[BlockPlan]) ->
 
 
 def constant(name: str, values: Mapping[str, Number]) -> Gadget:
-    """A gadget that adds constants through the bias (Lemma C.2 with W = 0)."""
+    """Returns a gadget that adds constants through the bias (Lemma C.2 with W = 0)."""
     return Gadget(name, (), values, "Lemma C.2")
 
 

@@ -39,7 +39,7 @@ def sentence(head: Head, longest: int | None = None) -> str:
     if lookup.prefer is None and lookup.penalty is None:
         every = f"position 1 and every position where {where}" if where else "every position so far"
         return f"reads the mean of {read} at {every}"
-    which, key = _preferred(lookup.prefer, longest)
+    which, key = _prefer(lookup.prefer, longest)
     default = ", else at position 1" if where and lookup.exempt else ""
     besides = "" if default or lookup.penalty is None else f"; position 1 pays `{lookup.penalty}`"
     if which in ENDS:
@@ -67,7 +67,7 @@ def lookup_document(head: Head, longest: int | None = None) -> dict[str, object]
     }
 
 
-def _preferred(prefer: Preference | None, longest: int | None) -> tuple[str, str]:
+def _prefer(prefer: Preference | None, longest: int | None) -> tuple[str, str]:
     """Returns which match is preferred, and by which key: ("first", "") or ("nearest to `w`", "whose `count` is ")."""
     if prefer is None:
         return "one", ""

@@ -40,23 +40,23 @@ class Register(str):
 
 
 def register(name: str) -> Register:
-    """The register of this name: one that says nothing of another, unless `name` is one that does."""
+    """Returns the register of this name: one that says nothing of another, unless `name` is one that does."""
     return name if isinstance(name, Register) else Register(name)
 
 
 def squared(name: str) -> Register:
-    """The register that holds the square of `name`."""
+    """Returns the register that holds the square of `name`."""
     of = register(name)
     return Register(of.base, True, of.past, of.before)
 
 
 def copied(name: str, before: int) -> Register:
-    """What `name` was so many tokens before, copied by a head; a copy of a copy is from further back."""
+    """Returns what `name` was so many tokens before, copied by a head; a copy of a copy is from further back."""
     of = register(name)
     return Register(of.base, of.is_square, Past.COPIED, of.before + before)
 
 
 def kept(name: str, before: int) -> Register:
-    """What `name` was so many tokens before, 0 for this one, kept by a shift register."""
+    """Returns what `name` was so many tokens before, 0 for this one, kept by a shift register."""
     of = register(name)
     return Register(of.base, of.is_square, Past.KEPT, before)

@@ -53,7 +53,7 @@ __all__ = [
 
 
 def held(value: Number, fmt: Format) -> Number:
-    """The number that stands for `value` in matrices of a model as printed: rounded to the format, then to float64.
+    """Returns the number that stands for `value` in matrices of a model as printed: rounded to the format, then to float64.
 
     A printed constant that saturates to 2^q − 2^−q is the nearest number that float64 holds below it.
     """
@@ -193,13 +193,13 @@ class _Filler:
 
 
 def filled_words(registers: Sequence[str], fmt: Format, families: Sequence[Powers], *, exact: bool = True) -> Matrix:
-    """The rows of these numbers as `wire` fills them. Raises ValueError for a number outside the format or float64."""
+    """Returns the rows of these numbers as `wire` fills them. Raises ValueError for a number outside the format or float64."""
     rows = Numbered(tuple(families), ())
     return _Filler(registers, fmt).words(["of a number"] * len(rows), rows, "the embedding", exact)
 
 
 def as_held(layers: Sequence[Layer], fmt: Format) -> tuple[Layer, ...]:
-    """These layers as a model as printed has them, see `held`."""
+    """Returns the layers as a model as printed holds them, see `held`."""
     return tuple(layer.changed(lambda weight: held(weight, fmt)) for layer in layers)
 
 
@@ -212,7 +212,7 @@ def wire(
     exact: bool = True,
     longest: int | None = None,
 ) -> tuple[Transformer, tuple[str, ...]]:
-    """The matrices of a model, and the registers in the order of their coordinates.
+    """Returns the matrices of a model, and the registers in the order of their coordinates.
 
     exact: whether every weight must be an element of `fmt`; otherwise weights are rounded to it (constructions as printed).
     longest: the most tokens that the constants were derived for, `Setting.length`; engines refuse longer sequences.

@@ -49,7 +49,7 @@ class Wired:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
     def tokens(self, words: Iterable[str]) -> list[int]:
-        """These token strings as numbers. Raises UnknownToken for one that is not in the vocabulary."""
+        """Returns the numbers of these tokens. Raises UnknownToken for one that is not in the vocabulary."""
         try:
             return [self.token[word] for word in words]
         except KeyError as error:
@@ -58,13 +58,13 @@ class Wired:
             ) from error
 
     def numbers(self, words: Iterable[str]) -> NDArray[np.integer]:
-        """The same in an array. Words that are spelled by just this vocabulary are numbers already."""
+        """Returns the same in an array. Words that are spelled by just this vocabulary are numbers already."""
         if isinstance(words, Spelled) and words.vocabulary == self.vocabulary:
             return words.numbers(slice(None))
         return np.array(self.tokens(words), np.int64)
 
     def spelled(self, tokens: Iterable[int]) -> Spelled:
-        """The token strings of these numbers."""
+        """Returns the token strings of these numbers."""
         numbers = tokens if isinstance(tokens, np.ndarray) else np.array(list(tokens), np.int64)
         return Spelled(self.vocabulary, numbers)
 
@@ -95,7 +95,7 @@ class Spelled(Sequence[str]):
         return self.vocabulary[int(self.before[place] if behind < 0 else self.tokens[behind])]
 
     def numbers(self, places: slice) -> NDArray[np.integer]:
-        """The tokens there."""
+        """Returns the tokens there."""
         begin, end, step = places.indices(len(self))
         if step < 0:
             return np.concatenate([self.before, self.tokens])[places]

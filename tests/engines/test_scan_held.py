@@ -8,7 +8,7 @@ import pytest
 
 from constructions.engines.indexed.column import of_integers, zeros
 from constructions.engines.indexed.operators import Operators
-from constructions.engines.indexed.scan import _delayed, _step_by_step, states
+from constructions.engines.indexed.scan import _delay, _step_by_step, states
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.engines.test_scan import recurrent
 
@@ -39,6 +39,6 @@ def test_a_recurrence_goes_on_from_what_it_holds(own, held, precision_bits, disc
 @pytest.mark.parametrize("held", HELD)
 def test_what_is_delayed_stays_within_its_bound(held):
     """Whether a sum can leave the format is told from bounds."""
-    delayed = _delayed(of_integers([2**40, -(2**44), 3], 0), held)
+    delayed = _delay(of_integers([2**40, -(2**44), 3], 0), held)
     assert delayed.at(0) == held
     assert all(abs(int(m)) <= delayed.bound for m in delayed.m)

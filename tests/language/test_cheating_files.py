@@ -279,17 +279,17 @@ class Foreign(Say):
     ],
 )
 def test_exact_copies(given: Any, expected: Any) -> None:
-    assert _spelled(exact_copy(given)) == _spelled(expected)
+    assert _spell(exact_copy(given)) == _spell(expected)
 
 
-def _spelled(value: Any) -> Any:
+def _spell(value: Any) -> Any:
     """The value with the class of each part."""
     if isinstance(value, tuple | list):
-        return type(value), [_spelled(one) for one in value]
+        return type(value), [_spell(one) for one in value]
     if isinstance(value, dict):
-        return dict, [(_spelled(key), _spelled(one)) for key, one in value.items()]
+        return dict, [(_spell(key), _spell(one)) for key, one in value.items()]
     if is_dataclass(value):
-        return type(value), [_spelled(getattr(value, one.name)) for one in fields(value)]
+        return type(value), [_spell(getattr(value, one.name)) for one in fields(value)]
     return type(value), f"{value}"
 
 

@@ -58,9 +58,7 @@ PROGRAM_FAULTS = {
     ),
     "one_match_less": Fault("most_matches", matches.most_matches, "return min(", "return -1 + min("),
     "tie_is_won": Fault("ties", output._Logits._largest, "bounds(margin)[0] > 0", "bounds(margin)[0] >= 0"),
-    "sign_too_late": Fault(
-        "cycles", extraction._turned, "* sign\n            sign *= turn", "* (sign := sign * turn)\n"
-    ),
+    "sign_too_late": Fault("cycles", extraction._turn, "* sign\n            sign *= turn", "* (sign := sign * turn)\n"),
 }
 CERTAIN = vars(Candidate)["certain"].fget
 ROUNDING_FAULTS = {

@@ -26,12 +26,12 @@ ALL_PAIRS = 3000
 WORDS = ("yes", "no")
 
 
-def _compiled(of: Callable[[random.Random], Iterator[Program]]) -> Callable[[random.Random], Iterator[Weights]]:
+def _compile(of: Callable[[random.Random], Iterator[Program]]) -> Callable[[random.Random], Iterator[Weights]]:
     return lambda draw: compiled(of(draw))
 
 
 FAMILIES: Mapping[str, Callable[[random.Random], Iterator[Weights]]] = {
-    **{name: _compiled(of) for name, of in programs.FAMILIES.items()},
+    **{name: _compile(of) for name, of in programs.FAMILIES.items()},
     **{f.__name__: f for f in (handmade.ties, handmade.cycles)},
 }
 

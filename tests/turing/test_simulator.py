@@ -121,13 +121,13 @@ def test_the_whole_word_is_on_the_tape() -> None:
 def test_without_numba_it_runs_as_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     fast = simulate_fast(BB2, "01", 50), history(BB2, "01", 50).head.tolist()
     monkeypatch.setitem(sys.modules, "numba", None)
-    simulator._compiled.cache_clear()
+    simulator._compile.cache_clear()
     try:
-        assert simulator._compiled() is simulator._advance
+        assert simulator._compile() is simulator._advance
         assert (simulate_fast(BB2, "01", 50), history(BB2, "01", 50).head.tolist()) == fast
         assert simulate_fast(parse_standard(RIGHT_FOR_GOOD), "", 9000) == run_on_stacks(RIGHT_FOR_GOOD, "", 9000)
     finally:
-        simulator._compiled.cache_clear()
+        simulator._compile.cache_clear()
 
 
 def test_what_is_no_tape_or_no_limit_is_refused_at_once() -> None:

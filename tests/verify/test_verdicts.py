@@ -85,7 +85,7 @@ UNDECIDED = [
     ('check.certified([5], below_100, range="all x")', "TypeError: *"),
     ('check.certified([5], range="all x")', "ValueError: 5 does not fit *Subject*"),
     ('check.explained([5], lambda n: {"verdict": "certified"}, range="all x")', "TypeError: *"),
-    ('check._certified(lambda n: {"verdict": "certified"}, [5], "all x", "")', "KeyError: *"),
+    ('check._certify(lambda n: {"verdict": "certified"}, [5], "all x", "")', "KeyError: *"),
     ('check.argued("so it is")', "the test recorded arguments alone, and nothing that was checked"),
     ('check.assumed("it is so")', "the test recorded arguments alone, and nothing that was checked"),
     ("check.evidence.append(1)", "AttributeError: *"),

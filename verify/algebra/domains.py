@@ -56,7 +56,7 @@ class Integer:
     step: int = 1
 
     def within(self, low: int, high: int) -> Integer:
-        """Those between two bounds; low lies above high if there are none."""
+        """Returns the values between two bounds; low lies above high if there are none."""
         first, last = max(self.low, low), min(self.high, high)
         if self.step == 1:
             return Integer(first, last)
@@ -89,7 +89,9 @@ Domain = Integer | Reciprocal | Rounded
 
 
 def with_fields(old: T, **changed: object) -> T:
-    """As `dataclasses.replace`, in a third of the time: a check does so 10⁵ times. old: holds its fields and remembers nothing."""
+    """Computes `dataclasses.replace` in a third of the time: a check does so 10⁵ times. old: holds its fields and remembers
+    nothing.
+    """
     new = object.__new__(type(old))
     fields = new.__dict__
     fields.update(old.__dict__)
@@ -123,7 +125,7 @@ class Space:
 
     @cached_property
     def half_step(self) -> Fraction:
-        """How far rounding takes a number of the range at most."""
+        """Returns how far rounding takes a number of the range at most."""
         return self.step / 2
 
     @cached_property
@@ -132,7 +134,7 @@ class Space:
         return self.format.max_value
 
     def covers(self, low: Number, high: Number) -> bool:
-        """Whether −largest ≤ low and high ≤ largest."""
+        """Returns whether −largest ≤ low and high ≤ largest."""
         if grows(low) or grows(high) or grows(self.largest):
             return at_most(-self.largest, low) and at_most(high, self.largest)
         most, steps = self.largest.numerator, self.largest.denominator  # without a Fraction: this is asked 10⁴ times
@@ -180,6 +182,6 @@ class Space:
         return least - below, largest + above
 
     def fresh(self, letter: str) -> str:
-        """A name that no atom has."""
+        """Returns a name that no atom has."""
         self.given += 1
         return f"{letter}{self.given - 1}"

@@ -31,7 +31,7 @@ class Interval:
     endless = False
 
     def holds(self, polynomial: Interned, relation: str) -> bool:
-        """Whether it is > 0, or >= 0, at each n of what is left of the interval."""
+        """Returns whether it is > 0, or >= 0, at each n of what is left of the interval."""
         sign = self._sign(polynomial)
         return sign > 0 if relation == ">" else sign >= 0
 
@@ -70,11 +70,11 @@ class Interval:
         return never_negative(polynomial, self.low, high)
 
     def is_whole(self, polynomial: Interned) -> bool:
-        """Whether it is a whole number at every whole n: as one of degree d is, that is whole at d + 1 of them in a row."""
+        """Returns whether it is a whole number at every whole n: as one of degree d is, that is whole at d + 1 of them in a row."""
         return _is_whole(_coefficients(polynomial))
 
     def rounded_down(self, value: Symbolic) -> Any:
-        """A polynomial if it is whole at every n, else one number, and the interval is cut to where it is that."""
+        """Returns a polynomial if it is whole at every n, else one number, and the interval is cut to where it is that."""
         polynomial = _coefficients(value.polynomial)
         if _is_whole(polynomial):
             return value
@@ -84,7 +84,7 @@ class Interval:
         return floor
 
     def nearest(self, value: Symbolic) -> int:
-        """One number, and the interval is cut to where it is that."""
+        """Returns one number, and cuts the interval to where it is that number."""
         polynomial = _coefficients(value.polynomial)
         here = Fraction(evaluate(polynomial, self.low))
         nearest = round(here)
@@ -95,7 +95,7 @@ class Interval:
         return nearest
 
     def remainder(self, value: Symbolic, divisor: Any) -> int:
-        """By a number, where it is the same at every n."""
+        """Returns the remainder by a number, if it is the same at every n."""
         if divisor == 1 and value.is_whole:
             return 0
         rest = value.at({SIZE: self.low}) % divisor
@@ -104,7 +104,7 @@ class Interval:
         return int(rest)
 
     def bit_length(self, value: Symbolic) -> int:
-        """One number, and the interval is cut to where it is that."""
+        """Returns one number, and cuts the interval to where it is that number."""
         polynomial = value.polynomial
         if polynomial not in self.bits:
             coefficients = _coefficients(polynomial)
@@ -118,12 +118,12 @@ class Interval:
         return self.bits[polynomial]
 
     def least_bits(self, value: Symbolic, leading: int) -> int:
-        """The digits in front of the point, rounded up, at the least n, rounded up to so many digits. Nothing is cut."""
+        """Returns the digits in front of the point, rounded up, at the least n, rounded up to so many digits. Nothing is cut."""
         at_low = evaluate(_coefficients(value.polynomial), _rounded_up(self.low, leading))
         return math.ceil(at_low).bit_length()
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits.
+        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits.
 
         If they are at the least n, the interval is cut to where they are; else they are nowhere.
         """
@@ -145,14 +145,14 @@ class Interval:
         return True
 
     def denominator(self, value: Symbolic) -> int:
-        """A power of two."""
+        """Returns a power of two."""
         denominator = _denominator(_coefficients(value.polynomial))
         if denominator & (denominator - 1):
             raise Unanswered(f"{value!r} is no dyadic number")
         return denominator
 
     def simplified(self, value: Symbolic) -> Fraction:
-        """A polynomial if the quotient is one, or a number."""
+        """Returns a polynomial if the quotient is one, or a number."""
         quotient, rest = divided(_coefficients(value.top), _coefficients(value.under))
         if rest:
             return value
@@ -163,11 +163,11 @@ class Interval:
         )
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """What it is at one n."""
+        """Returns what it is at one n."""
         return at(value.top, values) / at(value.under, values)
 
     def written(self, value: Symbolic) -> str:
-        """As polynomials of forms are written."""
+        """Writes a number as polynomials of forms are written."""
         top, under = (str(_form(part)) for part in (value.top, value.under))
         return top if under == "1" else f"({top})/({under})"
 
@@ -175,18 +175,18 @@ class Interval:
 
 
 def _coefficients(polynomial: growth.Polynomial) -> Coefficients:
-    """Of 1, n, n², …"""
+    """Returns the coefficients of 1, n, n², …"""
     powers = {dict(monomial).get(SIZE, 0): c for monomial, c in polynomial.items()}
     return tuple([powers.get(i, 0) for i in range(max(powers, default=0) + 1)])  # type: ignore[misc]
 
 
 def _form(polynomial: growth.Polynomial) -> Polynomial:
-    """With the highest power first: a digest of weights has them in this order."""
+    """Orders a polynomial by falling powers: a digest of weights has them in this order."""
     return Polynomial({(SIZE,) * i: c for i, c in reversed([*enumerate(_coefficients(polynomial))]) if c})
 
 
 def _rounded_up(n: int, leading: int) -> int:
-    """The least number of so many binary digits, and zeros, that n is not above."""
+    """Returns the least number of so many binary digits, and zeros, that n is not above."""
     zeros = max(0, n.bit_length() - leading)
     return -(-n >> zeros) << zeros
 
@@ -204,7 +204,7 @@ def _denominator(polynomial: Coefficients) -> int:
 
 
 def _whole(polynomial: Coefficients, sign: int = 1) -> Coefficients:
-    """With whole coefficients, so that it is positive at a whole n where it is at least 1."""
+    """Scales a polynomial to whole coefficients, so that it is positive at a whole n where it is at least 1."""
     return _times(polynomial, sign * _denominator(polynomial))
 
 
@@ -220,7 +220,7 @@ def symbol(low: int, high: int) -> Any:
 
 
 def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Where a formula's value may change between low and high, and what it is from there on to the next such place.
+    """Yields where a formula's value may change between low and high, and what it is from there on to the next such place.
 
     Raises TypeError for a formula that is not one number within such an interval.
     """
@@ -234,12 +234,12 @@ def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple
 
 
 def as_form(value: Number) -> Number | Polynomial:
-    """A number of an interval as a form of n, in which n is an atom; others as they are."""
+    """Returns a number of an interval as a form of n, in which n is an atom; others as they are."""
     return _form(value.polynomial) if is_sized(value) else value
 
 
 def of_form(form: Polynomial, interval: Interval) -> Fraction:
-    """A form of n as a number of an interval."""
+    """Returns a form of n as a number of an interval."""
     form_of: Fraction = Symbolic({((SIZE, len(m)),) if m else (): c for m, c in form.terms.items()}, interval) + 0
     return form_of
 

@@ -31,7 +31,7 @@ class Node:
     parts: Sequence[Node] = ()
 
     def shown(self, polynomial: Interned, relation: str) -> Shown | None:
-        """The inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
+        """Returns the inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
         question = polynomial, relation
         if question not in self.looked_at:
             self.looked_at[question] = None
@@ -57,7 +57,7 @@ class Node:
         return [by_power(answer, "n") for answer in self.box.answers]
 
     def _is_false_somewhere(self, polynomial: Polynomial, relation: str) -> bool:
-        """At one n of the box: most of what is not shown is not so there, which is seen in no time."""
+        """Tries one n of the box. Most relations that are not shown fail there, which is seen at once."""
         if self._somewhere is None:
             return False
         names = growth.names_of(polynomial) - growth.SYMBOLS
@@ -78,7 +78,7 @@ class Node:
         return of
 
     def divided(self, split: Any) -> Sequence[Node]:
-        """Its two parts. Raises Unanswered if it was split in another way, Rejected if the split is none."""
+        """Returns its two parts. Raises Unanswered if it was split in another way, Rejected if the split is none."""
         if not self.parts or self.split != split:  # a split that was rejected before is rejected again
             boxes = growth.by_exponent(self.box) if split == "v" else growth.parts_of(self.box, split)
             if self.parts:

@@ -40,17 +40,18 @@ class Polynomial:
 
     @property
     def is_constant(self) -> bool:
-        """Whether no atom occurs."""
+        """Returns whether no atom occurs."""
         return not self.terms or (len(self.terms) == 1 and () in self.terms)
 
     @cached_property
     def is_affine(self) -> bool:
-        """Whether every monomial has at most one atom."""
+        """Returns whether every monomial has at most one atom."""
         return max(map(len, self.terms), default=0) <= 1
 
     @cached_property
     def canonical(self) -> tuple[Form, Number]:
-        """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant.
+        """Returns, for an affine polynomial that is no constant, the form F and the factor a with polynomial = a·F + its
+        constant.
 
         Where the coefficients' ratios grow with n they are whole numbers, which need not be coprime.
         """
@@ -104,7 +105,7 @@ class Polynomial:
     __rmul__ = __mul__
 
     def substitute(self, values: Mapping[str, Polynomial]) -> Polynomial:
-        """With polynomials in place of some atoms."""
+        """Returns the polynomial with other polynomials in place of some atoms."""
         if self.atoms.isdisjoint(values):
             return self
         terms: dict[Monomial, Fraction] = {}
@@ -121,7 +122,7 @@ class Polynomial:
         return _of(terms)
 
     def renamed(self, names: Mapping[str, str]) -> Polynomial:
-        """With other names for its atoms, all different."""
+        """Returns the polynomial with other names for its atoms, all different."""
         return Polynomial({tuple(sorted([names[a] for a in monomial])): c for monomial, c in self.terms.items()})
 
     def __str__(self) -> str:
@@ -146,12 +147,12 @@ def quotient(a: Number, b: Number) -> Fraction:
 
 
 def is_whole(value: Number) -> bool:
-    """Whether it is seen to be a whole number."""
+    """Returns whether it is seen to be a whole number."""
     return value.is_whole if is_symbolic(value) else value.denominator == 1
 
 
 def whole(value: Number) -> int:
-    """A whole number as an int, or what stands for one."""
+    """Returns a whole number as an int, or what stands for one."""
     return value if grows(value) else int(value)  # type: ignore[return-value]
 
 
@@ -162,42 +163,42 @@ def remainder(value: int, divisor: int) -> int | None:
 
 
 def ceiling(value: Number) -> int:
-    """A whole number that is not below; of one that grows, itself, which need not be whole."""
+    """Returns a whole number that is not below; of one that grows, itself, which need not be whole."""
     return value if grows(value) else math.ceil(value)  # type: ignore[return-value]
 
 
 def bits_above(value: int) -> int:
-    """An exponent, 2 to which is above a whole number: its bit length, if it is a number."""
+    """Returns an exponent, 2 to which is above a whole number: its bit length, if it is a number."""
     return (value + 1).power_above.bit_length() - 1 if grows(value) else value.bit_length()
 
 
 def common_step(*steps: int) -> int:
-    """A number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
+    """Returns a number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
     return 1 if any(grows(step) for step in steps) else math.gcd(*map(int, steps)) or 1
 
 
 def key(value: Number) -> object:
-    """For a table of numbers: those that grow are the same there only as polynomials, though others may be equal at each n."""
+    """Returns a key for a table of numbers: numbers that grow are the same key only as polynomials, even if equal at each n."""
     return repr(value) if grows(value) else value
 
 
 def shown(value: Number) -> str:
-    """For people."""
+    """Writes a number for people."""
     return repr(value) if grows(value) else f"{float(value):.6g}"
 
 
 def constant(value: Number) -> Polynomial:
-    """The polynomial that is this number."""
+    """Returns the polynomial that is this number."""
     return _of({(): cast(Fraction, value)})
 
 
 def form_polynomial(form: Form) -> Polynomial:
-    """The form as a polynomial."""
+    """Returns the form as a polynomial."""
     return Polynomial({(name,): cast(Fraction, c) for name, c in form})
 
 
 def atom(name: str) -> Polynomial:
-    """The polynomial that is this atom."""
+    """Returns the polynomial that is this atom."""
     return Polynomial({(name,): cast(Fraction, 1)})
 
 
@@ -207,7 +208,7 @@ def total(polynomials: Iterable[Polynomial]) -> Polynomial:
 
 
 def combination(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
-    """Σ number·polynomial."""
+    """Returns Σ number·polynomial."""
     terms: dict[Monomial, Fraction] = {}
     for polynomial, factor in pairs:
         for monomial, c in polynomial.terms.items():

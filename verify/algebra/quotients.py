@@ -38,7 +38,7 @@ _interned: WeakValueDictionary[frozenset[tuple[Monomial, int | Fraction]], Inter
 
 
 def interned(polynomial: Polynomial) -> Interned:
-    """The one that is equal to it. Nothing else makes them."""
+    """Returns the one that is equal to it. Nothing else makes them."""
     if type(polynomial) is Interned:
         return polynomial
     terms = frozenset(polynomial.items())
@@ -50,7 +50,7 @@ def interned(polynomial: Polynomial) -> Interned:
 
 @cached
 def constant(value: int | Fraction) -> Interned:
-    """The polynomial that is this number."""
+    """Returns the polynomial that is this number."""
     return interned(number(value if value.denominator > 1 else value.numerator))  # ints calculate ten times as fast
 
 
@@ -59,7 +59,7 @@ ONE = constant(1)
 
 @cached
 def quotient(top: Interned, under: Interned) -> Quotient:
-    """Without powers of positive numbers that divide both; those of E and V divide all."""
+    """Returns top/under without powers of positive numbers that divide both. Those of E and V divide all."""
     if not top or top is under:
         return Fraction(1 if top else 0)
     if under is not ONE:
@@ -75,7 +75,7 @@ def quotient(top: Interned, under: Interned) -> Quotient:
 
 @cached
 def added(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
-    """The sum of two quotients."""
+    """Returns the sum of two quotients."""
     if under is its_under:
         return quotient(interned(plus(top, its_top)), under)
     total = plus(times(top, its_under), times(its_top, under))
@@ -84,7 +84,7 @@ def added(top: Interned, under: Interned, its_top: Interned, its_under: Interned
 
 @cached
 def multiplied(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
-    """The product of two quotients."""
+    """Returns the product of two quotients."""
     if under is its_top:
         return quotient(top, its_under)
     if top is its_under:
@@ -94,7 +94,7 @@ def multiplied(top: Interned, under: Interned, its_top: Interned, its_under: Int
 
 @cached
 def difference(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Interned:
-    """A polynomial of the sign of the first quotient less the other one."""
+    """Returns a polynomial of the sign of the first quotient less the other one."""
     if under is its_under:
         return interned(plus(top, its_top, -1))
     return interned(plus(times(top, its_under), times(its_top, under), -1))
@@ -108,7 +108,7 @@ def negated(polynomial: Interned) -> Interned:
 
 @cached
 def simplest(polynomial: Interned) -> Interned:
-    """With coprime whole coefficients, and without powers of positive numbers that divide all terms."""
+    """Returns the polynomial with coprime whole coefficients, without powers of positive numbers that divide all terms."""
     terms = [dict(m) for m in polynomial]
     least = {name: min(powers.get(name, 0) for powers in terms) for name in "BEVn"}
     common = math.gcd(*(c.numerator for c in polynomial.values()))
@@ -158,7 +158,7 @@ def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction
 
 
 def text(polynomial: Polynomial) -> str:
-    """For people, and for verify/trusted/growth.py."""
+    """Writes a polynomial for people, and for verify/trusted/growth.py."""
     return " + ".join("*".join([str(c), *map(_power, m)]) for m, c in sorted(polynomial.items())) or "0"
 
 

@@ -48,7 +48,7 @@ class Ratio:
         return Ratio(_multiply(self.numerator, other.numerator), _multiply(self.denominator, other.denominator))
 
     def at(self, m: int) -> Fraction:
-        """Its value."""
+        """Returns its value."""
         return evaluate(self.numerator, m) / evaluate(self.denominator, m)
 
 
@@ -58,7 +58,7 @@ def unit(shift: int) -> Ratio:
 
 
 def evaluate(polynomial: Sequence[Fraction], m: int) -> Fraction:
-    """Its value at m, by Horner's rule; an int if all coefficients are."""
+    """Returns its value at m, by Horner's rule; an int if all coefficients are."""
     value = polynomial[-1]
     for c in polynomial[-2::-1]:
         value = value * m + c
@@ -66,7 +66,7 @@ def evaluate(polynomial: Sequence[Fraction], m: int) -> Fraction:
 
 
 def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
-    """A number that the ratio is not below on the integers low … high, close to its least value; None if none was found."""
+    """Returns a number that the ratio is not below on the integers low … high, close to its least value; None if none was found."""
     last = high
     if grows(last):
         return _least_at_an_end(ratio, low, high)
@@ -77,23 +77,23 @@ def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
 
 
 def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
-    """The same, of a ratio that is seen to rise or to fall from some number on, whatever the last integer is."""
+    """Returns the same, of a ratio that is seen to rise or to fall from some number on, whatever the last integer is."""
     if grows(low):
         return None
     divisor = _common_divisor(ratio.numerator, ratio.denominator)
     top, under = (divided(part, divisor)[0] for part in (ratio.numerator, ratio.denominator))
     ratio = Ratio(top, under)
-    slope = _add(_multiply(_derived(top), under), _multiply(top, _derived(under)), Fraction(-1))
+    slope = _add(_multiply(_derive(top), under), _multiply(top, _derive(under)), Fraction(-1))
     for start in (low, low + FEW):
-        ahead = _shifted(slope, start)
-        is_defined = min(_shifted(under, start)) >= 0 < evaluate(under, start)
+        ahead = _shift(slope, start)
+        is_defined = min(_shift(under, start)) >= 0 < evaluate(under, start)
         if is_defined and (max(ahead) <= 0 or min(ahead) >= 0):
             return min([*(ratio.at(m) for m in range(low, start + 1)), ratio.at(high)])
     return None
 
 
 def divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
-    """The quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
+    """Returns the quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
     rest, quotient = list(polynomial), list[Fraction]()
     while len(rest) >= len(by):
         quotient.append(Fraction(rest[-1]) / by[-1])
@@ -106,18 +106,18 @@ def divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, C
 
 
 def _common_divisor(first: Coefficients, second: Coefficients) -> Coefficients:
-    """With 1 in front of the highest power, so that it is positive from some number on."""
+    """Returns the greatest common divisor with leading coefficient 1, so that it is positive from some number on."""
     while second:
         first, second = second, divided(first, second)[1]
     return tuple(c / first[-1] for c in first)
 
 
-def _derived(polynomial: Coefficients) -> Coefficients:
+def _derive(polynomial: Coefficients) -> Coefficients:
     return tuple(i * c for i, c in enumerate(polynomial))[1:] or (Fraction(0),)
 
 
-def _shifted(polynomial: Coefficients, start: int) -> Coefficients:
-    """Of t, with start + t in place of the variable."""
+def _shift(polynomial: Coefficients, start: int) -> Coefficients:
+    """Returns the polynomial of t that has start + t in place of the variable."""
     return tuple(
         sum((c * math.comb(j, i) * start ** (j - i) for j, c in enumerate(polynomial) if j >= i), Fraction(0))
         for i in range(len(polynomial))
@@ -125,7 +125,7 @@ def _shifted(polynomial: Coefficients, start: int) -> Coefficients:
 
 
 def never_negative(polynomial: Coefficients, low: int, high: int) -> bool:
-    """Whether it is proved to be at least 0 on the integers low … high: by Bernstein coefficients, halving the interval."""
+    """Returns whether it is proved to be at least 0 on the integers low … high: by Bernstein coefficients, halving the interval."""
     if low > high:
         return True
     if high - low <= FEW:

@@ -18,7 +18,7 @@ OCTAVES = 64  # bit lengths, in each of which some n of a case are taken
 
 
 def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
-    """One n of the case after these forks, if one of few enough bits is soon found."""
+    """Returns one n of the case after these forks, if one of few enough bits is soon found."""
     for v in range(box.start, box.start + (1 if box.fixed else SOME)):
         of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
         for bits in _between(*(at(end, of) for end in box.ends["B"])):
@@ -50,14 +50,14 @@ def in_octaves(box: Box, forks: Sequence[Fork], key: int) -> Iterator[int]:
 
 
 def values_of(n: int) -> dict[str, int | Fraction]:
-    """What the symbols are at n."""
+    """Returns what the symbols are at n."""
     bits = n.bit_length()
     v = bits.bit_length() // 2
     return {"n": n, "B": bits, "E": 1 << bits, "v": v, "V": 1 << v}
 
 
 def fits(fork: Fork, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
-    """Whether the answer is right at n, where the other symbols are these numbers. That of v is in the box."""
+    """Returns whether the answer is right at n, where the other symbols are these numbers. That of v is in the box."""
     if fork.split == "v":
         return lambda n: True
     question, relation = fork.split["question"]
@@ -75,13 +75,13 @@ def fits(fork: Fork, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
 
 
 def _between(low: Fraction, high: Fraction) -> list[int]:
-    """Some whole numbers from low to high: one in the middle, the last, and the first ones."""
+    """Returns some whole numbers from low to high: one in the middle, the last, and the first ones."""
     first, last = math.ceil(low), math.floor(high)
     return [(first + last) // 2, last, *range(first, min(last, first + FIRST))] if first <= last else []
 
 
 def _turns(fits: Callable[[int], bool], some: Sequence[int]) -> list[int]:
-    """Two n beside each other, from the least to the largest of some, of which one alone fits."""
+    """Returns two n beside each other, from the least to the largest of some, of which one alone fits."""
     if not some or fits(min(some)) is (last := fits(max(some))):
         return []
     low, high = min(some), max(some)

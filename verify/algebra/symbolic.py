@@ -49,61 +49,63 @@ class Oracle(Protocol):
     endless: bool
 
     def holds(self, polynomial: Interned, relation: str) -> bool:
-        """Whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
+        """Returns whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
 
     def told(self, polynomial: Interned, relation: str) -> bool | None:
-        """The same, of what is seen without asking for it; None of what is not."""
+        """Returns the same, of what is seen without asking for it; None of what is not."""
 
     def is_whole(self, polynomial: Interned) -> bool:
-        """Whether it is seen to be a whole number."""
+        """Returns whether it is seen to be a whole number."""
 
     def rounded_down(self, value: Symbolic) -> Any:
-        """The largest whole number that is not above it."""
+        """Returns the largest whole number that is not above it."""
 
     def remainder(self, value: Symbolic, divisor: Any) -> Any:
-        """What is left of it."""
+        """Returns what is left of it."""
 
     def nearest(self, value: Symbolic) -> Any:
-        """A whole number beside it, of one that is not midway between two."""
+        """Returns a whole number beside it, of one that is not midway between two."""
 
     def bit_length(self, value: Symbolic) -> Any:
-        """Of a whole number that is not negative."""
+        """Returns the bit length of a whole number that is not negative."""
 
     def least_bits(self, value: Symbolic, leading: int) -> Any:
-        """An exponent of two, less than which is too little, n rounded up to so many digits. Nothing is cut or split for that."""
+        """Returns an exponent of two, less than which is too little, n rounded up to so many digits. Nothing is cut or split for
+        that.
+        """
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
+        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
 
     def denominator(self, value: Symbolic) -> int:
-        """A number that it is a whole number with."""
+        """Returns a number that it is a whole number with."""
 
     def simplified(self, value: Symbolic) -> Fraction:
-        """The same number: a polynomial, or one that does not depend on n, if it is seen to be."""
+        """Returns the same number: a polynomial, or one that does not depend on n, if it is seen to be."""
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """What it is where the symbols are these numbers."""
+        """Returns what it is where the symbols are these numbers."""
 
     def written(self, value: Symbolic) -> str:
-        """As a text that tells numbers apart."""
+        """Writes a number as a text that tells numbers apart."""
 
     def plain(self, value: Symbolic) -> str:
-        """For people, and as a part of a name."""
+        """Writes a number for people, and as a part of a name."""
 
 
 def is_symbolic(value: Any) -> TypeGuard[Symbolic]:
-    """Whether it depends on n. isinstance takes five times as long of one that does not."""
+    """Returns whether it depends on n. isinstance takes five times as long of one that does not."""
     kind = type(value)
     return kind is not int and kind is not Fraction and isinstance(value, Symbolic)
 
 
 def grows(value: Any) -> TypeGuard[Symbolic]:
-    """Whether it is a number of all large n."""
+    """Returns whether it is a number of all large n."""
     return is_symbolic(value) and value.oracle.endless
 
 
 def is_sized(value: Any) -> TypeGuard[Symbolic]:
-    """Whether it is a number of an interval of n."""
+    """Returns whether it is a number of an interval of n."""
     return is_symbolic(value) and not value.oracle.endless
 
 
@@ -129,14 +131,14 @@ class Symbolic(Fraction):
             raise Unanswered(f"{self!r} is no polynomial")
         return self.top
 
-    def _made(self, value: Quotient) -> Any:
-        """A Fraction where it is one number: an int divided by an int would be a float."""
+    def _make(self, value: Quotient) -> Any:
+        """Returns a Fraction where it is one number: an int divided by an int would be a float."""
         return Symbolic(value[0], self.oracle, value[1]) if type(value) is tuple else value
 
     # What is a quotient of polynomials again
 
     def _other(self, other: Any) -> tuple[Interned, Interned] | None:
-        """What is calculated with; None if it is none of these numbers. Raises Unanswered for one of another oracle."""
+        """Returns what is calculated with; None if it is none of these numbers. Raises Unanswered for one of another oracle."""
         kind = type(other)
         if kind is int or kind is Fraction:  # isinstance takes five times as long of classes like these
             return constant(other), ONE
@@ -148,13 +150,13 @@ class Symbolic(Fraction):
 
     def __add__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(added(self.top, self.under, *its))
+        return NotImplemented if its is None else self._make(added(self.top, self.under, *its))
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(multiplied(self.top, self.under, *its))
+        return NotImplemented if its is None else self._make(multiplied(self.top, self.under, *its))
 
     __rmul__ = __mul__
 
@@ -166,7 +168,7 @@ class Symbolic(Fraction):
 
     def __sub__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(added(self.top, self.under, negated(its[0]), its[1]))
+        return NotImplemented if its is None else self._make(added(self.top, self.under, negated(its[0]), its[1]))
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -175,7 +177,7 @@ class Symbolic(Fraction):
         if type(power) is not int or power < 0 or modulo is not None:
             return NotImplemented
         top, under = (interned(growth.powers_of(part, power)[-1]) for part in (self.top, self.under))
-        return self._made(quotient(top, under))
+        return self._make(quotient(top, under))
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Symbolic):
@@ -188,15 +190,15 @@ class Symbolic(Fraction):
     def _inverse(self) -> Any:
         """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
         if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
-            return self._made(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
+            return self._make(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
         if self.oracle.holds(self.top, ">"):
-            return self._made(quotient(self.under, self.top))
+            return self._make(quotient(self.under, self.top))
         if not self.oracle.holds(self.top, ">="):
-            return self._made(quotient(negated(self.under), negated(self.top)))
+            return self._make(quotient(negated(self.under), negated(self.top)))
         raise ZeroDivisionError(f"{self!r} is 0")
 
     def __rpow__(self, base: Any, modulo: Any = None) -> Any:
-        """A power of two to an exponent that is a sum of whole multiples of B, of v and of 1."""
+        """Returns a power of two to an exponent that is a sum of whole multiples of B, of v and of 1."""
         if isinstance(base, int) and self < 0:
             raise Unanswered(f"{base}^({self!r}), a float")
         return self._power(base)
@@ -206,7 +208,7 @@ class Symbolic(Fraction):
             if type(base) is not int or base < 2 or base & (base - 1):
                 raise Unanswered(f"{base}^({self!r})")
             return (self * (base.bit_length() - 1))._power()
-        return self._made(power_of_two(self.polynomial))
+        return self._make(power_of_two(self.polynomial))
 
     def __rlshift__(self, one: Any) -> Any:
         if self < 0:
@@ -256,18 +258,18 @@ class Symbolic(Fraction):
         return self if self >= 0 else -self
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """What it is where the symbols are these numbers."""
+        """Returns what it is where the symbols are these numbers."""
         result: Fraction = self.oracle.value(self, values)
         return result
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is seen to be a whole number."""
+        """Returns whether it is seen to be a whole number."""
         return self.under is ONE and bool(self.oracle.is_whole(self.top))
 
     @property
     def is_never_whole(self) -> bool:
-        """Whether it is seen to be none anywhere: a whole number and a proper fraction."""
+        """Returns whether it is seen to be none anywhere: a whole number and a proper fraction."""
         rest = self.top.get((), Fraction(0)) % 1
         return (
             bool(rest)
@@ -305,15 +307,15 @@ class Symbolic(Fraction):
         return self.oracle.nearest(self)
 
     def bit_length(self) -> Any:
-        """Of a whole number that is not negative."""
+        """Returns the bit length of a whole number that is not negative."""
         return self.oracle.bit_length(self)
 
     def least_bits(self, leading: int) -> Any:
-        """An exponent of two, less than which is too little, n rounded up to so many digits."""
+        """Returns an exponent of two, less than which is too little, n rounded up to so many digits."""
         return self.oracle.least_bits(self, leading)
 
     def are_at_most(self, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits. It is n itself."""
+        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits. It is n itself."""
         return bool(self.oracle.are_at_most(self, values, most, leading))
 
     @property
@@ -350,7 +352,7 @@ class Symbolic(Fraction):
         return str(self.oracle.plain(self))
 
     def __format__(self, spec: str) -> str:
-        """As a part of a name, or of what people read."""
+        """Writes the number as a part of a name, or for people."""
         return self._refuse() if spec else repr(self)
 
 
@@ -364,18 +366,20 @@ class Written(Symbolic):
 
 
 def told_apart(value: Any) -> Any:
-    """A whole number for a table where it does no harm that one is missed."""
+    """Returns a whole number for a table where it does no harm that one is missed."""
     return Written(value.top, value.oracle, value.under) if grows(value) else int(value)
 
 
 def at_most(small: Any, large: Any) -> bool:
-    """Whether one number is seen to be at most another one, at each n; no case is split for that, but an interval may be cut."""
+    """Returns whether one number is seen to be at most another one, at each n; no case is split for that, but an interval may be
+    cut.
+    """
     apart = large - small
     return bool(apart.oracle.told(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
 
 
 def nearest(value: int | Fraction) -> int:
-    """A whole number that none is nearer to it than."""
+    """Returns a whole number that none is nearer to it than."""
     if not grows(value):
         return round(value)
     below: int = math.floor(value)
@@ -383,24 +387,24 @@ def nearest(value: int | Fraction) -> int:
 
 
 def is_never_whole(value: Any) -> bool:
-    """Whether it is seen to be an integer at no n."""
+    """Returns whether it is seen to be an integer at no n."""
     return bool(value.is_never_whole if is_symbolic(value) else value.denominator != 1)
 
 
 def one_number(value: int | Fraction) -> int:
-    """An integer as an int; where it depends on n, the interval is cut to where it is one number. Raises Unanswered."""
+    """Returns an integer as an int; where it depends on n, the interval is cut to where it is one number. Raises Unanswered."""
     if grows(value):
         raise Unanswered(f"{value} is another number at each n")
     return round(value)
 
 
 def span(low: int, high: int) -> list[int]:
-    """The integers from low to high, of which there are as many at each n."""
+    """Returns the integers from low to high, of which there are as many at each n."""
     return [low + i for i in range(one_number(high - low) + 1)]
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
-    """A number of which each of these is a whole multiple; the largest one, if none is of all large n.
+    """Returns a number of which each of these is a whole multiple; the largest one, if none is of all large n.
 
     Of numbers of an interval each coefficient is such a multiple; quotients of polynomials are left out.
     """
@@ -421,7 +425,7 @@ def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
 
 
 def polynomial_of(value: Any) -> Polynomial | None:
-    """Of a number; None of what is none."""
+    """Returns a number as a polynomial; None for what is no number."""
     if is_symbolic(value):
         return value.polynomial
     if not isinstance(value, int | Fraction):

@@ -13,7 +13,7 @@ from verify.trusted import growth
 
 
 def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
-    """What all walks through a program have shown, as verify/trusted/growth.py reads it.
+    """Returns what all walks through a program have shown, as verify/trusted/growth.py reads it.
 
     Raises Unanswered for a program that asks something else when it is run again.
     """
@@ -21,12 +21,12 @@ def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
     nodes = [Node(growth.root(bits_of_bits, r)) for r in (0, 1)]
     for node in nodes:
         _follow(program, node)
-    cases = [_written(node, inequalities) for node in nodes]
+    cases = [_write(node, inequalities) for node in nodes]
     return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in inequalities], "cases": cases}
 
 
 def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:
-    """Each case after these answers to the first questions."""
+    """Follows each case after these answers to the first questions."""
     walk = Walk(node.box, [fork.answer for fork in way], nodes=[node])
     program(walk)
     walk.end()
@@ -36,12 +36,12 @@ def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] =
         _follow(program, node, [*walk.forks[:i], replace(walk.forks[i], answer=not walk.forks[i].answer)])
 
 
-def _written(node: Node, inequalities: dict[tuple[str, str], int]) -> Any:
-    """A node and its parts, each inequality by its number, at the widest part of which it is seen."""
+def _write(node: Node, inequalities: dict[tuple[str, str], int]) -> Any:
+    """Returns a node and its parts, each inequality by its number, at the widest part of which it is seen."""
     entries: list[Any] = []
     for polynomial, relation, answer, factor in filter(None, node.looked_at.values()):
         place = inequalities.setdefault((text(polynomial), relation), len(inequalities))
         entries.append(place if answer is None else [place, answer, text(factor)])
     if not node.parts:
         return {"shown": entries}
-    return {"shown": entries, "split": node.split, "parts": [_written(part, inequalities) for part in node.parts]}
+    return {"shown": entries, "split": node.split, "parts": [_write(part, inequalities) for part in node.parts]}

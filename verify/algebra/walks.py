@@ -75,12 +75,12 @@ class Walk:
         self.nodes = self.nodes or [Node(self.box)]
 
     def end(self) -> None:
-        """What is asked from now on would be kept nowhere."""
+        """Ends the walk: what is asked from now on would be kept nowhere."""
         self.ended = True
         self.compared.clear()
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
-        """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        """Returns whether it is > 0, or >= 0, in the case, which may be split for that."""
         polynomial = interned(polynomial)
         while (answer := self.told(polynomial, relation)) is None:
             if (same := self._of_whole_numbers(polynomial, relation)) is not None:
@@ -98,7 +98,7 @@ class Walk:
         return answer
 
     def told(self, polynomial: Polynomial, relation: str) -> bool | None:
-        """The same, of what is seen in the case, or was asked before; None of what is not."""
+        """Returns the same, of what is seen in the case, or was asked before; None of what is not."""
         polynomial = interned(polynomial)
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
@@ -109,14 +109,14 @@ class Walk:
         if polynomial.keys() <= {()}:
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
-        answer = self._told(polynomial, relation)
+        answer = self._tell(polynomial, relation)
         if answer is None:
             self.open.add(question)
         else:
             self._keep(polynomial, relation, answer)
         return answer
 
-    def _told(self, polynomial: Interned, relation: str) -> bool | None:
+    def _tell(self, polynomial: Interned, relation: str) -> bool | None:
         simple = simplest(polynomial)
         answer = self.answers.get((simple, relation))
         if answer is not None:
@@ -136,7 +136,8 @@ class Walk:
             self.answers[negated(same), OPPOSITE[relation]] = not answer
 
     def _of_whole_numbers(self, polynomial: Interned, relation: str) -> tuple[Interned, bool] | None:
-        """A whole number, and whether the question is that it is >= 0, or that it is not; None if the question is that already.
+        """Returns a whole number, and whether the question is that it is >= 0, or that it is not; None if the question is that
+        already.
 
         So questions that are the same of whole numbers are split at once: p >= 0 is ⌊p⌋ >= 0, and p > 0 is that -p >= 0 is not so.
         """
@@ -162,7 +163,7 @@ class Walk:
         return None
 
     def sees(self, polynomial: Polynomial, relation: str) -> bool:
-        """Whether it is seen to be > 0, or >= 0, everywhere in the case so far, or in a wider part."""
+        """Returns whether it is seen to be > 0, or >= 0, everywhere in the case so far, or in a wider part."""
         question = interned(polynomial), relation
         if question not in self.answers:
             shown = next((shown for node in self.nodes if (shown := node.shown(*question))), None)
@@ -173,7 +174,7 @@ class Walk:
         return self.answers[question]
 
     def _split(self, polynomial: Interned, relation: str) -> bool:
-        """Whether it is, in the part of the case in which the walk goes on. Raises Rejected where it cannot be split so."""
+        """Returns whether it is, in the part of the case in which the walk goes on. Raises Rejected where it cannot be split so."""
         name = next((name for name in ("n", "B") if name in names_of(polynomial)), None)
         if name is None or not names_of(polynomial) <= growth.SYMBOLS:
             reject("nothing to split at")
@@ -181,7 +182,7 @@ class Walk:
         if len(parts) > 2 and name == "B":
             reject("no multiple of E")
         start, end, rises = (
-            self._crossed(parts[0], parts[1], relation) if len(parts) == 2 else self._near_root(polynomial)
+            self._cross(parts[0], parts[1], relation) if len(parts) == 2 else self._near_root(polynomial)
         )
         split = {
             "of": name,
@@ -202,8 +203,8 @@ class Walk:
         self.open, self.wholes = set(), {}
         return answer
 
-    def _crossed(self, rest: Polynomial, slope: Polynomial, relation: str) -> tuple[Polynomial, Polynomial, bool]:
-        """Where slope·x + rest changes its sign: from where on, up to where, and whether it rises."""
+    def _cross(self, rest: Polynomial, slope: Polynomial, relation: str) -> tuple[Polynomial, Polynomial, bool]:
+        """Returns where slope·x + rest changes its sign: from where on, up to where, and whether it rises."""
         rises = self.holds(slope, ">")
         root = times(times(rest, number(-1)), inverse(slope))
         above, below = plus(root, growth.step_of(root)), plus(root, growth.step_of(root), -1)
@@ -212,7 +213,7 @@ class Walk:
         return (above, root, False) if relation == ">=" else (root, below, False)
 
     def _near_root(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial, bool]:
-        """The same, less narrow, if it changes its sign once near a multiple of E."""
+        """Returns the same, less narrow, if it changes its sign once near a multiple of E."""
         of = self.sample()
         low, high = (at(end, of) / of["E"] for end in self.box.ends["n"])
         rises = at(polynomial, of | {"n": high * of["E"]}) > 0
@@ -224,7 +225,7 @@ class Walk:
         return times(number(low), symbol("E")), times(number(high), symbol("E")), rises
 
     def sample(self) -> dict[str, Any]:
-        """Some numbers in the case."""
+        """Returns some numbers in the case."""
         v = self.box.start + 2 * (not self.box.fixed)
         of: dict[str, Any] = {"v": v, "V": 1 << v} | {f"f{i}": 0 for i in range(len(self.floors))}
         of["B"] = int(sum(at(end, of) for end in self.box.ends["B"]) / 2)
@@ -234,7 +235,7 @@ class Walk:
         return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
 
     def is_whole(self, polynomial: Polynomial) -> bool:
-        """Whether it is seen to be a whole number everywhere."""
+        """Returns whether it is seen to be a whole number everywhere."""
         polynomial = interned(polynomial)
         if polynomial not in self.wholes:
             self.wholes[polynomial] = self._sees_whole(polynomial)
@@ -274,7 +275,9 @@ class Walk:
     # Numbers of the case
 
     def rounded_down(self, value: Symbolic) -> Any:
-        """The largest whole number that is not above it: a polynomial, with a symbol for what is left where that is not seen."""
+        """Returns the largest whole number that is not above it: a polynomial, with a symbol for what is left where that is not
+        seen.
+        """
         polynomial = value.polynomial
         whole_part = self.floor(polynomial)
         if whole_part is None:
@@ -285,18 +288,18 @@ class Walk:
         return Symbolic(made[0], self, made[1]) if isinstance(made, tuple) else made
 
     def remainder(self, value: Symbolic, divisor: Any) -> Any:
-        """What is left of it."""
+        """Returns what is left of it."""
         return value - value // divisor * divisor
 
     def nearest(self, value: Symbolic) -> Any:
-        """The nearest whole number, of one that is a number away from a whole one."""
+        """Returns the nearest whole number, of one that is a number away from a whole one."""
         rest = value.polynomial.get((), Fraction(0)) % 1
         if rest == Fraction(1, 2) or not (value - rest).is_whole:
             raise Unanswered(f"{value!r} is not seen to be near one whole number")
         return value - rest + round(rest)
 
     def bit_length(self, value: Symbolic) -> Any:
-        """Of a whole number that is positive."""
+        """Returns the bit length of a whole number that is positive."""
         if not value.is_whole:
             raise Unanswered(f"{value!r} is not seen to be whole")
         exponent = self._guessed_bits(value)
@@ -310,14 +313,14 @@ class Walk:
         raise Unanswered(f"{value!r} has no bit length of this form")
 
     def least_bits(self, value: Symbolic, leading: int) -> Any:
-        """An exponent of two, less than which is too little, n rounded up to so many digits. Nothing is split for that."""
+        """Returns an exponent of two, less than which is too little, n rounded up to so many digits. Nothing is split for that."""
         exponent = self._guessed_bits(value) + 1
         while not at_most(Fraction(2) ** (exponent - 1), value):
             exponent = exponent - 1
         return exponent
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
+        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
         steps = 1 << leading
         step = Symbolic(symbol("E"), self) * Fraction(1, steps)
 
@@ -333,7 +336,7 @@ class Walk:
         return low > steps // 2 and n <= step * low
 
     def _where_n_is(self, value: Symbolic, size: Symbolic) -> Any:
-        """The number with another one in place of n."""
+        """Returns the number with another one in place of n."""
         result: Any = 0
         for monomial, c in value.polynomial.items():
             rest = tuple((name, power) for name, power in monomial if name != "n")
@@ -342,7 +345,7 @@ class Walk:
         return result
 
     def power_above(self, value: Symbolic) -> Any:
-        """A power of two that it is not above, of a number that is positive: nothing is split for it."""
+        """Returns a power of two that it is not above, of a number that is positive: nothing is split for it."""
         question = value.polynomial
         if question not in self.powers:
             exponent = self._guessed_bits(value)
@@ -353,7 +356,7 @@ class Walk:
         return self.powers[question]
 
     def _guessed_bits(self, value: Symbolic) -> Any:
-        """As many as it has at one n, if it grows as its term that grows fastest does."""
+        """Returns the bit length that the number has at one n, if it grows as its fastest term does."""
         of, polynomial = self.sample(), value.polynomial
         rate = max(
             (
@@ -366,14 +369,14 @@ class Walk:
         return powers + (int(at(polynomial, of)).bit_length() - rate[0] * of["B"] - rate[1] * of["v"])
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """What it is where the symbols are these numbers."""
+        """Returns what it is where the symbols are these numbers."""
         names = names_of(value.top) | names_of(value.under)
         floors = {name: self.floors[int(name[1:])] for name in names if name[0] == "f"}
         values = {**values, **{name: Symbolic(of, self).at(values) % 1 for name, of in floors.items()}}
         return at(value.top, values) / at(value.under, values)
 
     def simplified(self, value: Symbolic) -> Fraction:
-        """The same number: it is as simple as it can be."""
+        """Returns the same number: it is as simple as it can be."""
         return value
 
     def denominator(self, value: Symbolic) -> int:
@@ -385,10 +388,10 @@ class Walk:
         raise Unanswered(f"{value!r} as a text")
 
     def plain(self, value: Symbolic) -> str:
-        """As quotients of polynomials."""
+        """Writes a number as quotients of polynomials."""
         return text(value.top) if value.under is ONE else f"({text(value.top)})/({text(value.under)})"
 
 
 def n_of(walk: Walk) -> Any:
-    """The number n itself; where an int is asked for it is taken."""
+    """Returns the number n itself; where an int is asked for it is taken."""
     return Symbolic(symbol("n"), walk)

@@ -72,7 +72,7 @@ def _ranges(rows: Sequence[Row], kind: str = "") -> str:
 
 
 def markdown(found: Sequence[Bits]) -> str:
-    """As Markdown."""
+    """Returns the table as Markdown."""
     return "\n".join([*page.table(HEADER, ([text or "—" for text in astuple(item)] for item in found)), ""])
 
 

@@ -106,7 +106,7 @@ class PrecisionRow:
 
 
 def search(subject: Subject, n: int) -> PrecisionRow:
-    """Every p."""
+    """Returns every p."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     points = tuple(_point(subject, n, p, cases) for p in range(LEAST_P, wired_for + 1, 2))
     return PrecisionRow(subject, n, wired_for, points)
@@ -134,7 +134,9 @@ def emulate(model: Transformer, arithmetic: Arithmetic) -> Argmax:
 
 
 def first_failure(wired: Wired, cases: Sequence[HardCase], argmax: Argmax) -> Witness | None:
-    """The first input on which the model fails; None if it is right about all. The shortest run first: most models fail there."""
+    """Returns the first input on which the model fails; None if it is right about all. The shortest run first: most models fail
+    there.
+    """
     size = max(1, TOGETHER // max(len(case.tokens) for case in cases))
     for some in (cases[:1], *(cases[at : at + size] for at in range(1, len(cases), size))):
         for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):

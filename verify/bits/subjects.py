@@ -78,7 +78,7 @@ class Subject:
         return subject.dossier.wired(subject, forced=precision_bits is not None)
 
     def cases(self, n: int, longest: int | None = None) -> list[HardCase]:
-        """The hard inputs of this size, the shortest first, as tokens of the model for n.
+        """Returns the hard inputs of this size, the shortest first, as tokens of the model for n.
 
         longest: tokens of each (default: LONGEST, or 4 a vertex); an answer is cut there, and a prompt as long as that is left out.
         Of the variant printed, trees alone: for another graph the theorem allows more than one chain of thought.

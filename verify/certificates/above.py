@@ -40,7 +40,7 @@ Judge: TypeAlias = Callable[[Subject, Model, TokenAutomaton], Json]
 
 
 def rounding(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
-    """Whether rounding is sound."""
+    """Returns whether rounding is sound."""
     judged = judge(model, automaton)
     assumed = list(judged.report.invariants) if judged.report else []
     return {**judged.told, "assumed_invariants": assumed}
@@ -91,17 +91,17 @@ class Survey:
         return {"n_from": f"2^{self.subject.dossier.first_above.bit_length() - 1}"}
 
     def document(self) -> Json:
-        """The same with all cases and inequalities."""
+        """Returns the same with all cases and inequalities."""
         return {**self.about, **self.start, "cases": self.cases, "theorem": self.theorem}
 
     def look(self, walk: Walk) -> None:
-        """At the case that the walk comes to. Raises Undecided, Unanswered."""
+        """Judges the case that the walk comes to. Raises Undecided, Unanswered."""
         if len(self.cases) == MOST_CASES:
             raise Unanswered(f"more than {MOST_CASES} cases")
         for number, subject in enumerate(in_case(self.subject, n_of(walk))):
-            self.cases.append(self._judged(walk, number, subject))
+            self.cases.append(self._judge(walk, number, subject))
 
-    def _judged(self, walk: Walk, number: int, subject: Subject) -> Json:
+    def _judge(self, walk: Walk, number: int, subject: Subject) -> Json:
         model, automaton = build(subject)
         unit = subject.dossier.unit
         case = {} if subject.counts_n else {unit: f"{subject.dossier.fields[unit]}"}
@@ -118,7 +118,8 @@ class Survey:
         return {**case, "assumed_invariants": [*dict.fromkeys(assumed)]}
 
     def _compare(self, walk: Walk, number: int, model: Model) -> None:
-        """With what the builder makes of single n of the case: it may have looked at what kind of number it was given.
+        """Compares with the weights that the builder makes of one n of the case: it may have looked at what kind of number it
+        was given.
 
         These are a few in each octave up to 2^64; or one n, if the case lies above, or is of numbers of cells. So it is for the
         matrices that users get, up to the first n of which they get none.
@@ -142,7 +143,7 @@ def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
 
 
 def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
-    """Every number of a model, each replaced by its value, place by place."""
+    """Yields every number of a model, each replaced by its value, place by place."""
     fmt, families = model.arithmetic.format, model.families.values()
     yield "the format", [value(x) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta)]
     yield "how many tokens there are", [(value(family.low), value(family.high)) for family in families]
@@ -158,7 +159,7 @@ _surveys = lru_cache(maxsize=4)(Survey)
 
 
 def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Survey:
-    """Of this subject's model, for sequences of up to n tokens. say: told of cases that were not looked at before."""
+    """Certifies this subject's model for sequences of up to n tokens. say: told of cases that were not looked at before."""
     result = _surveys(replace(subject, length=None), (first, *others))
     if not result.about:
         result.run(say)
@@ -166,7 +167,8 @@ def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda lin
 
 
 def whole(document: Json, subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Json:
-    """A document of intervals with a digest of their weights, and of a subject without end with what is said above of all n.
+    """Returns a document of intervals with a digest of their weights, and of a subject without end with what is said above of
+    all n.
 
     Where that is not certified, it is the document's verdict. say: told of each case above.
     """
@@ -182,12 +184,14 @@ def whole(document: Json, subject: Subject, first: Judge, *others: Judge, say: S
 
 
 def name_of(above: Json) -> str:
-    """What a survey is about, for people."""
+    """Returns what a survey is about, for people."""
     return MORE_CELLS if "cells_from" in above else f"n ≥ {above['n_from']}"
 
 
 def shown_again(above: Json) -> str:
-    """What is certified of all n above, for people. trusted/growth.py shows the inequalities once more; raises Rejected if not."""
+    """Returns what is certified of all n above, for people. trusted/growth.py shows the inequalities once more; raises Rejected
+    if not.
+    """
     growth.check(json.loads(json.dumps(above["theorem"])), {})
     cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
     of = "the number of cells" if "cells_from" in above else "n and its bit length"

@@ -28,7 +28,7 @@ AT_HOME = {
 
 
 def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
-    """The options that name a model but for its size. files: whether it may be an exported one."""
+    """Adds the options that name a model but for its size. files: whether it may be an exported one."""
     add = parser.add_argument
     file = ", or an exported .safetensors file" if files else ""
     program = "a program: FILE.py, FILE.py:NAME or one of the gallery"
@@ -46,13 +46,13 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
 
 
 def add_built_as(parser: ArgumentParser) -> None:
-    """The option that says which model of a construction is meant."""
+    """Adds the option that says which model of a construction is meant."""
     usual = "the construction's usual one, which is hybrid for turing and transformer for the others; a program's own"
     parser.add_argument("--model", choices=(TRANSFORMER, "rnn", "rag", "hybrid", "cot"), help=f"default: {usual}")
 
 
 def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
-    """The model that is meant: the usual one of the construction where --model names none. files: as of `add_model`.
+    """Returns the model that is meant: the usual one of the construction where --model names none. files: as of `add_model`.
 
     Raises CommandError for no name, and for one that no construction has, or for a model that this one has not.
     """
@@ -85,7 +85,7 @@ def say_not_covered(name: str, model: str, *, as_json: bool, but: str = "") -> i
 
 
 def sizes(text: str) -> tuple[int, int]:
-    """A parser's type: one n, or the first and the last of many."""
+    """Returns a parser's type: one n, or the first and the last of many."""
     number = cli.whole_number(1, LARGEST_N)
     first, dash, last = text.partition("-")
     if not first or not dash:
@@ -97,7 +97,7 @@ def sizes(text: str) -> tuple[int, int]:
 
 
 def subject_of(args: Namespace, dossier: Dossier) -> Subject:
-    """The model of this dossier as the options want it, of the default n.
+    """Returns the model of this dossier as the options want it, of the default n.
 
     Raises CommandError for options that do not go together.
     """
@@ -130,7 +130,7 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
 
 
 def sized(document: Mapping[str, Any]) -> str:
-    """The sizes that a document is about, after the model's name, for people."""
+    """Returns the sizes that a document is about, after the model's name, for people."""
     match document.get("n"):
         case [first, None]:
             return f", every n from {first} on"
@@ -142,7 +142,7 @@ def sized(document: Mapping[str, Any]) -> str:
 
 
 def named(document: Mapping[str, Any]) -> str:
-    """The model that a document is about, but for its size, for people."""
+    """Returns the model that a document is about, but for its size, for people."""
     model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
     cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
     cells = "any number of" if isinstance(cells, list) else cells

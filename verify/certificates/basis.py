@@ -88,11 +88,11 @@ class Basis:
 
     def apply(self, model: Transformer) -> Transformer:
         """Returns the model over y for one over x. Raises ValueError if a weight would need more digits than float64 has."""
-        return _moved(model, self.matrix, self.inverse)
+        return _move(model, self.matrix, self.inverse)
 
     def undo(self, model: Transformer) -> Transformer:
         """Returns the model over x for one over y. Raises ValueError if a weight would need more digits than float64 has."""
-        return _moved(model, self.inverse, self.matrix)
+        return _move(model, self.inverse, self.matrix)
 
     def registers(self, stream: Sequence[Sequence[int]]) -> list[list[Fraction]]:
         """Returns what the registers hold at each position. stream: what each coordinate holds there, in quanta."""
@@ -165,7 +165,7 @@ def in_any_basis(sidecar: Mapping[str, Any]) -> dict[str, Any]:
 # Matrices
 
 
-def _moved(model: Transformer, matrix: Rows, inverse: Rows) -> Transformer:
+def _move(model: Transformer, matrix: Rows, inverse: Rows) -> Transformer:
     """Returns the model over matrix·x for one over x."""
 
     def read(weights: Matrix) -> Matrix:
@@ -255,7 +255,7 @@ def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Mi
     ends = _ends(report) if mixed else {}
     for i in mixed:
         row = {j: x for j, x in enumerate(basis.matrix[i]) if x}
-        if (found := _rounded(i, row, model, report) or _beyond(i, row, model, ends)) is not None:
+        if (found := _round(i, row, model, report) or _beyond(i, row, model, ends)) is not None:
             return found
     return None
 
@@ -276,7 +276,7 @@ def _no_element(model: Transformer, held: Format) -> Misfit | None:
     )
 
 
-def _rounded(coordinate: int, row: Iterable[int], model: Model, report: Report) -> Misfit | None:
+def _round(coordinate: int, row: Iterable[int], model: Model, report: Report) -> Misfit | None:
     """Returns why a register that is part of a coordinate may be rounded when it is written."""
     for state in report.entries[0].states:
         for j in row:

@@ -28,7 +28,7 @@ class Sizes:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """Returns the name for people."""
         return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
 
 
@@ -45,49 +45,52 @@ class Part(Sizes):
 
 
 def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
-    """For every n from its own on, as far as numbers in place of n are followed. theorem: for rounding and program at once."""
+    """Returns the subject for every n from its own on, as far as a symbol for n is followed. theorem: for rounding and program
+    at once.
+    """
     followed = subject.dossier.is_followed_above(subject.discipline, theorem=theorem)
     return replace(subject, last=ENDLESS if followed else LARGEST_N)
 
 
 def at_size(subject: Subject, size: int) -> Subject:
-    """For one n, or one size in the dossier's unit."""
+    """Returns the subject for one n, or for one number of cells."""
     dossier, n = subject.dossier.at_size(size)
     return replace(subject, dossier=dossier, n=n, last=0)
 
 
 def in_case(subject: Subject, n: Any) -> tuple[Subject, ...]:
-    """What is asked of a case whose numbers n stands for."""
+    """Returns what is asked of a case whose numbers n stands for."""
     return tuple(replace(subject, dossier=one, n=m, last=0) for one, m in subject.dossier.in_case(n))
 
 
 def families_of(subject: Subject) -> list[Family]:
-    """The numbers of a model's vocabulary."""
+    """Returns the numbers of a model's vocabulary."""
     return [*subject.dossier.families(subject)]
 
 
 def precision_of(subject: Subject) -> int:
-    """The p that is asked for, or the one that the model is built with."""
+    """Returns the p that is asked for, or the one that the model is built with."""
     return subject.dossier.least_precision(subject) if subject.precision_bits is None else subject.precision_bits
 
 
 def automaton_of(subject: Subject) -> TokenAutomaton:
-    """The inputs."""
+    """Returns the inputs."""
     return subject.dossier.texts(subject)
 
 
 def model_of(subject: Subject) -> Model:
-    """The model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
+    """Returns the model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
     return subject.dossier.exact_model(subject)
 
 
 def solver_of(subject: Subject) -> Any:
-    """What builds and asks the models of a subject."""
+    """Returns what builds and asks the models of a subject."""
     return subject.dossier.solver
 
 
 def wired_of(subject: Subject, listed: int | None = None) -> Wired:
-    """The model as matrices, by the builder that users call. listed: how many numbers of each family the embedding lists.
+    """Returns the model as matrices, by the builder that users call. listed: how many numbers of each family the embedding
+    lists.
 
     Raises ValueError where users get none: p is too small, or a weight needs more digits than float64 has.
     """
@@ -95,7 +98,7 @@ def wired_of(subject: Subject, listed: int | None = None) -> Wired:
 
 
 def build(subject: Subject) -> tuple[Model, TokenAutomaton]:
-    """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
+    """Returns the model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
 
     Raises OtherMatrices where the matrices that users get are not those of the exact layers.
     """
@@ -104,7 +107,7 @@ def build(subject: Subject) -> tuple[Model, TokenAutomaton]:
 
 
 def build_beside(subject: Subject) -> tuple[Model, TokenAutomaton, Wired | None]:
-    """The same with the matrices that users get, see `compared`; None where n is no number."""
+    """Returns the same with the matrices that users get, see `compared`; None where n is no number."""
     if subject.n < subject.dossier.least or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
@@ -116,12 +119,12 @@ def build_beside(subject: Subject) -> tuple[Model, TokenAutomaton, Wired | None]
 
 
 def can_be_written(subject: Subject, model: Model) -> bool:
-    """Whether all numbers of the vocabulary are compared, and the model's file has a digest: a bounded table of them."""
+    """Returns whether all numbers of the vocabulary are compared, and the model's file has a digest: a bounded table of them."""
     return sum(family.high - family.low + 1 for family in families_of(subject)) * len(model.registers) <= LARGEST_TABLE
 
 
 def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | None:
-    """The matrices that users get for the subject, held against a model that stands for it; None if they get none.
+    """Returns the matrices that users get for the subject, held against a model that stands for it; None if they get none.
 
     few: list a few numbers only, as is done where a table of all would be too large. Raises OtherMatrices where they differ.
     """
@@ -140,7 +143,8 @@ SMALL_N = 64
 
 
 def chosen_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bool = False) -> list[int]:
-    """The n of an interval at which its model is held against the n's own: both ends, and one that a hash of the weights chooses.
+    """Returns the n of an interval at which its model is held against the n's own: both ends, and one that a hash of the weights
+    chooses.
 
     Of blocks that a person wrote every n up to `SMALL_N`, and eight that the hash chooses.
     one: only one of these, which the hash chooses too.

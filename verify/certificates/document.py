@@ -61,7 +61,7 @@ class Judged:
 
     @property
     def told(self) -> Json:
-        """As documents begin."""
+        """Returns the beginning of a document."""
         return {"verdict": self.verdict, "where": self.where, "what": self.what}
 
 
@@ -87,7 +87,7 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
 
 
 def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: Judged) -> Judged:
-    """As `compared`, with the repaired construction of this name and what the check says of it."""
+    """Returns `compared`, with the repaired construction of this name and what the check says of it."""
     if judged.report is None:
         return judged
     if own.report is None:
@@ -98,13 +98,13 @@ def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: 
 
 
 def print_unseen(model: Model, subject: Subject) -> Json:
-    """That as printed and as repaired the weights are the same: the print lies in what is searched for, or in the text."""
+    """Says that weights as printed and as repaired are the same: the print lies in what is searched for, or in the text."""
     differs = not subject.printed or model.digest != model_of(replace(subject, printed=())).digest
     return {} if differs else {"print_in_weights": False}
 
 
 def certificate(subject: Subject) -> Json:
-    """The document for a construction. Raises ValueError for a subject that makes no sense."""
+    """Returns the document for a construction. Raises ValueError for a subject that makes no sense."""
     header = about(subject)
     if is_small(subject):
         return {**header, **_exhausted(subject)}
@@ -121,7 +121,7 @@ def certificate(subject: Subject) -> Json:
 
 
 def with_origin(document: Json, subject: Subject) -> Json:
-    """The document; with the value of the subject's file that stands where the check cannot tell, if there is a file."""
+    """Returns the document; with the value of the subject's file that stands where the check cannot tell, if there is a file."""
     if document["verdict"] != UNKNOWN or "value" in document:
         return document
     value = subject.dossier.origin(subject, document["where"])
@@ -129,7 +129,9 @@ def with_origin(document: Json, subject: Subject) -> Json:
 
 
 def no_rule(document: Mapping[str, Any]) -> str:
-    """The end of a sentence about an unknown place: which value of a file no rule suffices for, and where rules are listed."""
+    """Returns the end of a sentence about an unknown place: which value of a file no rule suffices for, and where rules are
+    listed.
+    """
     value = document.get("value")
     return f"; no rule of the checker suffices for {value} ({RULES} lists them)" if value else ""
 
@@ -168,7 +170,7 @@ def _exhausted(subject: Subject) -> Json:
 
 
 def about(subject: Subject) -> Json:
-    """What was asked for."""
+    """Returns what was asked for."""
     ends = [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else None
     own = {**subject.dossier.fields}
     if not subject.counts_n:
@@ -191,7 +193,7 @@ def about(subject: Subject) -> Json:
 
 
 def described(model: Model, automaton: TokenAutomaton, judged: Judged) -> Json:
-    """What was checked, and what was found."""
+    """Returns what was checked, and what was found."""
     document: Json = {
         **judged.told,
         "precision_bits": model.arithmetic.format.significand_bits + 1,
@@ -220,7 +222,7 @@ def described(model: Model, automaton: TokenAutomaton, judged: Judged) -> Json:
 
 
 def inputs_of(automaton: TokenAutomaton) -> list[Json]:
-    """The states of the automaton that reads the inputs that are meant."""
+    """Returns the states of the automaton that reads the inputs that are meant."""
     return [
         {
             "place": str(state.label),
@@ -241,7 +243,9 @@ def _short(error: Fraction) -> str:
 
 
 def subject_of(document: Mapping[str, Any]) -> Subject:
-    """What a document speaks of; one of many n has the first and the last, in digits. Raises ValueError for one that is none."""
+    """Returns what a document speaks of; one of many n has the first and the last, in digits. Raises ValueError for one that is
+    none.
+    """
     match document.get("n"):
         case [str(first), (str() | None) as last] if (first + (last or "")).isdecimal():
             low, high = int(first), ENDLESS if last is None else int(last)
@@ -286,6 +290,6 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
 
 
 def changed(document: Mapping[str, Any], made: Json) -> list[str]:
-    """The fields in which a stored document differs, but for the name of a file, whose weights are named by their hash."""
+    """Returns the fields in which a stored document differs, but for the name of a file, whose weights are named by their hash."""
     now, stored = json.loads(json.dumps(made)), {key: value for key, value in document.items() if key != "file"}
     return [key for key in sorted({*now, *stored}) if key not in now or now[key] != stored.get(key)]

@@ -149,9 +149,7 @@ def _in_own_order(model: Transformer, order: Order, wired: Wired) -> tuple[Trans
 
     order: that the sidecar says. Raises Refuted if the weights show another.
     """
-    own = replace(
-        wired.model, blocks=tuple(replace(b, heads=tuple(map(_trimmed, b.heads))) for b in wired.model.blocks)
-    )
+    own = replace(wired.model, blocks=tuple(replace(b, heads=tuple(map(_trim, b.heads))) for b in wired.model.blocks))
     ordered = model if order.is_own else order.undo(model)
     if same(ordered, own) or (shown := find_order(model, own)) is None:
         return ordered, order, BY_SIDECAR
@@ -163,7 +161,9 @@ def _in_own_order(model: Transformer, order: Order, wired: Wired) -> tuple[Trans
 
 
 def _content(path: Path) -> bytes:
-    """Of a file that begins as `.safetensors` do: with the length of a header that it is long enough for. Raises ValueError."""
+    """Returns the bytes of a file that begins as `.safetensors` do: with the length of a header that fits into it. Raises
+    ValueError.
+    """
     if path.is_fifo():  # which would wait for a writer
         raise ValueError("this is a device or a pipe, not a file")
     with path.open("rb") as file:
@@ -186,19 +186,19 @@ def _metadata(content: bytes) -> dict[str, str]:
     return metadata
 
 
-def _trimmed(head: AttentionHead) -> AttentionHead:
-    """Without the rows of zeros that pad every head to one width."""
+def _trim(head: AttentionHead) -> AttentionHead:
+    """Removes the rows of zeros that pad every head to one width."""
     scored = head.query.any(axis=1) | head.key.any(axis=1)
     read = head.value.any(axis=1) | head.out.any(axis=0)
     return AttentionHead(head.query[scored], head.key[scored], head.value[read], head.out[:, read])
 
 
 def _transformer(tensors: dict[str, Matrix]) -> Transformer:
-    """The model, whose matrices are taken out of these tensors."""
+    """Returns the model, whose matrices are taken out of these tensors."""
     blocks: list[Block] = []
     while f"blocks.{len(blocks)}.ffn.W_gate" in tensors:
         block = take_block(tensors, f"blocks.{len(blocks)}.")
-        blocks.append(replace(block, heads=tuple(map(_trimmed, block.heads))))
+        blocks.append(replace(block, heads=tuple(map(_trim, block.heads))))
     words, unembed = tensors.pop("embed.words"), tensors.pop("unembed")
     same = np.array_equal(words, unembed)
     return Transformer(words, tensors.pop("embed.position"), tuple(blocks), words if same else unembed)

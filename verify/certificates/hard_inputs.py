@@ -13,7 +13,7 @@ MOST_IDLE = 1000
 
 
 def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
-    """So many different ones, or as many as were found; the shortest first."""
+    """Returns so many different inputs, or as many as were found; the shortest first."""
     by_prompt = dict[tuple[int, ...], HardInput]()
     idle = 0  # draws since the last new one: there may be fewer than are asked for
     for one in subject.dossier.hard_inputs(subject, wired, count, random.Random(seed)):
@@ -25,7 +25,7 @@ def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[H
 
 
 def first_wrong(wired: Wired, model: Transformer, inputs: Sequence[HardInput]) -> tuple[HardInput, int] | None:
-    """The first input that these weights answer wrongly, and at which token of the answer."""
+    """Returns the first input that these weights answer wrongly, and at which token of the answer."""
     from constructions.engines import dense
 
     if not inputs:

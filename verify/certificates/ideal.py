@@ -82,7 +82,7 @@ class _Head:
     values: list[Vector] = field(default_factory=list)
 
     def read(self, x: Vector) -> Vector:
-        """What the next position reads, as W_O writes it."""
+        """Returns what the next position reads, as W_O writes it."""
         self.keys.append(_times(self.key, x))
         self.values.append(_times(self.value, x))
         query = _times(self.query, x)
@@ -99,7 +99,7 @@ class _Recurrence:
     state: Vector = ()
 
     def read(self, x: Vector) -> Vector:
-        """The state after the next position."""
+        """Returns the state after the next position."""
         state = self.state or [0] * len(self.carry)
         self.state = [a + b for a, b in zip(_times(self.carry, state), _times(self.feed, x), strict=True)]
         return self.state
@@ -122,7 +122,9 @@ class IdealModel:
         self._position = 0
 
     def append(self, token: int) -> tuple[list[Vector], int]:
-        """At the next position the registers after the embedding and each sublayer, as a Step has them; and the argmax there."""
+        """Appends a token. Returns the registers there after the embedding and each sublayer, as a Step has them, and the
+        argmax.
+        """
         self._position += 1
         embedded = zip(self._model.words[token], self._model.position, strict=True)
         x: Vector = [_number(float(w)) + self._position * _number(float(p)) for w, p in embedded]
@@ -136,7 +138,7 @@ class IdealModel:
         return history, logits.index(max(logits))
 
     def run(self, tokens: Sequence[int]) -> tuple[list[list[Vector]], list[int]]:
-        """A text from its beginning: what `append` says of each position."""
+        """Returns a text from its beginning: what `append` says of each position."""
         afresh = IdealModel(self._model)
         steps = [afresh.append(token) for token in tokens]
         return [history for history, _ in steps], [following for _, following in steps]

@@ -139,12 +139,12 @@ def find_order(model: Transformer, own: Transformer) -> Order | None:
     pairs = [(mine, its), *zip(my_heads, its_heads, strict=True)]
     if any(Counter(a) != Counter(b) for a, b in pairs):
         return None
-    registers, *heads = (_matched(a, b) for a, b in pairs)
+    registers, *heads = (_match_all(a, b) for a, b in pairs)
     order = Order(registers, tuple(heads))
     return order if same(order.undo(model), own) else None
 
 
-def _matched(mine: Sequence[int], its: Sequence[int]) -> tuple[int, ...]:
+def _match_all(mine: Sequence[int], its: Sequence[int]) -> tuple[int, ...]:
     """Returns for each of mine one of its that is alike, the first that is not taken."""
     places: dict[int, Iterator[int]] = {kind: iter([i for i, k in enumerate(its) if k == kind]) for kind in set(its)}
     return tuple(next(places[kind]) for kind in mine)

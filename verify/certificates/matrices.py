@@ -53,7 +53,7 @@ def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family])
 
 def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
     """Place by place what stands in the exact layers and what in the matrices."""
-    yield "the registers", _listed(model.registers), _listed(wired.registers)
+    yield "the registers", _list_all(model.registers), _list_all(wired.registers)
     yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
     yield "embed.position", _of_rows([(0, model.position)], n), _entries(wired.model.position[None])
     yield from _words(model, wired, n, families)
@@ -68,7 +68,7 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> It
 
 
 def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
-    """The rows of each tensor of a block, after the sizes of its parts; a bias is a row of one entry."""
+    """Yields the rows of each tensor of a block, after the sizes of its parts; a bias is a row of one entry."""
     units, down, recurrence = layer.feed_forward.units, layer.feed_forward.down, layer.recurrence
     widths = ((len(head.query), len(head.key), len(head.value)) for head in layer.heads)
     attention = f"{name_place(number + 1, ATTENTION)}, blocks.{number}.attn"
@@ -97,7 +97,7 @@ def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Ite
 
 
 def _of_rows(rows: Iterable[tuple[int, Row]], n: int) -> Entries:
-    """At this n, where a polynomial of n may be 0."""
+    """Returns the entries at this n, where a polynomial of n may be 0."""
     weights = ((i, j, _at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
     return {(i, j): w for i, j, w in weights if w}
 
@@ -107,12 +107,12 @@ def _entries(matrix: Matrix) -> Entries:
     return dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), matrix[rows, columns].tolist(), strict=True))
 
 
-def _listed(texts: Sequence[str]) -> Entries:
+def _list_all(texts: Sequence[str]) -> Entries:
     return {(i, 0): str(text) for i, text in enumerate(texts)}
 
 
 def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
-    """A polynomial of n, and of the number of a token, where they are these."""
+    """Returns a polynomial of n, and of the number of a token, where they are these."""
     value: Number = 0
     for monomial, c in weight.terms.items():
         for name in monomial:
@@ -124,7 +124,7 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
 
 
 def _words(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
-    """The embedding's rows and their spelling, and the output head."""
+    """Yields the embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
     if [family.name for family in families] != [*model.families] or len(families) != len(wired.families):
         raise OtherMatrices("the vocabulary", "the matrices have other families of numbers than the exact layers")
@@ -135,20 +135,20 @@ def _words(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> It
             raise OtherMatrices(
                 "the vocabulary", f"the numbers {listed.low} … {listed.high} are listed as {family.name!r}"
             )
-        yield "the vocabulary", _listed([*map(family.text, range(listed.low, listed.high + 1))]), _listed(spelled)
+        yield "the vocabulary", _list_all([*map(family.text, range(listed.low, listed.high + 1))]), _list_all(spelled)
         yield f"embed.words, {family.name}".rstrip(", "), *_numbers(model, family, n, rows, listed.low)
         low = max(listed.high + 1, family.high + 1 - AT_THE_END)
         if low <= family.high and (end := _last(wired, replace(listed, low=low, high=family.high))) is not None:
             yield "embed.words, the last numbers", *_numbers(model, family, n, end, low)
         start += len(listed)
-    yield "the vocabulary", _listed([*model.specials]), _listed(wired.vocabulary[start:])
+    yield "the vocabulary", _list_all([*model.specials]), _list_all(wired.vocabulary[start:])
     yield "embed.words, special words", _of_rows(enumerate(model.specials.values()), n), _entries(words[start:])
     if wired.model.unembed is not words:
         yield "unembed", {}, _entries(wired.model.unembed - words)
 
 
 def _last(wired: Wired, numbers: Powers) -> Matrix | None:
-    """The rows of these numbers; None if float64 holds no such rows."""
+    """Returns the rows of these numbers; None if float64 holds no such rows."""
     try:
         return filled_words(wired.registers, wired.arithmetic.format, [numbers], exact=not wired.printed)
     except ValueError:
@@ -156,7 +156,7 @@ def _last(wired: Wired, numbers: Powers) -> Matrix | None:
 
 
 def _numbers(model: Model, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
-    """The rows of numbers from low on; those that are the same are left out of both."""
+    """Returns the rows of numbers from low on; those that are the same are left out of both."""
     polynomials, values = model.families[family.name].rows, range(low, low + len(rows))
     mine, its = Entries(), Entries()
     for j in sorted({*polynomials, *np.flatnonzero(rows.any(axis=0)).tolist()}):

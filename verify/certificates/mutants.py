@@ -32,7 +32,7 @@ Place = tuple[int, str, tuple[int, ...]]  # block, name of an array, entry
 
 
 def places(model: Transformer) -> list[Place]:
-    """Every weight that is not zero."""
+    """Returns every weight that is not zero."""
     return [
         (b, name, tuple(map(int, entry)))
         for b, block in enumerate(model.blocks)
@@ -42,19 +42,19 @@ def places(model: Transformer) -> list[Place]:
 
 
 def sublayer_of(place: Place) -> int:
-    """Two to a block, the heads or the recurrence first."""
+    """Returns two to a block, the heads or the recurrence first."""
     number, name, _ = place
     return 2 * number + name.startswith("ffn.")
 
 
 def weight_at(model: Transformer, place: Place) -> float:
-    """The weight itself."""
+    """Returns the weight itself."""
     b, name, entry = place
     return float(named_arrays(model.blocks[b])[name][entry])
 
 
 def mutant(model: Transformer, place: Place, change: str, step: float) -> Transformer:
-    """With one weight changed; `moved`: it stands in the next entry of its row instead."""
+    """Returns the model with one weight changed. `moved` puts it into the next entry of its row instead."""
     b, name, entry = place
     weight = weight_at(model, place)
     if change == "moved":
@@ -74,7 +74,7 @@ def mutant(model: Transformer, place: Place, change: str, step: float) -> Transf
 
 
 def with_weight(model: Transformer, place: Place, value: float) -> Transformer:
-    """With another number at a place."""
+    """Returns the model with another number at a place."""
     b, name, entry = place
     array = named_arrays(model.blocks[b])[name].copy()
     array[entry] = value
@@ -82,24 +82,24 @@ def with_weight(model: Transformer, place: Place, value: float) -> Transformer:
 
 
 def with_matrix(model: Transformer, number: int, name: str, array: Matrix) -> Transformer:
-    """With another array of this name in a block."""
+    """Returns the model with another array of this name in a block."""
     block = with_array(model.blocks[number], name, array)
     return replace(model, blocks=(*model.blocks[:number], block, *model.blocks[number + 1 :]))
 
 
 def named(wired: Wired, weight: Place) -> str:
-    """Where a weight is: block, head or unit, matrix, its row and column, registers by name."""
+    """Returns where a weight is: block, head or unit, matrix, its row and column, registers by name."""
     b, name, entry = weight
     sublayer, *head, matrix = name.split(".")
     part = RECURRENCE if sublayer == "recurrence" else FEED_FORWARD
     if head:
         number = int(head[0])
         part = name_part("head", number + 1, wired.blocks[b].heads[number].name)
-    at = [_told(wired, axis, i) for axis, i in zip(AXES[matrix], entry, strict=True)]
+    at = [_tell(wired, axis, i) for axis, i in zip(AXES[matrix], entry, strict=True)]
     return f"{name_place(b + 1, part)}, {matrix}, {', '.join(at)}"
 
 
-def _told(wired: Wired, axis: str, i: int) -> str:
+def _tell(wired: Wired, axis: str, i: int) -> str:
     """Rows and columns count from 0, as in files; units count from 1, as blocks and heads do."""
     if axis == REGISTER:
         return f"{axis} {wired.registers[i]}"

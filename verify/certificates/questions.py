@@ -20,7 +20,7 @@ CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
 
 def add_question(parser: ArgumentParser, first: str) -> None:
-    """The options that all three have, after those of `add_model`. first: where all n begin."""
+    """Adds the options that all three commands have, after those of `add_model`. first: where all n begin."""
     add = parser.add_argument
     one_or_many = f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {first}"
     add("--n", type=sizes, metavar="N|A-B", help=one_or_many)
@@ -32,7 +32,7 @@ def add_question(parser: ArgumentParser, first: str) -> None:
 
 
 def asked(args: Namespace, *, files: bool = False) -> Subject | None:
-    """What the options name, of the default n; None if it is not covered, which is said. files: as of `add_model`.
+    """Returns what the options name, of the default n; None if it is not covered, which is said. files: as of `add_model`.
 
     Raises CommandError for options that do not go together.
     """
@@ -45,7 +45,7 @@ def asked(args: Namespace, *, files: bool = False) -> Subject | None:
 
 
 def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = False) -> Subject:
-    """The subject of the n that --n and --all-n ask for. first: where all n begin.
+    """Returns the subject of the n that --n and --all-n ask for. first: where all n begin.
 
     theorem: as of `every_n`. Raises CommandError for options that do not go together.
     """
@@ -65,7 +65,7 @@ def sized_by(args: Namespace, subject: Subject, first: int, *, theorem: bool = F
 
 
 def of_file(path: Path, judge: Callable[[Exported], Json]) -> Json:
-    """What is said of an exported model, or why it cannot be. Raises CommandError for a file that is none."""
+    """Returns what is said of an exported model, or why it cannot be. Raises CommandError for a file that is none."""
     try:
         with cli.usage_errors():
             exported = read(path)
@@ -76,7 +76,9 @@ def of_file(path: Path, judge: Callable[[Exported], Json]) -> Json:
 
 
 def stored(path: Path, kind: str) -> Json:
-    """A document of one of the three. kind: what it is to be. Raises ValueError for what is no document, and CommandError."""
+    """Returns a document of one of the three. kind: what it is to be. Raises ValueError for what is no document, and
+    CommandError.
+    """
     document = cli.read_json(path)
     if not isinstance(document, dict):
         raise ValueError(f"this is no {kind}")

@@ -65,14 +65,14 @@ def _end(subject: Subject) -> int:
 
 
 def intervals(subject: Subject) -> Iterator[JudgedInterval]:
-    """As `parts`; the inputs of the smallest n are run. Weights that are not those that users get are refused, in the last one."""
+    """Yields the intervals of `parts`, and runs the inputs of the smallest n. Refuses weights that are not those that users get."""
     low, subject = subject.n, replace(subject, length=None)
     while low < LEAST and low <= _end(subject) and subject.counts_n:
         yield _exhausted(replace(subject, n=low, last=0))
         low += 1
     try:
         for part in parts(replace(subject, n=low)):
-            yield _judged(part, subject)
+            yield _judge(part, subject)
             low = part.high + 1
     except OtherMatrices as refused:
         one = at_size(subject, low)
@@ -81,7 +81,7 @@ def intervals(subject: Subject) -> Iterator[JudgedInterval]:
         )
 
 
-def _judged(part: Part, subject: Subject) -> JudgedInterval:
+def _judge(part: Part, subject: Subject) -> JudgedInterval:
     model, judged, high = part.model, judge(part.model, part.inputs), part.high
     if judged.verdict == UNKNOWN and part.low in part.compared:
         judged = tried_on_inputs(judged, at_size(subject, part.low))
@@ -93,7 +93,8 @@ def _judged(part: Part, subject: Subject) -> JudgedInterval:
 def certificates(
     subject: Subject, tell: Callable[[JudgedInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> Json:
-    """The certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
+    """Returns the certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of
+    all n above.
 
     The same of numbers of cells. tell: called with each interval; say: told of each case above. Raises ValueError for a subject
     that makes no sense.
@@ -128,7 +129,7 @@ def certificates(
 def differences(
     document: Mapping[str, Any], tell: Callable[[JudgedInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> list[str]:
-    """The fields in which a stored document is not what the check says now. Raises ValueError for one that is none."""
+    """Returns the fields in which a stored document is not what the check says now. Raises ValueError for one that is none."""
     return changed(document, certificates(subject_of(document), tell, say))
 
 

@@ -16,12 +16,13 @@ from verify.rounding.model import Model
 
 
 def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certified: Report, changed: int) -> bool:
-    """Whether the ideal model is that of the certified one, as far as the first difference. Raises Refused or Undecided before it.
+    """Returns whether the ideal model is that of the certified one, as far as the first difference. Raises Refused or Undecided
+    before it.
 
     own, certified: the model of which the weights of this sublayer were changed, and the report on it.
     """
     require_weights(model, automaton)
-    if any(_kept(model, number) != _kept(own, number) for number in range(changed)):
+    if any(_keep(model, number) != _keep(own, number) for number in range(changed)):
         return False  # what is read after a sublayer is told there
     entry = certified.entries[changed]
     space = Space(model.arithmetic.format, entry.names)
@@ -38,13 +39,13 @@ def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certif
     return True
 
 
-def _kept(model: Model, number: int) -> frozenset[int]:
-    """The registers that are read after a sublayer."""
+def _keep(model: Model, number: int) -> frozenset[int]:
+    """Returns the registers that are read after a sublayer."""
     return model.live(number // 2, feed_forward=number % 2 == 0)
 
 
 def _goes_on(states: Sequence[AbstractState], space: Space, entry: Entry) -> bool:
-    """Whether a check stands where another one stood."""
+    """Returns whether a check stands where another one stood."""
     return (
         space.given == entry.names and [replace(state, space=entry.states[0].space) for state in states] == entry.states
     )

@@ -34,7 +34,7 @@ class Exhausted:
 
 
 def is_small(subject: Subject) -> bool:
-    """Whether all inputs of the model can be run: below the least n that the rules cover."""
+    """Returns whether all inputs of the model can be run: below the least n that the rules cover."""
     dossier = subject.dossier
     return (
         bool(dossier.every_input)
@@ -56,7 +56,7 @@ def exhaust(subject: Subject) -> Exhausted:
 
 
 def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], result: Exhausted) -> None:
-    """One text. written: what the model itself writes in it, piece by piece, each after all that stands before."""
+    """Compares one text. written: what the model itself writes in it, piece by piece, each after all that stands before."""
     tokens = (*written[-1].prompt, *written[-1].answer[:-1])
     due = {place: said for one in written for place, said in enumerate(one.answer, start=len(one.prompt) - 1)}
     engine, steps_of_one = (
@@ -104,14 +104,14 @@ def refute(subject: Subject) -> None:
 
 
 def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
-    """The first head, block by block, of which a position reads several keys of different values; a count does not."""
+    """Returns the first head, block by block, of which a position reads several keys of different values; a count does not."""
     engine = ReferenceEngine(wired.model, wired.arithmetic)
     steps = [engine.append(token) for token in tokens]
     for b, block in enumerate(wired.model.blocks):
         for h, head in enumerate(block.heads):
             for k, step in enumerate(steps, start=1):
                 keys = [key for key, _ in step.attention[b][h]]
-                for name, column in zip(_written(wired, head.out), head.value, strict=True):
+                for name, column in zip(_write(wired, head.out), head.value, strict=True):
                     contents = [_read(wired, steps[key - 1], b, column) for key in keys]
                     if len(set(contents)) > 1 and sorted(contents)[-2:] != [0, 1]:
                         values = ", ".join(map(str, contents))
@@ -122,7 +122,7 @@ def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
     return "the output head", ""
 
 
-def _written(wired: Wired, out: Matrix) -> list[str]:
+def _write(wired: Wired, out: Matrix) -> list[str]:
     return [wired.registers[int(column.nonzero()[0][0])] for column in out.T]
 
 

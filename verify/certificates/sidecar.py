@@ -31,7 +31,7 @@ MOST_EXAMPLES = 64  # that are run
 
 
 def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subject, tuple[str, ...]]:
-    """The model that a sidecar names, repaired or lean, and what of it is as printed. rows: of the file's embedding.
+    """Returns the model that a sidecar names, repaired or lean, and what of it is as printed. rows: of the file's embedding.
 
     Raises ValueError for what is no sidecar, Undecided for a construction that is not covered.
     """
@@ -63,7 +63,9 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
 
 
 def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str, Any]]:
-    """The weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are none."""
+    """Returns the weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are
+    none.
+    """
     solver = solver_of(subject)
     wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
     document = dump_document(solver, wired, (), solver.described(wired))
@@ -104,7 +106,7 @@ def _strict(value: object) -> str:
 
 
 def _require_examples(examples: Any, wired: Wired) -> None:
-    """That each is spelled as its token numbers are, and that the construction says what it expects."""
+    """Raises an error unless each example is spelled as its token numbers are, and the construction says what it expects."""
     if not isinstance(examples, list) or not 1 <= len(examples) <= MOST_EXAMPLES:
         raise Refuted("the sidecar", f"{EXAMPLES!r} is no list of 1 to {MOST_EXAMPLES}, as --dump-weights writes")
     pieces: list[HardInput] = []
@@ -133,7 +135,7 @@ def _tokens(ids: Sequence[Any], wired: Wired) -> list[int]:
 
 
 def _pieces(text: str, ids: Sequence[int], expected: Sequence[int | None]) -> list[HardInput]:
-    """What the model itself must say in it, word by word between what it is given."""
+    """Returns what the model itself must say in it, word by word between what it is given."""
     pieces: list[HardInput] = []
     place = 0
     while place < len(ids):

@@ -69,7 +69,7 @@ class Surveyor:
 
     @cached_property
     def wired(self) -> Wired:
-        """As matrices."""
+        """Returns the weights as matrices."""
         return wired_of(self.subject)
 
     @cached_property
@@ -81,18 +81,18 @@ class Surveyor:
         )
         return model, automaton, check(model, automaton)
 
-    def _changed(self, model: Transformer, block: int) -> Model:
-        """One with this block of another model."""
+    def _change(self, model: Transformer, block: int) -> Model:
+        """Returns one with this block of another model."""
         own, _, _ = self._own
         layers = [*own.layers]
         layers[block] = of_matrices(model.blocks[block])
         return replace(own, layers=tuple(layers))
 
     def verdict(self, model: Transformer, place: Place) -> str:
-        """What the check says first of a model that differs at this place; its ideal model must be the construction's."""
+        """Returns what the check says first of a model that differs at this place; its ideal model must be the construction's."""
         own, automaton, report = self._own
         try:
-            changed = self._changed(model, place[0])
+            changed = self._change(model, place[0])
             same = is_same_function(changed, automaton, own, report, sublayer_of(place))
         except Undecided:
             return UNKNOWN
@@ -109,7 +109,7 @@ class Surveyor:
         return [
             (place, change)
             for place, change in every
-            if change != "moved" or self._changed(mutant(model, place, change, step), place[0]) != original
+            if change != "moved" or self._change(mutant(model, place, change, step), place[0]) != original
         ]
 
     @property
@@ -118,7 +118,7 @@ class Surveyor:
         return float(self.wired.arithmetic.format.quantum)
 
     def survey(self, count: int, seed: int, sample: int) -> Survey:
-        """So many changes, and so many hard inputs for those that are certified."""
+        """Makes so many changes, and runs so many hard inputs for those that are certified."""
         draws = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
         inputs = hard_inputs(self.subject, self.wired, sample, seed)
         own, verdicts, margins, free = self.wired.model, Counter[str](), list[WeightMargin](), dict[Place, _Free]()
@@ -141,12 +141,12 @@ class Surveyor:
         return low, high, next(filter(None, (self._wrong(model, inputs) for model in moved)), "")
 
     def _wrong(self, model: Transformer, inputs: list[HardInput]) -> str:
-        """The first input that is answered wrongly; "" for none."""
+        """Returns the first input that is answered wrongly; "" for none."""
         mismatch = first_wrong(self.wired, model, inputs)
         return mismatch[0].text if mismatch else ""
 
     def interval(self, place: Place) -> tuple[float, float]:
-        """The least and the largest number that this weight may be, as far as bisection tells."""
+        """Returns the least and the largest number that this weight may be, as far as bisection tells."""
         return self._end(place, -1), self._end(place, 1)
 
     def _end(self, place: Place, side: int) -> float:
@@ -168,7 +168,7 @@ class Surveyor:
 
 
 def document(survey: Survey) -> Json:
-    """The survey as data, numbers as strings."""
+    """Returns the survey as data, numbers as strings."""
     return {
         "changes": survey.changes,
         "drawn": survey.drawn,
@@ -179,7 +179,7 @@ def document(survey: Survey) -> Json:
 
 
 def text(survey: Survey) -> str:
-    """The survey for people; changes of one weight in one line."""
+    """Returns the survey for people; changes of one weight in one line."""
     counts, certified = survey.verdicts, survey.verdicts[CERTIFIED]
     wrong = [item for item in survey.margins if item.wrong]
     lines = [

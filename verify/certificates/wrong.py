@@ -45,7 +45,7 @@ def a_runner_up_that_is_near() -> tuple[Wired, TokenAutomaton]:
 
 
 def _in_order(words: Iterable[str]) -> TokenAutomaton:
-    """The words, one after the other, with an answer after the last."""
+    """Returns the words, one after the other, with an answer after the last."""
     spoken = tuple(State(Label(w), i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
     return TokenAutomaton(spoken, frozenset([spoken[-1].label]), (4, 4))
 
@@ -54,7 +54,7 @@ WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)
 
 
 def certified() -> Iterator[str]:
-    """The names of those that the checker certifies nevertheless."""
+    """Yields the names of those that the checker certifies nevertheless."""
     for builder in WRONG:
         if judged(*builder()).verdict == CERTIFIED:
             yield builder.__name__

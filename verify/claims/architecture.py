@@ -108,12 +108,12 @@ class Tied:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         return Claim(self.id, "section 3.2, the word embedding and the output head", self.statement)
 
 
 def saturating(n: int, v: int, fmt: Format) -> Vector:
-    """The least output with which v·y is the largest number: so it is for v … n, and not for v − 1."""
+    """Returns the least output with which v·y is the largest number: so it is for v … n, and not for v − 1."""
     return (-(-fmt.max_quanta // v) * fmt.quantum,)
 
 
@@ -124,7 +124,7 @@ def on_a_circle(n: int, q: int) -> list[Vector]:
 
 
 def one_hot(n: int, q: int) -> list[Vector]:
-    """A coordinate of its own for each word."""
+    """Returns a coordinate of its own for each word."""
     return [tuple(Fraction(i == j) for j in range(n)) for i in range(n)]
 
 
@@ -236,7 +236,7 @@ def test_the_root_of_d(check: Check) -> None:
 
 
 def few_questions(sized: Sized) -> Iterator[QuestionCase]:
-    """Three questions about the longest of the short sequences."""
+    """Yields three questions about the longest of the short sequences."""
     retriever, short = RETRIEVERS[sized.stem], min(sized.n, 3)
     yield from list(every_case(retriever.task.name, sized.n, short, short, retriever.query_length))[-3:]
 
@@ -246,7 +246,7 @@ def few_questions(sized: Sized) -> Iterator[QuestionCase]:
 
 @cache
 def two_blocks(n: int, p_bits: int | None) -> Wired:
-    """The model, built once for each size."""
+    """Returns the model, built once for each size."""
     return TWO_BLOCKS.build(n, p_bits)
 
 

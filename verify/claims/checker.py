@@ -63,8 +63,8 @@ def _automaton(keys: int) -> TokenAutomaton:
     return TokenAutomaton(states, frozenset([Label(ASK)]), (keys, keys))
 
 
-def _certified(case: Tied) -> Counterexample | None:
-    """A model that is certified although its run is not the ideal one. Raises ValueError if the run is."""
+def _certify(case: Tied) -> Counterexample | None:
+    """Returns a model that is certified although its run is not the ideal one. Raises ValueError if the run is."""
     wired = _wired(case)
     tokens = [0, *[1] * case.keys, 2]
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -91,7 +91,7 @@ def test_ties(check: Check) -> None:
     check.within(f"p = {PRECISION_BITS}")
     check.exhaustive(
         [Tied(keys, discipline) for keys in range(FEWEST, last + 1) for discipline in Discipline],
-        _certified,
+        _certify,
         count=len(Discipline) * max(last + 1 - FEWEST, 0),
         range=f"texts of {FEWEST} to {last} keys whose values are their positions, fused and sequential",
         size=lambda case: case.keys,
@@ -124,7 +124,7 @@ def _subject(case: Asked) -> Subject:
     return Subject(dossier, case.n, discipline=case.discipline)
 
 
-def _rejected(case: Asked) -> Counterexample | None:
+def _reject(case: Asked) -> Counterexample | None:
     subject = _subject(case)
     part = part_of(subject, 2 * case.n) if case.interval else None
     model, automaton = (part.model, part.inputs) if part is not None else build(subject)
@@ -157,7 +157,7 @@ def test_certificates(check: Check) -> None:
         check.within(*_subject(case).dossier.scope)
     check.exhaustive(
         cases,
-        _rejected,
+        _reject,
         count=2 * (2 * len(MACHINES) + len(SEARCHES)) - 1,
         range="certificates that a finder makes, checked by verify/trusted/rounding.py with the weights as exact rows",
         size=lambda case: case.n,
@@ -185,8 +185,8 @@ PROGRAMS = (
 )
 
 
-def _refuted(case: Asked) -> Counterexample | None:
-    """Why the checker of programs rejects the certificate that is made."""
+def _refute(case: Asked) -> Counterexample | None:
+    """Returns why the checker of programs rejects the certificate that is made."""
     subject = _subject(case)
     part = part_of(subject, 2 * case.n) if case.interval else None
     model, automaton = (part.model, part.inputs) if part is not None else build(subject)
@@ -217,7 +217,7 @@ def test_programs(check: Check) -> None:
         check.within(*_subject(case).dossier.scope)
     check.exhaustive(
         cases,
-        _refuted,
+        _refute,
         count=2 * len(PROGRAMS) + len(TASKS),
         range="certificates that a finder makes, checked by verify/trusted/program.py with the weights as exact rows",
         size=lambda case: case.n,

@@ -36,12 +36,12 @@ class StepCost:
 
     @property
     def hybrid(self) -> bool:
-        """Whether it is a hybrid RNN: attention is no part of the step."""
+        """Returns whether it is a hybrid RNN: attention is no part of the step."""
         return self.rnn.endswith("-hybrid")
 
     @property
     def precisions(self) -> list[int]:
-        """Where it is counted at n = 4: more of them than the polynomial has coefficients."""
+        """Returns where it is counted at n = 4: more of them than the polynomial has coefficients."""
         return [self.first + more for more in ((0, 4, 8, 16) if self.hybrid else (0, 4, 12))]
 
     @property
@@ -60,11 +60,11 @@ class StepCost:
         return Claim("", "definition 3.3", text, theorem=self.theorem, task=self.task, aspect="circuit")
 
     def within(self, p: int, gates: int) -> bool:
-        """Whether so many are no more than stated."""
+        """Returns whether so many are no more than stated."""
         return gates <= self.most * p * (p if self.hybrid else 1)
 
     def formula(self, p: int) -> int:
-        """The count at n = 4."""
+        """Returns the count at n = 4."""
         result = 0
         for coefficient in reversed(self.gates):
             result = result * p + coefficient
@@ -72,7 +72,7 @@ class StepCost:
 
 
 def polynomial(coefficients: tuple[int, ...], over: int) -> str:
-    """The polynomial in p as text."""
+    """Returns the polynomial in p as text."""
     powers = ("", "p", "p²")
     terms = [f"{c}{powers[i]}" for i, c in reversed(list(enumerate(coefficients)))]
     text = " + ".join(terms).replace("+ -", "− ")
@@ -107,7 +107,7 @@ class StepPoint:
 
 @cache
 def counted(point: StepPoint) -> tuple[int, int]:
-    """The gates of the step, as compiled, and the bound that its weights alone give."""
+    """Returns the gates of the step, as compiled, and the bound that its weights alone give."""
     rnn = find_models()[point.rnn].load(point.p, point.n)
     if rnn.wired is None:
         raise TypeError("there is no rnn.wired")

@@ -39,7 +39,7 @@ class Made:
 
 
 def made(precisions: tuple[int, ...]) -> list[Made]:
-    """Every operation at these precisions, the smallest first."""
+    """Returns every operation at these precisions, the smallest first."""
     return [Made(name, p) for p in precisions for name in OPERATIONS]
 
 
@@ -131,7 +131,7 @@ class Read:
 
 
 def as_engine(case: Read) -> Counterexample | None:
-    """Whether the circuit's output is the reference engine's, after every word."""
+    """Returns whether the circuit's output is the reference engine's, after every word."""
     rnn = load(case.rnn, case.n, case.discipline)
     if rnn.wired is None:
         raise TypeError("there is no rnn.wired")
@@ -148,19 +148,19 @@ def as_engine(case: Read) -> Counterexample | None:
 
 @cache
 def load(name: str, n: int, discipline: Discipline) -> Rnn:
-    """An RNN at its least p for n."""
+    """Returns an RNN at its least p for n."""
     return find_models()[name].load(None, n, discipline)
 
 
 def every_sequence() -> Iterator[Read]:
-    """All words, one after the other, of the small linear RNNs at n = 1."""
+    """Yields all words, one after the other, of the small linear RNNs at n = 1."""
     for length, name, discipline in itertools.product(range(1, DEPTH + 1), ("shift", "sum"), Discipline):
         words = range(len(load(name, 1, discipline).vocabulary))
         yield from (Read(name, 1, discipline, sequence) for sequence in itertools.product(words, repeat=length))
 
 
 def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
-    """A step that relies on what can be read and does not leave it, and one that relies on nothing, made comparable."""
+    """Returns a step that relies on what can be read and does not leave it, and one that relies on nothing, made comparable."""
     rnn = load(name, 1, Discipline.FUSED)
     if rnn.wired is None:
         raise TypeError("there is no rnn.wired")

@@ -23,7 +23,7 @@ LONGEST = 64  # n
 
 @cache
 def rnn_of(name: str) -> Rnn:
-    """At its default size."""
+    """Returns an RNN at its default size."""
     return find_models()[name].load(None, None)
 
 
@@ -71,7 +71,7 @@ def test_advice(check: Check) -> None:
 
 
 def spoken(rnn: Rnn, circuit: Circuit, x: Sequence[int]) -> int:
-    """The word that the circuit's output says."""
+    """Returns the word that the circuit's output says."""
     p, (bits, _) = rnn.step.precision_bits, circuit.run(x)
     return next_word(rnn, [number_quanta(bits[i : i + p]) for i in range(0, len(bits), p)])
 

@@ -38,7 +38,9 @@ class Period:
 
 
 def hypothesis_holds(case: Division) -> Counterexample | None:
-    """What the theorem assumes, read off the unit: its gate is 2^−s·X, its constant within half a step of 2^(s−q)/d, S > X·d."""
+    """Returns what the theorem assumes, read off the unit: its gate is 2^−s·X, its constant within half a step of 2^(s−q)/d, S >
+    X·d.
+    """
     d, largest = case.divisor, case.largest
     q = max(2, quotient.quotient_room(d, largest))
     unit = quotient.quotient_unit(reg("x"), d, largest, fixed_point(2 * q + 1), {"out": 1})
@@ -57,7 +59,7 @@ def hypothesis_holds(case: Division) -> Counterexample | None:
 
 
 def divides(case: Division) -> Counterexample | None:
-    """The quotient at every multiple of d less 1, at it, and 1 more, next to the ends of the range; by integers alone."""
+    """Returns the quotient at every multiple of d less 1, at it, and 1 more, next to the ends of the range; by integers alone."""
     d, largest = case.divisor, case.largest
     s = quotient.quotient_shift(d, largest)
     top = largest // d

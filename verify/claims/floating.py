@@ -35,7 +35,7 @@ BEYOND = 2  # sizes from the least one on that are looked at one by one
 
 
 def exponent_text(exponent_bits: int) -> str:
-    """How a statement calls the numbers."""
+    """Says how a statement calls the numbers."""
     return (
         f"Numbers are p-bit floating point: a sign, {exponent_bits} bits of exponent, the rest significand. At {NAMED}, one p for"
         f" each n, n ≤ {MOST:,}."
@@ -60,7 +60,7 @@ class Floating:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         statement = f"{self.part.statement} {self.remark} {exponent_text(self.exponent_bits)}"
         return Claim(f"{self.part.id}/printed-floating", self.part.source, statement, variant="printed")
 
@@ -70,7 +70,9 @@ class Floating:
         return f"floating point, {self.exponent_bits} bits of exponent, {NAMED}"
 
     def columns(self, n: int) -> Iterator[FloatingTrial]:
-        """Every position is as near to the winner as can be, and where the winner holds 0 the next one does not, or the reverse."""
+        """Yields columns in which every position is as near to the winner as can be, and next to a 0 of the winner stands no 0,
+        or the reverse.
+        """
         length = min(n, self.longest if n < 2 * self.holds_from else LONGEST_HARD)
         for back in self.hardest:
             for parity in (0, 1):
@@ -79,7 +81,7 @@ class Floating:
                 yield self.floating(replace(trial, columns={**trial.columns, "payload": payload}))
 
     def floating(self, trial: Trial) -> FloatingTrial:
-        """The same columns in these numbers."""
+        """Returns the same columns in these numbers."""
         return FloatingTrial(trial.n, trial.length, trial.precision_bits, trial.columns, self.exponent_bits)
 
 
@@ -144,7 +146,7 @@ FAILING_TREE = Graph(8, ((8, 3), (5, 7), (1, 8), (3, 7), (6, 1), (8, 2), (4, 8))
 
 @cache
 def in_floating_point(n: int) -> Wired:
-    """The repaired Transformer with the printed score factors, in floating point of p bits, p just above 10·log2 n."""
+    """Returns the repaired Transformer with the printed score factors, in floating point of p bits, p just above 10·log2 n."""
     fmt, chosen = floating_format(printed_precision(n), EXPONENT_BITS), frozenset({SCORE_RANGE.id})
     embedding, blocks = istree.TRANSFORMER.plan(n, fmt, chosen)
     arithmetic, about = Arithmetic(fmt, Discipline.FUSED), istree.TRANSFORMER.construction

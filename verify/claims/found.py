@@ -32,7 +32,7 @@ THRESHOLDS = NUMBERS[-1]
 
 
 def as_documented(comparison: Comparison) -> Counterexample | None:
-    """A text in which the pattern and the term find different words; the marked word is one of these."""
+    """Returns a text in which the pattern and the term find different words; the marked word is one of these."""
     if not (found := comparison.difference()):
         return None
     marked = "" if found.marked is None else found.words[found.marked]

@@ -50,7 +50,7 @@ BOUNDED_TOP = 256
 
 
 def top_of(part: Part) -> int:
-    """The largest n at which every column of one position is run."""
+    """Returns the largest n at which every column of one position is run."""
     return EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)
 
 
@@ -208,7 +208,7 @@ def test_written_out_indicator(check: Check) -> None:
 
 
 def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fraction]) -> None:
-    """The written-out form with these constants, each rounded to R_p."""
+    """Searches the written-out form with these constants, each rounded to R_p."""
 
     def right(point: GadgetPoint) -> Counterexample | None:
         fmt = fixed_point(point.precision_bits)

@@ -53,7 +53,7 @@ ALONE = (
 
 
 def with_certificate(part: Part) -> Claim:
-    """The claim about a head as we ship it, which is also certified without a model around it."""
+    """Returns the claim about a head as we ship it, which is also certified without a model around it."""
     claim_of_part = shipped_claim(part)
     return replace(claim_of_part, statement=claim_of_part.statement + ALONE)
 
@@ -92,7 +92,7 @@ class Printed:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         statement = f"{self.part.statement} {self.remark} At {self.text}, one p for each n."
         return Claim(f"{self.part.id}/{self.name}", self.part.source, statement, variant="printed")
 
@@ -288,7 +288,7 @@ def test_ten_logarithms_are_enough(check: Check) -> None:
 
 
 def of_zero_queries(part: Part) -> dict[str, Any]:
-    """What is expected where a query may be 0, as the key at position 1 is: there the last match alone is read right."""
+    """Returns what is expected where a query may be 0, as the key at position 1 is: there the last match alone is read right."""
     if part is match_close.PART:
         return {}
     readings = (
@@ -412,7 +412,7 @@ E = (Fraction(2_718_281_828, 10**9), Fraction(2_718_281_829, 10**9))  # e lies b
 
 
 def leaks_nothing(share: Fraction, n: int) -> Counterexample | None:
-    """Whether n²·e^(−share·n) < 2^−(q + 2), that is (n²·2^(q + 2))^b < e^(a·n) for share = a/b."""
+    """Returns whether n²·e^(−share·n) < 2^−(q + 2), that is (n²·2^(q + 2))^b < e^(a·n) for share = a/b."""
     q = (printed_precision(n) - 1) // 2
     needed, power = (n * n << (q + 2)) ** share.denominator, share.numerator * n
     below, above = (bound ** min(power, ENOUGH) for bound in E)
@@ -427,7 +427,7 @@ ENOUGH = 400  # a lead after which nothing is left at any n that is looked at: e
 
 
 def look_at_leakage(check: Check, least: int, share: Fraction) -> None:
-    """Each n by itself, up to --n-max."""
+    """Looks at each n by itself, up to --n-max."""
     check.sizes(least)
     check.exhaustive(
         range(least, check.n_max + 1),
@@ -462,7 +462,7 @@ EVERY_LEAD = 40
 
 
 def least_lead_as_printed(n: int) -> Fraction:
-    """The least difference of squared distances to the cubic nxt(1/m), over counts 1/1 … 1/n that are consecutive.
+    """Returns the least difference of squared distances to the cubic nxt(1/m), over counts 1/1 … 1/n that are consecutive.
 
     The winner is 1/(m + 1), or 1/m where that is the last.
     """

@@ -23,7 +23,7 @@ from verify.runs.istree_walks import on_small_graphs
 
 
 def as_defined(graph: Graph) -> Counterexample | None:
-    """Where the defined words, each after the ones before, are not those that a search in lists of records expects."""
+    """Returns where the defined words, each after the ones before, are not those that a search in lists of records expects."""
     words, right = PAPER.vocabulary(graph.n), hybrid.HYBRID.expected(graph)
     prompt = [words[token] for token in PAPER.prompt(graph)]
     read = Input(tokens_of([*prompt, *right]), FAMILIES)
@@ -47,7 +47,7 @@ def test_program(check: Check) -> None:
 
 
 def is_tree(n: int, edges: Edges) -> bool:
-    """Whether n − 1 edges lead from vertex 1 to all others."""
+    """Returns whether n − 1 edges lead from vertex 1 to all others."""
     reached = {1}
     for _ in range(n):
         reached.update(*(edge for edge in edges if not reached.isdisjoint(edge)))
@@ -55,7 +55,9 @@ def is_tree(n: int, edges: Edges) -> bool:
 
 
 def as_right(edges: Edges) -> Counterexample | None:
-    """Where the run after as many edges as a tree has does not end with the answer, or is longer than the model is wired for."""
+    """Returns where the run after as many edges as a tree has does not end with the answer, or is longer than the model is wired
+    for.
+    """
     n = len(edges) + 1
     said, right = run(n, edges), PAPER.yes if is_tree(n, edges) else PAPER.no
     ends = said[-1] == right and len(said) <= hybrid.HYBRID.limit(n)

@@ -38,7 +38,7 @@ def decode(
     printed: tuple[str, ...] = (),
     discipline: Discipline = Discipline.FUSED,
 ) -> list[int]:
-    """What the model says to the graph, token by token, until YES or NO or two tokens more than any right answer has."""
+    """Returns what the model says to the graph, token by token, until YES or NO or two tokens more than any right answer has."""
     n = graph.n
     wired = build_model("transformer", layout.name, "repaired", n, printed, discipline, check.p_bits)
     stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
@@ -49,13 +49,13 @@ def decode(
 
 
 def spoken(tokens: Sequence[int], n: int, layout: TokenLayout) -> str:
-    """The input as text for people."""
+    """Returns the input as text for people."""
     words = layout.vocabulary(n)
     return " ".join(words[token] for token in tokens)
 
 
 def wrong(graph: Graph, tokens: Sequence[int], layout: TokenLayout) -> Counterexample | None:
-    """A wrong verdict, a chain of thought that is no prefix of Algorithm 1's tour, or YES after less than all of it.
+    """Returns a wrong verdict, a chain of thought that is no prefix of Algorithm 1's tour, or YES after less than all of it.
 
     Theorem 4.7 allows an early NO, so that is not wrong, wherever it comes.
     """

@@ -52,18 +52,18 @@ model = partial(build_model, "hybrid", PAPER.name, "repaired")
 
 
 def walk(wired: Wired, graph: Graph, engine: str) -> list[str]:
-    """What follows the prompt."""
+    """Returns what follows the prompt."""
     return WALKER.request(wired, graph).run(find_engine(engine)).produced[:]
 
 
 def tour(words: Sequence[str]) -> list[str]:
-    """The vertices where the search is, one after the other: the first token, and where each frame goes down or up."""
+    """Returns the vertices where the search is, one after the other: the first token, and where each frame goes down or up."""
     moves = (words[i + 2 : i + 3] for i, word in enumerate(words) if word in (hybrid.DOWN, hybrid.UP))
     return [*words[:1], *itertools.chain.from_iterable(moves)]
 
 
 def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
-    """Every token, the verdict, Algorithm 1's tour for a tree, and how many tokens there were at most."""
+    """Returns every token, the verdict, Algorithm 1's tour for a tree, and how many tokens there were at most."""
     expected, tree = hybrid.HYBRID.expected(graph), is_tree(graph)
     if list(words) != expected:
         pairs = enumerate(itertools.zip_longest(words, expected))
@@ -82,12 +82,14 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
 
 
 def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
-    """What it writes."""
+    """Returns what it writes."""
     return judged(graph, walk(wired, graph, engine))
 
 
 def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
-    """The first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with these."""
+    """Returns the first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with
+    these.
+    """
 
     def wrong(graph: Graph, first: int | None) -> Counterexample | None:
         expected = hybrid.HYBRID.expected(graph)
@@ -102,12 +104,12 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
 
 
 def right_by_index(graph: Graph) -> Counterexample | None:
-    """By the indexed engine in one pass, every softmax column of it certified or dense."""
+    """Runs the indexed engine in one pass, which certifies every softmax column or computes it densely."""
     return judged_run(model(graph.n), graph, "indexed")
 
 
 def right_at_scale(large: Large) -> Counterexample | None:
-    """The same for a graph by its name."""
+    """Returns the same for a graph by its name."""
     return right_by_index(large.graph())
 
 
@@ -136,7 +138,7 @@ LONGEST = 10  # tokens for each n·log2 n, from n = 64 on; paths take the most, 
 )
 def test_length(check: Check) -> None:
     def short(large: LargeGraph) -> Counterexample | None:
-        """The exact number of tokens; the claims above show that the model writes just these."""
+        """Returns the exact number of tokens; the claims above show that the model writes just these."""
         n, tokens = large.n, len(hybrid.HYBRID.expected(large.graph()))
         bounds = {
             "(8·bits(3n) + 14)(n − 1) + 4": (8 * (3 * n).bit_length() + 14) * (n - 1) + 4,
@@ -159,7 +161,7 @@ def test_length(check: Check) -> None:
 
 
 def far_apart(n: int) -> Graph:
-    """The path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far behind 1–2 in the prompt."""
+    """Returns the path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far behind 1–2 in the prompt."""
     return Graph(n, (*((v, v + 1) for v in range(1, n - 1)), (n, 1)))
 
 
@@ -199,7 +201,7 @@ class Printed:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
         more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
         return ISTREE_HYBRID.claim(finding.id, text, source=finding.source, **more)
@@ -259,7 +261,7 @@ class Layout:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         return ISTREE_HYBRID.claim(self.name, self.statement, source=hybrid.NEAREST_TIE.source)
 
 
@@ -298,7 +300,7 @@ def test_no_tie(check: Check, layout: Layout) -> None:
 
 @cache
 def with_close(n: int) -> Wired:
-    """The model whose head for the father is MatchClose, over the records of vertices that were just reached."""
+    """Returns the model whose head for the father is MatchClose, over the records of vertices that were just reached."""
     fmt = fixed_point(hybrid.HYBRID.least_precision(n))
     embedding, (linear, attention) = hybrid.HYBRID.plan(n, fmt)
     setting, child = Setting(n, hybrid.HYBRID.length(n), fmt), (pair("child", "asked"),)

@@ -28,14 +28,14 @@ CHUNK = 256
 
 
 def graphs() -> Iterator[Graph]:
-    """With n − 1 edges: all on up to 3 vertices, and each order of the edges on 4."""
+    """Yields graphs with n − 1 edges: all on up to 3 vertices, and each order of the edges on 4."""
     yield from itertools.chain.from_iterable(every_input(n, [n - 1]) for n in range(1, MOST))
     for edges in itertools.permutations(all_edges(MOST), MOST - 1):
         yield Graph(MOST, edges)
 
 
 def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) -> Counterexample | None:
-    """The first register that does not hold what the item says. tables: one after each sublayer."""
+    """Returns the first register that does not hold what the item says. tables: one after each sublayer."""
     fmt = wired.arithmetic.format
     for wanted in ITEMS[number - 1](walk):
         quanta = tables[2 * wanted.block][wanted.position - 1, wired.registers.index(wanted.register)]
@@ -47,7 +47,7 @@ def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) 
 
 
 def claim_of(number: int) -> Claim:
-    """An item's docstring says what is claimed."""
+    """Returns the claim of an item, whose docstring says what is claimed."""
     return Claim(f"C.6.2/item-{number}", f"appendix C.6.2, item {number}", (ITEMS[number - 1].__doc__ or "").strip())
 
 

@@ -54,19 +54,19 @@ class Stars:
 
 
 def stars(n: int) -> Iterator[Graph]:
-    """Every order and orientation of a star's edges."""
+    """Yields every order and orientation of a star's edges."""
     for leaves in itertools.permutations(range(2, n + 1)):
         for turned in itertools.product((False, True), repeat=n - 1):
             yield Graph(n, tuple((v, CENTRE) if back else (CENTRE, v) for v, back in zip(leaves, turned, strict=True)))
 
 
 def visits(star: Graph, returns: int) -> list[int]:
-    """The search up to this return, and the next vertex, by a plain search."""
+    """Returns the search up to this return, and the next vertex, by a plain search."""
     return list(itertools.islice(depth_first_tour(star), 2 * returns + 2))
 
 
 def alike(sizes: Sequence[int], views: Callable[[Sequence[Graph], int], Sequence[object]]) -> Iterator[Stars]:
-    """Every star at every return but the last, beside the first one of as many vertices with the same view there."""
+    """Yields every star at every return but the last, beside the first one of as many vertices with the same view there."""
     for n in sizes:
         every = list(stars(n))
         for returns in range(1, n - 1):
@@ -84,20 +84,20 @@ def how_many(sizes: Sequence[int]) -> int:
 
 
 def precisions(n: int) -> list[int]:
-    """The least p, and some above it."""
+    """Returns the least p, and some above it."""
     least = istree.TRANSFORMER.least_precision(n)
     return [least, *(least + more for more in WIDER)]
 
 
 @cache
 def model(n: int, p_bits: int) -> Wired:
-    """The blocks up to item 7's, its heads as printed and all before repaired."""
+    """Returns the blocks up to item 7's, its heads as printed and all before repaired."""
     wired = istree.TRANSFORMER.build(n, p_bits, printed=(LAYER_7.id,))
     return replace(wired, model=replace(wired.model, blocks=wired.model.blocks[:7]))
 
 
 def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -> list[tuple[int, ...]]:
-    """All registers after block 7's heads at the last position, in quanta: what its feed-forward is given."""
+    """Returns all registers after block 7's heads at the last position, in quanta: what its feed-forward is given."""
     from constructions.engines import dense
 
     wired, seen = model(graphs[0].n, p_bits), list[tuple[int, ...]]()
@@ -161,21 +161,21 @@ def test_layer_7(check: Check) -> None:
 
 
 def apart(star: Graph, returns: int) -> tuple[Record, ...]:
-    """What item 7's heads return, and i8 and i9, if each of the two has a head of item 5 for itself."""
+    """Returns what item 7's heads return, and i8 and i9, if each of the two has a head of item 5 for itself."""
     *_, before, here, _ = visits(star, returns)
     counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[side]) for side in (0, 1)), counts)
 
 
 def with_side(star: Graph, returns: int) -> tuple[Record, ...]:
-    """The same if both hold the count of the edge just walked, and one more register says which head found it."""
+    """Returns the same if both hold the count of the edge just walked, and one more register says which head found it."""
     *_, before, here, _ = visits(star, returns)
     counts = find_walked(star.edges, here, before)
     return (*(read(star.edges, here, side, counts[0] + counts[1]) for side in (0, 1)), counts)
 
 
 def by_ideal_heads(check: Check, view: Callable[[Graph, int], tuple[Record, ...]]) -> None:
-    """Whether stars of equal views go on to the same vertex."""
+    """Checks whether stars of equal views go on to the same vertex."""
 
     def told_apart(pair: Stars) -> Counterexample | None:
         following = [visits(star, pair.returns)[-1] for star in (pair.one, pair.other)]
@@ -237,7 +237,9 @@ def test_layer_7_side(check: Check) -> None:
 
 
 def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Counterexample | None], Predicate[Graph]]:
-    """Where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and one."""
+    """Returns where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and
+    one.
+    """
 
     def printed(n: int) -> Wired:
         return build_model("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)
@@ -254,19 +256,19 @@ def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Count
 
 
 def ordered(graph: Graph) -> Graph:
-    """The same graph, the smaller end of each edge first."""
+    """Returns the same graph, the smaller end of each edge first."""
     return Graph(graph.n, tuple((min(edge), max(edge)) for edge in graph.edges))
 
 
 def every_ordered(n: int, edges: int | None = None) -> Iterator[Graph]:
-    """Every graph of so many edges, by default of any number, in every order of its edges."""
+    """Yields every graph of so many edges, by default of any number, in every order of its edges."""
     pairs = list(itertools.combinations(range(1, n + 1), 2))
     for size in range(len(pairs) + 1) if edges is None else (edges,):
         yield from (Graph(n, order) for order in itertools.permutations(pairs, size))
 
 
 def every_ordered_star(n: int) -> Iterator[Graph]:
-    """Every star, around each vertex, in every order of its edges."""
+    """Yields every star, around each vertex, in every order of its edges."""
     for centre in range(1, n + 1):
         for leaves in itertools.permutations([v for v in range(1, n + 1) if v != centre]):
             yield ordered(Graph(n, tuple((centre, v) for v in leaves)))

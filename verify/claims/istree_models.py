@@ -66,11 +66,11 @@ class LayoutModel:
     layout: TokenLayout = PAPER
 
     def build(self, n: int) -> Wired:
-        """The wired model, built once for each size."""
+        """Returns the wired model, built once for each size."""
         return build_model(self.told.model, self.layout.name, self.told.variant, n)
 
     def claim(self, aspect: str, statement: str) -> Claim:
-        """A claim about its runs; the Transformers' name the layout."""
+        """Returns a claim about its runs; the Transformers' name the layout."""
         if self.told.model != "transformer":
             return self.told.claim(aspect, f"{self.says} {statement}")
         said = f"{self.says}; layout" if self.told is ISTREE_LEAN else f"{statement} Token layout"
@@ -78,7 +78,7 @@ class LayoutModel:
 
 
 def as_algorithm_1(model: LayoutModel, device: str) -> Judged:
-    """Where the dense engine says another token than Algorithm 1."""
+    """Returns where the dense engine says another token than Algorithm 1."""
 
     def other(graph: Graph, first: int | None) -> Counterexample | None:
         if first is None:
@@ -152,7 +152,7 @@ def test_every_small_graph(check: Check, model: LayoutModel) -> None:
 
 
 def scale_of(model: LayoutModel) -> Claim:
-    """What is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
+    """Returns what is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
     if model.told is ISTREE:
         return model.claim("scale", "At large sizes.")
     return model.told.claim("scale", f"{model.says}, at large sizes.")
@@ -163,7 +163,9 @@ def test_at_scale(check: Check, model: LayoutModel) -> None:
     layout, is_lean = model.layout, model.told is ISTREE_LEAN
 
     def by_index(large: Large) -> Counterexample | None:
-        """Whether the indexed engine gives Algorithm 1's answer, every softmax column certified; or dense, of the larger model."""
+        """Returns whether the indexed engine gives Algorithm 1's answer, every softmax column certified; or dense, of the larger
+        model.
+        """
         graph = large.graph()
         wired, answer = model.build(graph.n), expected_answer(graph, layout)
         first, run = indexed.first_mismatch(wired.model, wired.arithmetic, layout.prompt(graph), answer)
@@ -202,7 +204,7 @@ class Random:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         aspect = "" if self.discipline is Discipline.FUSED else self.discipline.value
         return self.model.claim(aspect, f"Rounding {self.discipline.value}.")
 

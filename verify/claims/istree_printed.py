@@ -31,7 +31,7 @@ model = partial(build_model, "transformer", PAPER.name, "repaired")
 
 
 def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
-    """The claim about one finding put back to print."""
+    """Returns the claim about one finding put back to print."""
     statement = f"{said or STATEMENT} As printed: {finding.printed}."
     more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": kind, "readings": readings}
     return ISTREE.claim(finding.id, statement, source=finding.source, **more)
@@ -49,7 +49,9 @@ class Vertex:
 
 
 def between(n: int, v: int) -> Counterexample | None:
-    """Whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output is."""
+    """Returns whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output
+    is.
+    """
     if not 1 < v < n:
         return None
     words = model(n, (TIED_HEAD.id,)).model.words  # numbers before special words
@@ -90,7 +92,9 @@ PROMISED_ID = "edge-count-promised"
 
 
 def ends_at(graph: Graph) -> int:
-    """The position of the tour's last vertex after the prompt, however many edges that has; 0 if the search meets a cycle: NO."""
+    """Returns the position of the tour's last vertex after the prompt, however many edges that has; 0 if the search meets a
+    cycle: NO.
+    """
     tour = list(depth_first_tour(graph))
     walked = sum(u in tour for u, _ in graph.edges)
     return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0
@@ -111,7 +115,7 @@ def ends_at(graph: Graph) -> int:
 )
 def test_edge_count(check: Check, engine: str) -> None:
     def by_position(graph: Graph) -> Counterexample | None:
-        """A search that ends where the print says YES is one of a tree."""
+        """Returns a search that ends where the print says YES is one of a tree."""
         yes = ends_at(graph) == 5 * graph.n - 3
         return None if yes == is_tree(graph) else Counterexample(ends_at=ends_at(graph), is_tree=is_tree(graph))
 
@@ -192,7 +196,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: st
 
 
 def small(check: Check, sizes: Sequence[int]) -> list[int]:
-    """Those up to --n-max."""
+    """Returns the sizes up to --n-max."""
     return [n for n in sizes if n <= check.n_max]
 
 
@@ -278,7 +282,7 @@ def test_roomy(check: Check, engine: str) -> None:
     readings=tied_outputs(TIED_HEAD_ID, REPAIRED),
 )
 def test_istree_as_printed(check: Check, engine: str) -> None:
-    """With its output head and its layer 7; edges are written smaller end first."""
+    """Judges the print with its output head and its layer 7; edges are written smaller end first."""
 
     def right(graph: Graph) -> Counterexample | None:
         return wrong(graph, decode(check, graph, PAPER, (TIED_HEAD.id, LAYER_7.id)), PAPER)

@@ -44,7 +44,9 @@ model = partial(build_model, "rag", PAPER.name, "repaired")
 
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
-    """Every token, the verdict, and how many tokens and searches there were: exactly so many for a tree, at most for others."""
+    """Returns every token, the verdict, and how many tokens and searches there were: exactly so many for a tree, at most for
+    others.
+    """
     expected, tree, n = rag.RAG.expected(graph), is_tree(graph), graph.n
     if list(words) != expected:
         pairs = enumerate(itertools.zip_longest(words, expected))
@@ -59,19 +61,21 @@ def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample 
 
 
 def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
-    """What follows the prompt, and how many searches were made. Raises SearchError."""
+    """Returns what follows the prompt, and how many searches were made. Raises SearchError."""
     respond = Search(wired.vocabulary)
     run = replace(WALKER.request(wired, graph), respond=respond).run(find_engine(engine))
     return run.produced[:], respond.searches
 
 
 def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
-    """What it writes, and its searches."""
+    """Returns what it writes, and its searches."""
     return judged(graph, *searched(wired, graph, engine))
 
 
 def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
-    """The first token that is not the expected one, for graphs of one size, by the dense engine; every search is made again."""
+    """Returns the first token that is not the expected one, for graphs of one size, by the dense engine; every search is made
+    again.
+    """
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         wired = model(cases[0].n)
@@ -90,12 +94,12 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
 
 
 def right_by_indexed(graph: Graph) -> Counterexample | None:
-    """Whether the indexed engine, fed the expected tokens, has the next one as its argmax wherever the model writes."""
+    """Returns whether the indexed engine, fed the expected tokens, has the next one as its argmax wherever the model writes."""
     return judged_run(model(graph.n), graph, "indexed")
 
 
 def right_at_scale(large: Large) -> Counterexample | None:
-    """The same for a graph by its name."""
+    """Returns the same for a graph by its name."""
     return right_by_indexed(large.graph())
 
 
@@ -189,7 +193,7 @@ def test_missing_record_is_harmless(check: Check) -> None:
 
 
 def within_length(large: LargeGraph) -> Counterexample | None:
-    """How long the expected sequence is; that the model writes it is another claim."""
+    """Returns how long the expected sequence is; that the model writes it is another claim."""
     words = rag.RAG.expected(large.graph())
     return judged(large.graph(), words, words.count("<EndSearch>"))
 

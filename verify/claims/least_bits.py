@@ -27,7 +27,7 @@ RATIO = 4  # of a size to the one before
 
 
 def ladder(subject: Subject, top: int) -> list[int]:
-    """The sizes that are looked at: the least with a hard input, four times as many while there are, and the top."""
+    """Returns the sizes that are looked at: the least with a hard input, four times as many while there are, and the top."""
     sizes = [subject.dossier.least_hard or 1]
     while (n := sizes[-1] * RATIO) < top:
         sizes.append(n)
@@ -35,7 +35,7 @@ def ladder(subject: Subject, top: int) -> list[int]:
 
 
 def claim_of(subject: Subject) -> Claim:
-    """What is said of one model."""
+    """Returns what is said of one model."""
     gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
     sizes = ", ".join(map(str, ladder(subject, LARGEST[subject.variant])))

@@ -38,7 +38,7 @@ class LemmaCase:
 
 @cache
 def part_of(lemma: str, parameter: Parameter) -> Part:
-    """The part, made once for each parameter, so that its matrices are too."""
+    """Returns the part, made once for each parameter, so that its matrices are too."""
     return (FAMILIES.get(lemma) or ALONE[lemma]).part(*parameter)
 
 
@@ -67,7 +67,7 @@ class Small:
 
 
 def powers(values: Sequence[int], lengths: Iterable[int]) -> list[Parameter]:
-    """All tuples of these lengths."""
+    """Returns all tuples of these lengths."""
     return [entry for length in lengths for entry in itertools.product(values, repeat=length)]
 
 
@@ -90,7 +90,7 @@ EVERY = {
 
 
 def all_inputs_at_once(part: Part, n: int) -> Trial:
-    """One column with every input of a feed-forward, which looks at one position alone."""
+    """Returns one column with every input of a feed-forward, which looks at one position alone."""
     ones = list(every_trial(part, n, 1, precision=at_least))
     length = len(ones)
     joined = {name: tuple(one.columns[name][0] for one in ones) for name in ones[0].columns}
@@ -98,12 +98,12 @@ def all_inputs_at_once(part: Part, n: int) -> Trial:
 
 
 def at_least(n: int, length: int) -> None:
-    """The least precision of the setting."""
+    """Requires the least precision of the setting."""
     return
 
 
 def every_small(lemma: str, small: Small) -> Iterator[LemmaCase]:
-    """The domain that `Small` describes."""
+    """Yields the domain that `Small` describes."""
     for parameter in small.parameters:
         part = part_of(lemma, parameter)
         if small.at_once:
@@ -114,7 +114,7 @@ def every_small(lemma: str, small: Small) -> Iterator[LemmaCase]:
 
 
 def how_many(lemma: str, small: Small) -> int:
-    """By the number of parameters and the closed formula for columns of each."""
+    """Returns the number of cases: the number of parameters, times the closed formula for columns of each."""
     if small.at_once:
         return small.count
     pinned = small.pins or {}
@@ -195,7 +195,7 @@ def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
 
 
 def claim_of(lemma: str, family: Family, aspect: str, says: str) -> Claim:
-    """What is claimed."""
+    """Returns what is claimed."""
     return Claim(f"{lemma}/{aspect}", f"Lemma {lemma}", f"{family.statement} {says}".rstrip())
 
 

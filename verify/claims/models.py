@@ -23,17 +23,17 @@ class Told:
     variant: Variant = "repaired"
 
     def claim(self, aspect: str, statement: str, *, source: str = "", **more: Any) -> Claim:
-        """A claim about it. source: by default where the paper tells of the model."""
+        """Returns a claim about it. source: by default where the paper tells of the model."""
         aspect = f"lean-{aspect}" if self.variant == "lean" else aspect
         source = source or self.place or f"Theorem {self.theorem}"
         return Claim.about(self.theorem, self.task, aspect, source, statement, **{"variant": self.variant, **more})
 
     def judges(self, aspect: str, statement: str, **more: Any) -> Callable[[F], F]:
-        """The function judges this claim about it."""
+        """Returns a decorator: the function judges this claim about the model."""
         return judges(self.claim(aspect, statement, **more))
 
     def subject(self, n: int, **options: Any) -> Subject:
-        """Its weights for n."""
+        """Returns its weights for n."""
         if self.variant == "lean":
             options = {"lean": True, **options}
         return find_subject(self.task, n, model=self.model, **options)
@@ -43,7 +43,7 @@ OF_RETRIEVAL = {"transformer": "4.6", "rag": "5.2", "hybrid": "5.6"}
 
 
 def of_retrieval(task: str, model: str = "transformer") -> Told:
-    """A model of a retrieval task."""
+    """Returns a model of a retrieval task."""
     return Told(OF_RETRIEVAL[model], task, model)
 
 

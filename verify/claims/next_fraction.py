@@ -94,13 +94,15 @@ def test_next_fraction(check: Check, engine: str) -> None:
 
 
 def rounds_to(value: Fraction, m: int) -> bool:
-    """The same as `is_nearest`, by looking at the unit fractions around 1/m."""
+    """Returns the same as `is_nearest`, by looking at the unit fractions around 1/m."""
     apart = [abs(value - Fraction(1, i)) for i in range(max(1, m - 10), m + 20)]
     return apart.count(min(apart)) == 1 and min(apart) == abs(value - Fraction(1, m))
 
 
 def is_nearest(value: Fraction, m: int) -> bool:
-    """Whether 1/m is the only unit fraction nearest to `value`: which lies between the midpoints to 1/(m + 1) and to 1/(m − 1)."""
+    """Returns whether 1/m is the only unit fraction nearest to `value`: which lies between the midpoints to 1/(m + 1) and to
+    1/(m − 1).
+    """
     top, bottom = value.numerator, value.denominator
     above = 2 * m * (m + 1) * top > (2 * m + 1) * bottom
     return above and (m == 1 or 2 * m * (m - 1) * top < (2 * m - 1) * bottom)

@@ -30,7 +30,7 @@ DIGITS = (0, 1, 7, 9)
 
 
 def numerals(token: st.SearchStrategy[int], length: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """So many of them."""
+    """Draws so many numerals."""
     return st.tuples(*[token] * length)
 
 
@@ -143,7 +143,7 @@ Find = Callable[[list[str], str], str]
 
 
 def by_search(pattern: str) -> Find:
-    """What the search for a cell finds; P stands for the cell."""
+    """Returns what the search for a cell finds; P stands for the cell."""
 
     def find(words: list[str], place: str) -> str:
         return first_group(pattern.replace("P", place), " ".join(words))
@@ -152,7 +152,7 @@ def by_search(pattern: str) -> Find:
 
 
 def records(find: Find) -> Callable[[TapeRun], Counterexample | None]:
-    """Whether before each step this finds what the head's cell holds."""
+    """Returns whether before each step this finds what the head's cell holds."""
 
     def right(run: TapeRun) -> Counterexample | None:
         for step, (words, place, held) in enumerate(moments(run.machine, run.tape, run.steps, run.numbers), 1):

@@ -74,7 +74,7 @@ class Wiring:
     lean: bool
 
     def as_algorithm_1(self, graph: Graph) -> Counterexample | None:
-        """Where the defined steps do not say Algorithm 1's answer, each after the ones before, in one of the layouts."""
+        """Returns where the defined steps do not say Algorithm 1's answer, each after the ones before, in one of the layouts."""
         return next(filter(None, (self._in(layout, graph) for layout in LAYOUTS.values())), None)
 
     def _in(self, layout: TokenLayout, graph: Graph) -> Counterexample | None:

@@ -36,14 +36,16 @@ NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 @cache
 def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
-    """The texts that are compared, and what is due at their states."""
+    """Returns the texts that are compared, and what is due at their states."""
     subject = find_subject("istree", n, model="rag")
     texts = subject.dossier.compared_texts(subject, automaton_of(subject))
     return texts, tuple(subject.dossier.definition(subject, state.label) for state in texts.states)
 
 
 def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
-    """The states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after none."""
+    """Returns the states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after
+    none.
+    """
     name, number = tokens[k - 1]
 
     def fits(state: State) -> bool:
@@ -58,7 +60,7 @@ def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken]
 
 
 def as_algorithm_2(graph: Graph) -> Counterexample | None:
-    """Where the defined step is not what comes next in Algorithm 2's text, or where that text stands at no state."""
+    """Returns where the defined step is not what comes next in Algorithm 2's text, or where that text stands at no state."""
     texts, due = compared(graph.n)
     prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
     words = [*prompt, *rag.RAG.expected(graph)]
@@ -76,14 +78,14 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
 
 
 def found_by(search: Items, term: Term, vertices: Mapping[Vertex, int], words: Sequence[str]) -> Counterexample | None:
-    """Where a search after these words finds something else than the term says."""
+    """Returns where a search after these words finds something else than the term says."""
     text = [*words, *(item if isinstance(item, str) else str(vertices[item]) for item in search)]
     right, said = retrieve(text), Input(tokens_of(text)).value(term, len(text))
     return None if right == [str(said) if said else FAILED] else Counterexample(text=text, expected=right, found=said)
 
 
 def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
-    """Both searches for a neighbour, of each vertex and after each other one, which need not be a neighbour."""
+    """Returns both searches for a neighbour, of each vertex and after each other one, which need not be a neighbour."""
     prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b))), "1", RECORD, "1"]
     for v in NAMES:
         given = {turns.V: v}
@@ -95,19 +97,19 @@ def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
 
 
 def search_as_documented(name: str) -> Counterexample | None:
-    """One of the searches of Algorithm 2, in every text."""
+    """Returns one of the searches of Algorithm 2, in every text."""
     return as_documented(of_turns(name))
 
 
 def records_as_found(heads: tuple[tuple[int, str, int], ...]) -> Counterexample | None:
-    """The search for a record, of each vertex, after these heads of turns."""
+    """Returns the search for a record, of each vertex, after these heads of turns."""
     words = ["<s>", "11", "~", "1", *(str(word) for head in heads for word in head)]
     found = (found_by(turns.FATHER, FOUND.recorded, {turns.V: v}, words) for v in NAMES)
     return next(filter(None, found), None)
 
 
 def as_searched(graph: Graph) -> Counterexample | None:
-    """Where in Algorithm 2's text a search finds something else than is defined, or its end is not right, or too late."""
+    """Returns where in Algorithm 2's text a search finds something else than is defined, or its end is not right, or too late."""
     words = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
     words, prompt = [*words, *rag.RAG.expected(graph)], len(words)
     read = Input(tokens_of(words))

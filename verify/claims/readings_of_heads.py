@@ -68,7 +68,7 @@ def tied_outputs(shown: str = "", stem: str = "4.6/index", *, of_model: bool = T
 
 
 def indicator(shown: str) -> tuple[Reading, ...]:
-    """Of a row that Lemma C.3's matrix makes wrong. shown: the claim about the same with our indicator."""
+    """Returns the readings of a row that Lemma C.3's matrix makes wrong. shown: the claim about the same with our indicator."""
     return (
         Reading("the matrices of Lemma C.3, W3 = 10[1, −1, −1, 1]", False),
         Reading(
@@ -82,7 +82,7 @@ def indicator(shown: str) -> tuple[Reading, ...]:
 
 
 def threshold(more: tuple[Reading, ...] = ()) -> tuple[Reading, ...]:
-    """Of a row that Lemma C.5's written-out form makes wrong."""
+    """Returns the readings of a row that Lemma C.5's written-out form makes wrong."""
     return (
         Reading("the written-out form, (2/ε)(ReLU(x − u − ε) − ReLU(x − u + 0.5))", False),
         Reading(
@@ -96,7 +96,7 @@ def threshold(more: tuple[Reading, ...] = ()) -> tuple[Reading, ...]:
 
 
 def count(shown: str) -> tuple[Reading, ...]:
-    """Of a row that Lemma C.14's K and Q make wrong."""
+    """Returns the readings of a row that Lemma C.14's K and Q make wrong."""
     return (
         Reading("K = n[1 + 1[k'=1], X, X²], Q = [X², −X, 1], as printed", False),
         Reading(
@@ -119,7 +119,7 @@ def reached(stem: str) -> tuple[Reading, ...]:
 
 
 def told(id: str, stem: str) -> Told:
-    """Of one finding, and the model whose repaired form shows the reading that works."""
+    """Returns the readings of one finding, and the model whose repaired form shows the reading that works."""
     if id == TIED_HEAD.id:
         return Kind.FALSE, tied_outputs(TIED_HEAD_ID, stem)
     if id == INDICATOR.id:
@@ -155,7 +155,7 @@ def told(id: str, stem: str) -> Told:
 
 
 def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
-    """What is expected of a model with these findings put back to print, and why.
+    """Returns what is expected of a model with these findings put back to print, and why.
 
     The printed score factors alone are right where they fit, as far as tried.
     """

@@ -25,7 +25,7 @@ class Read:
 
 
 def _blanks(shown: str) -> Read:
-    """A blank that is missing after a sign, in our transcription at least: blanks beside formulas are lost."""
+    """Returns a blank that is missing after a sign, in our transcription at least: blanks beside formulas are lost."""
     readings = (
         Reading("no blank after the sign, as transcribed; the print may have one", False),
         Reading("a blank on both sides of the sign", True, shown),
@@ -174,7 +174,7 @@ def as_printed_text(findings: Sequence[Finding]) -> str:
 
 
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
-    """What is claimed with these findings put back to print: one alone, or all."""
+    """Returns what is claimed with these findings put back to print: one alone, or all."""
     more = {"expected": Verdict.REFUTED, **told(findings)}
     text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:

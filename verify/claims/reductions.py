@@ -63,18 +63,18 @@ def lengths(check: Check, most: int = LONGEST) -> range:
 
 
 def every_pair(reduction: Reduction, sizes: range) -> Iterator[Held]:
-    """Every x and k, the shortest x first."""
+    """Yields every x and k, the shortest x first."""
     for n in sizes:
         yield from (Held(x, k) for x in inputs(n) for k in reduction.ks(n))
 
 
 def pairs(reduction: Reduction, sizes: range) -> int:
-    """How many there are: 2^n times the values of k."""
+    """Returns how many there are: 2^n times the values of k."""
     return sum(2**n * len(reduction.ks(n)) for n in sizes)
 
 
 def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
-    """The right answers tell Bob what he wants to know, and they tell as many x apart as the reduction says."""
+    """Checks that the right answers tell Bob what he wants to know, and tell as many x apart as the reduction says."""
 
     def told(held: Held) -> Counterexample | None:
         prompt, wanted = " ".join(reduction.words(held.x, held.k)), reduction.wanted(held.x, held.k)
@@ -104,7 +104,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
 
 
 def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words], mark: str = "", **more: int) -> None:
-    """A theorem speaks of these words. more: other sizes than n that it names."""
+    """Checks that a theorem speaks of these words. more: other sizes than n that it names."""
 
     def same(held: Held) -> Counterexample | None:
         prompt, read = words(held.x, held.k), written_as(shown.theorem, held.x, held.k, **more)
@@ -122,7 +122,7 @@ def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words]
 
 
 def prove(check: Check, shown: LowerBound) -> None:
-    """The theorem for all n: the right answers, and that a machine which gives them has 2^n states."""
+    """Proves the theorem for all n: the right answers, and that a machine which gives them has 2^n states."""
     sizes = ", ".join(f"every {name} ≥ {least}" for name, least in shown.theorem["for"].items())
     check.proved(
         [shown.states()],
@@ -153,7 +153,7 @@ class Bound:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         about = self.theorem, self.task, self.aspect
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:
@@ -180,7 +180,7 @@ def higher(task: str, shown: str) -> Reading:
 
 
 def fewer(task: str, shown: str) -> Reading:
-    """The same words, for other keys."""
+    """Returns the same words, for other keys."""
     text = f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {task}."
     return Reading(text, holds=True, shown=shown)
 
@@ -337,7 +337,7 @@ class Asked:
 
 
 def oracle(words: Words, key: str) -> str:
-    """The task's own answer, as a word."""
+    """Returns the task's own answer, as a word."""
     answer = recall.TASK.answer(Question(tuple(NUMBER[word] for word in words), (NUMBER[key],)))
     return answer if answer == FAILED else WORDS[int(answer) - 1]
 

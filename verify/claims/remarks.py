@@ -106,7 +106,7 @@ class Index:
 
 
 def multiplexer(bits: list[int], address: Sequence[int]) -> tuple[int, int]:
-    """The bit at an address, the highest digit first, by a tree of gates; and how many gates it has."""
+    """Returns the bit at an address, the highest digit first, by a tree of gates; and how many gates it has."""
     if not address:
         return bits[0], 0
     half = len(bits) // 2
@@ -153,7 +153,7 @@ class Alphabet:
     distinct: bool = False
 
     def inputs(self) -> list[tuple[int, ...]]:
-        """All of Alice's."""
+        """Returns all of Alice's."""
         numbers = range(1, self.tokens + 1)
         some = itertools.permutations(numbers) if self.distinct else itertools.product(numbers, repeat=self.length)
         return list(some)

@@ -46,7 +46,7 @@ LONGEST_C = 5  # of the c-grams that are sampled
 
 
 def about(stem: str, aspect: str, *said: str, source: str = "", **more: Any) -> Claim:
-    """A claim about one model. said: after its statement. source: by default the theorem."""
+    """Returns a claim about one model. said: after its statement. source: by default the theorem."""
     (theorem, _, task), retriever = stem.partition("/"), RETRIEVERS[stem]
     statement = " ".join((retriever.statement, *said))
     return Claim.about(theorem, task, aspect, source or retriever.source, statement, **more)
@@ -62,7 +62,7 @@ class QuestionCase:
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """Returns what is asked."""
         return Question(self.sequence, self.query)
 
 
@@ -75,7 +75,7 @@ def model(
     discipline: Discipline = Discipline.FUSED,
     p_bits: int | None = None,
 ) -> Wired:
-    """The wired model, built once for each size."""
+    """Returns the wired model, built once for each size."""
     return replace(RETRIEVERS[stem], query_length=query_length).build(n, p_bits, printed=printed, discipline=discipline)
 
 
@@ -89,7 +89,7 @@ def judged(stem: str, case: QuestionCase, answered: str) -> Counterexample | Non
 
 
 def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[QuestionCase]], Iterator[str]]:
-    """For questions to one model, by the dense engine; every search is made again."""
+    """Returns a function that answers questions to one model by the dense engine. It makes every search again."""
 
     def compute(cases: list[QuestionCase]) -> Iterator[str]:
         length = len(cases[0].query)
@@ -103,7 +103,7 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Qu
 
 
 def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) -> Iterator[QuestionCase]:
-    """Every question about a sequence of up to `longest` tokens from 1 … tokens, to the model for n."""
+    """Yields every question about a sequence of up to `longest` tokens from 1 … tokens, to the model for n."""
     for question in every_question(task, range(1, tokens + 1), longest, n, query_length):
         yield QuestionCase(n, question.sequence, question.query)
 
@@ -158,7 +158,7 @@ COUNTERS = tuple(stem for stem in RETRIEVERS if stem.endswith("/counting"))
 )
 def test_at_least(check: Check, engine: str, stem: str) -> None:
     def right(case: QuestionCase) -> Counterexample | None:
-        """The threshold of a case is k − 1."""
+        """Returns the right answer; the threshold of a case is k − 1."""
         token, threshold = case.query
         wired = model(stem, case.n, 2, (), Discipline.FUSED, check.p_bits)
         answered = RETRIEVERS[stem].request(wired, case.question).run(find_engine(engine)).produced[-1]
@@ -180,7 +180,7 @@ def test_at_least(check: Check, engine: str, stem: str) -> None:
 
 
 def random_case(task: str, n: int, pick: Pick, *, full: bool = False) -> QuestionCase:
-    """A question to the model for n: keys repeat or not, the query occurs, ends the sequence, or is absent.
+    """Returns a question to the model for n: keys repeat or not, the query occurs, ends the sequence, or is absent.
 
     full: the sequence has n tokens.
     """
@@ -192,7 +192,7 @@ def random_case(task: str, n: int, pick: Pick, *, full: bool = False) -> Questio
 
 
 def random_query(task: str, n: int, sequence: Sequence[int], pick: Pick) -> tuple[int, ...]:
-    """A query of any kind that the task allows."""
+    """Returns a query of any kind that the task allows."""
     length = len(sequence)
     if task == "index":
         return ((pick(1, length), 1, length)[pick(0, 2)],)
@@ -221,7 +221,7 @@ def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
 def ask(
     check: Check, stem: str, case: QuestionCase, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
 ) -> Counterexample | None:
-    """Whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
+    """Returns whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
     wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
     retriever = replace(RETRIEVERS[stem], query_length=len(case.query))
     try:
@@ -240,7 +240,7 @@ class Setup:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         retriever = RETRIEVERS[self.stem]
         mark = "" if self.discipline is Discipline.FUSED else self.discipline.value
         how = "With one search" if retriever.searches else "Without chain of thought"
@@ -286,7 +286,7 @@ class LargeCase:
     seed: int
 
     def case(self, task: str) -> QuestionCase:
-        """The question itself."""
+        """Returns the question itself."""
         return random_case(task, self.n, random.Random(self.seed).randint, full=True)
 
 
@@ -295,11 +295,11 @@ def test_at_scale(check: Check, stem: str) -> None:
     task = RETRIEVERS[stem].task.name
 
     def right(large: LargeCase) -> Counterexample | None:
-        """Runs the indexed engine; every softmax column of it is certified or dense."""
+        """Returns the right answer; the threshold of a case is k − 1."""
         return ask(check, stem, large.case(task), (), Discipline.FUSED, "indexed")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
-        """The same of an extreme question."""
+        """Returns the same of an extreme question."""
         return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "indexed")
 
     for n in check.sizes(LEAST, ratio=50):
@@ -329,12 +329,12 @@ class Printed:
 
     @property
     def alone(self) -> bool:
-        """Whether everything else is repaired."""
+        """Returns whether everything else is repaired."""
         return len(self.findings) == 1 and len(RETRIEVERS[self.stem].findings) > 1
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
+        """Returns what is claimed."""
         searched = {"expected": Verdict.REFUTED, **told(self.findings)}
         searched["readings"] = (*searched.get("readings", ()), *reached(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
@@ -366,7 +366,9 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
         return ask(check, printed.stem, case, ids, Discipline.FUSED)
 
     def beside_the_point(case: QuestionCase) -> tuple[bool, bool]:
-        """What comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the vocabulary."""
+        """Returns what comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the
+        vocabulary.
+        """
         answer = retriever.task.answer(case.question)
         return answer == FAILED, tied and answer in ("1", str(case.n))
 

@@ -107,7 +107,7 @@ class Octave:
 
 
 def bounds_of(row: TheoremCost) -> str:
-    """Which p suffices for which of its models, in words."""
+    """Says which p suffices for which of its models."""
     tasks = [RETRIEVERS[stem].task.name for stem in row.stems]
     tasks = [
         task + f" (c = {RETRIEVERS[stem].query_length + 1})" * (task == "ngram")

@@ -35,7 +35,7 @@ SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
 
 
 def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Column]:
-    """Every register after a block, from 1, at each token."""
+    """Returns every register after a block, from 1, at each token."""
     seen: list[Sequence[Column]] = []
     model = replace(wired.model, blocks=wired.model.blocks[:block])
     indexed.run(model, wired.arithmetic, tokens, observe=lambda block, part, registers: seen.append(registers))
@@ -43,7 +43,7 @@ def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Col
 
 
 def _not_in_front(case: SpaceCase) -> Counterexample | None:
-    """Where another digit leaves than the one that entered as many tokens before as there are cells."""
+    """Returns where another digit leaves than the one that entered as many tokens before as there are cells."""
     model = COT.solver_of(case)
     invariant = queue(case.cells)
     wired = model.build(case.steps)
@@ -103,14 +103,14 @@ def test_queue(check: Check) -> None:
 
 
 def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
-    """Every register after the first block, in the run that is due."""
+    """Returns every register after the first block, in the run that is due."""
     wired = build_model(model, PAPER.name, "repaired", graph.n)
     request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
     return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 
 
 def _too_near(graph: Graph) -> Counterexample | None:
-    """Two records of one vertex that are nearer to each other than they may be."""
+    """Returns two records of one vertex that are nearer to each other than they may be."""
     invariant = records_apart()
     own = _behind_first_block("hybrid", graph)[invariant.group]
     last: dict[Fraction, int] = {}
@@ -140,7 +140,7 @@ def test_apart(check: Check) -> None:
 
 
 def _too_many(graph: Graph) -> Counterexample | None:
-    """A position at which more vertices are recorded than there are."""
+    """Returns a position at which more vertices are recorded than there are."""
     recorded = _behind_first_block("rag", graph)[records_limited(graph.n).sum]
     for k in range(len(recorded)):
         if recorded.at(k) > graph.n:

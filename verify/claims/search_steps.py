@@ -28,14 +28,14 @@ TASKS = ("index", "recall", "ngram", "counting")
 
 
 def searches(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Each pattern in these words, the text before it, and the result after it."""
+    """Yields each pattern in these words, the text before it, and the result after it."""
     for end in (k for k, word in enumerate(words) if word == END_SEARCH):
         start = max(k for k in range(end) if words[k] == START_SEARCH)
         yield " ".join(words[start + 1 : end]), " ".join(words[:start]), words[end + 1]
 
 
 def within(words: Sequence[str]) -> Counterexample | None:
-    """Where a search takes more steps, or finds something else than the words say."""
+    """Returns where a search takes more steps, or finds something else than the words say."""
     for pattern, text, result in searches(words):
         taken, found = steps(pattern, text)
         if taken > MOST * (len(pattern) + len(text)) or (found or FAILED) != result:
@@ -70,7 +70,7 @@ def test_a_task(check: Check, task: str) -> None:
 
 
 def shuffled(n: int) -> Graph:
-    """A tree on n vertices, its edges in any order."""
+    """Returns a tree on n vertices, its edges in any order."""
     chosen = random.Random(n)
     edges = [(chosen.randint(1, v - 1), v) for v in range(2, n + 1)]
     chosen.shuffle(edges)

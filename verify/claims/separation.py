@@ -47,7 +47,7 @@ def held(draw: DrawFn, sizes: tuple[int, ...]) -> Held:
 def solve(
     check: Check, reduction: Reduction, right: Judge, most: int, every: int, examples: int, mark: str = ""
 ) -> None:
-    """All inputs of up to `every` bits, then random ones of up to `most`."""
+    """Tries all inputs of up to `every` bits, then random ones of up to `most`."""
     sizes = check.sizes(cap=most)
     precision = "p = least_precision(n)"
     check.exhaustive(
@@ -69,7 +69,7 @@ def solve(
 
 
 def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
-    """Whether the model answers what the task's oracle answers."""
+    """Returns whether the model answers what the task's oracle answers."""
 
     def right(held: Held) -> Counterexample | None:
         question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
@@ -89,12 +89,12 @@ def test_questions_of_the_lower_bound(check: Check, engine: str, stem: str) -> N
 
 @cache
 def tree_model(name: str, vertices: int) -> Wired:
-    """The wired model, built once for each size."""
+    """Returns the wired model, built once for each size."""
     return MODELS[name, "paper"].build(vertices)
 
 
 def about_trees(told: Told) -> Claim:
-    """What is claimed of one model of IsTree."""
+    """Returns what is claimed of one model of IsTree."""
     statement = MODELS[told.model, "paper"].construction.statement
     return told.claim("reduced", f"{statement} On the graphs of the lower bound.")
 

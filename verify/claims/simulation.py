@@ -53,7 +53,7 @@ class PromptTask:
 
 @cache
 def load(name: str, n: int) -> Rnn:
-    """The RNN at its least p."""
+    """Returns the RNN at its least p."""
     return simulation_models()[name].load(None, n)
 
 
@@ -64,19 +64,19 @@ def turn_of(rnn: Rnn) -> int:
 
 @cache
 def transformer(name: str, n: int, prompt: int, words: int, printed: tuple[str, ...] = ()) -> Wired:
-    """The weights for prompts of this length."""
+    """Returns the weights for prompts of this length."""
     return Simulator(load(name, n), words).build(prompt, printed=printed)
 
 
 @cache
 def expected(task: PromptTask) -> Sequence[int]:
-    """Every gate and every word, by the circuit itself."""
+    """Returns every gate and every word, by the circuit itself."""
     rnn = load(task.rnn, task.n)
     return expected_tokens(run_rnn(rnn, task.prompt, task.words))
 
 
 def differs(task: PromptTask, printed: tuple[str, ...] = ()) -> Counterexample | None:
-    """The first token that is not the RNN's, by `indexed`."""
+    """Returns the first token that is not the RNN's, by `indexed`."""
     wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words, printed), expected(task)
     place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, task.prompt, wanted)
     if place is None or followed.written is None:
@@ -87,13 +87,13 @@ def differs(task: PromptTask, printed: tuple[str, ...] = ()) -> Counterexample |
 
 
 def every_parity() -> Iterator[PromptTask]:
-    """All prompts of parity."""
+    """Yields all prompts of parity."""
     for length in range(1, LONGEST + 1):
         yield from (PromptTask("parity", 1, bits, 2) for bits in itertools.product((0, 1), repeat=length))
 
 
 def every_short() -> Iterator[PromptTask]:
-    """All prompts of up to two words of the shift register and the sum at n = 1."""
+    """Yields all prompts of up to two words of the shift register and the sum at n = 1."""
     for name, length in itertools.product(("shift", "sum"), (1, 2)):
         words = range(len(load(name, 1).vocabulary))
         yield from (PromptTask(name, 1, prompt, 2) for prompt in itertools.product(words, repeat=length))
@@ -109,7 +109,7 @@ LONG = (
 
 
 def words_of(task: PromptTask) -> int:
-    """The length of its prompt."""
+    """Returns the length of its prompt."""
     return len(task.prompt)
 
 
@@ -200,7 +200,7 @@ WRITTEN = {
     " that the Transformer writes is the circuit's, if all tokens before it are.",
 )
 def test_program(check: Check) -> None:
-    """At each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
+    """Looks at each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
 
     def written(task: Length) -> Counterexample | None:
         dossier = Simulation(rnn=task.rnn)

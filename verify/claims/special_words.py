@@ -37,7 +37,7 @@ class Vocabulary:
 
     @property
     def claim(self) -> Claim:
-        """How many words, in a sentence."""
+        """Returns how many words, in a sentence."""
         each, fixed = self.more
         count = f"{'' if each == 1 else each}n + {fixed}" if each else str(fixed)
         text = (

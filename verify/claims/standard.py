@@ -44,19 +44,19 @@ STEPS, MOST_STEPS, SPACE = 10, 1000, 9  # of machines; cells: m is in the weight
 
 
 def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
-    """The rounding of each. text: of which inputs."""
+    """Certifies the rounding of each. text: of which inputs."""
     asked = [replace(subject, precision_bits=check.p_bits) for subject in subjects]
     check.certified(asked, range=text, precision=check.precision_text(PRECISION))
 
 
 def explained(check: Check, own: Subject, sizes: Sequence[int], text: str) -> None:
-    """The program of the model's weights at these n, and for every n."""
+    """Compares the program of the model's weights at these n, and for every n."""
     check.explained([replace(own, n=n) for n in sizes], range=f"{text}; n = {sizes_text(sizes)}")
     every_n(check, "program", own, text)
 
 
 def every_n(check: Check, about: About, own: Subject, text: str) -> None:
-    """As stored for every n (verify/stored/), and a few intervals of it anew: each document of the model, in its variant."""
+    """Checks what is stored for every n (verify/stored/), and a few intervals anew: each document of the model, in its variant."""
     if check.n_max < 10**4 or check.p_bits is not None:
         return
     for subject, what in find_dossiers()[own.construction, own.model].stored:
@@ -66,7 +66,7 @@ def every_n(check: Check, about: About, own: Subject, text: str) -> None:
 
 
 def above(check: Check, about: About, own: Subject, text: str) -> None:
-    """Every n from some n on, in cases, as stored where that is of these weights, else all anew. text: of which inputs.
+    """Judges every n above some size, in cases, as stored where that is of these weights, else all anew. text: of which inputs.
 
     The inequalities that decide the cases are stored. A program is the same under each discipline.
     """
@@ -101,7 +101,7 @@ def first_above(own: Subject) -> int:
 
 
 def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:
-    """The inequalities by which documents of every n above some size come to what they say, the stored ones or made now."""
+    """Shows the inequalities by which documents of every n above some size come to what they say, the stored ones or made now."""
     what, judge = "a certificate" if about == "rounding" else "an explanation", judge_of(about)
     check.proved(
         ((survey(subject, judge).theorem if theorem is None else theorem, {}) for subject, theorem in theorems.items()),
@@ -126,19 +126,19 @@ def in_both(subjects: Sequence[Subject]) -> Sequence[Subject]:
 
 
 def beyond(check: Check) -> Sequence[int]:
-    """The size that only long runs look at."""
+    """Returns the size that only long runs look at."""
     return [] if check.n_max < 10**4 else [BEYOND]
 
 
 def at_sizes(check: Check, model: ModelClaims) -> Chosen:
-    """A ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
+    """Returns a ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
     ladder = check.sizes(LEAST, ratio=10)
     sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *beyond(check))
     return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {sizes_text(sizes)}"
 
 
 def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
-    """A few n, and the last one in the layout eos too; beyond what can be built where no invariant is assumed."""
+    """Returns a few n, and the last one in the layout eos too; beyond what can be built where no invariant is assumed."""
     is_lean = model.own.dossier.variant(()) == "lean"
     sizes = (*check.sizes(LEAST, ratio=10**4), *(beyond(check) if is_lean else ()))
     subjects = [replace(model.own, n=n) for n in sizes]
@@ -147,7 +147,7 @@ def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
 
 
 def one_in_each(check: Check, model: ModelClaims) -> Chosen:
-    """The least n, fused; one beyond, sequential."""
+    """Returns the least n, fused; one beyond, sequential."""
     least = check.sizes(LEAST)[0]
     largest = [least, *beyond(check)][-1]
     sequential = replace(model.own, n=largest, discipline=Discipline.SEQUENTIAL)
@@ -164,7 +164,7 @@ def of_two_machines(check: Check, model: ModelClaims) -> Chosen:
 
 
 def in_one_space(check: Check, model: ModelClaims) -> Chosen:
-    """One number of cells."""
+    """Returns one number of cells."""
     check.certified_sizes([SPACE], lambda cells: precision_of(model.own))
     return in_both([model.own]), model.texts
 
@@ -209,13 +209,13 @@ SEQUENCES = "every sequence of up to n tokens, every query"
 
 
 def name_of(task: str, model: str, *, always: bool = False) -> str:
-    """What claims call a model of a retrieval task: "ngram (c = 3), rag". always: names a Transformer too."""
+    """Returns what claims call a model of a retrieval task: "ngram (c = 3), rag". always: names a Transformer too."""
     named = task + f" (c = {RETRIEVERS_OF[task].query_length + 1})" * (task == "ngram")
     return named if model == TRANSFORMER and not always else f"{named}, {model}"
 
 
 def retrieval(task: str, model: str) -> ModelClaims:
-    """A model of a retrieval task."""
+    """Returns a model of a retrieval task."""
     told, is_rag = of_retrieval(task, model), model == "rag"
     name, says = name_of(task, model), f"{name_of(task, model, always=True)}: {all_above(told)}"
     return ModelClaims(
@@ -233,7 +233,7 @@ def retrieval(task: str, model: str) -> ModelClaims:
 
 
 def searching(told: Told, sound: str, said: str, compared: str) -> ModelClaims:
-    """A recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
+    """Returns a recurrent model of IsTree. sound: of which texts its rounding is. said: what each word is."""
     name = f"IsTree, {told.model}"
     return ModelClaims(
         told.subject(LEAST),
@@ -247,7 +247,7 @@ def searching(told: Told, sound: str, said: str, compared: str) -> ModelClaims:
 
 
 def machine(told: Told, said: str) -> ModelClaims:
-    """A model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
+    """Returns a model that writes a machine's steps, of bb2 on a blank tape. said: what each word is."""
     name, form = f"Turing machines, {told.model}", "For every text in the form of a run"
     sound = f"{SOUND} {form} of bb2 on a blank tape, or of {STEPS} steps of palindrome on 1221, whatever it says."
     return ModelClaims(

@@ -35,20 +35,20 @@ MODEL_BLOCKS, STATE_NUMBERS = 6, 32
 
 
 def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
-    """The model of a case, at the least p or above."""
+    """Returns the model of a case, at the least p or above."""
     space = Space(parse_standard(case.machine), case.cells)
     p = space.least_bits(discipline) + more_bits
     return build(space.machine, cells=case.cells, precision_bits=p, discipline=discipline)
 
 
 def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
-    """The prompt, and what is to be written after it."""
+    """Returns the prompt, and what is to be written after it."""
     machine = parse_standard(case.machine)
     return prompt(machine, case.tape, case.cells), expected_sequence(machine, case.tape, case.cells, case.steps)
 
 
 def writes_the_run(case: SpaceCase) -> Counterexample | None:
-    """Where the model writes another word than the machine's run has."""
+    """Returns where the model writes another word than the machine's run has."""
     wired, (before, behind) = of(case), words_of(case)
     wrong, found = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
     if wrong is not None:
@@ -105,7 +105,7 @@ def test_three_tokens_a_step(check: Check) -> None:
 
 
 def says_each_rule(code: str) -> Counterexample | None:
-    """Whether the units of the table add what each rule says at its key, and nothing at other keys."""
+    """Returns whether the units of the table add what each rule says at its key, and nothing at other keys."""
     space = Space(parse_standard(code), 1)
     machine, k = space.machine, space.symbols
     units = [(int(unit.gate.constant), unit.into) for unit in table(space).units]
@@ -129,7 +129,7 @@ SAID = ("next", "writes", "rightward", "leftward")
 
 
 def registers_of(wired: Wired, words: Sequence[str], names: Sequence[str]) -> dict[str, list[Fraction]]:
-    """These registers at each word, after the fifth block."""
+    """Returns these registers at each word, after the fifth block."""
     seen: list[Sequence[Column]] = []
     indexed.run(
         wired.model,
@@ -142,7 +142,7 @@ def registers_of(wired: Wired, words: Sequence[str], names: Sequence[str]) -> di
 
 
 def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
-    """Where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
+    """Returns where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
     before, behind = words_of(case)
     words = [*before, *behind]
     wired, wider = of(case), of(case, more_bits=16)

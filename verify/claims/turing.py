@@ -126,7 +126,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
 
 
 def champion(about: About, named: Named) -> Case:
-    """The run of a champion, and a step for it to go on."""
+    """Returns the run of a champion, and a step for it to go on."""
     return about.case(str(named.machine), "", named.steps + 1, CHAMPIONS_SPACE)
 
 
@@ -170,7 +170,7 @@ def five_states(n: int) -> Case:
 
 
 def five_states_in_space(n: int) -> Case:
-    """The same on as many cells as n steps can reach, or as the champion needs to halt."""
+    """Returns the same on as many cells as n steps can reach, or as the champion needs to halt."""
     return SpaceCase(str(find("bb5").machine), "", n, min(2 * n + 1, FIVE_STATES_SPACE))
 
 
@@ -276,7 +276,7 @@ PRINTS = [
 
 
 def printed_claim(printed: tuple[About, Sequence[Finding]]) -> Claim:
-    """What is claimed of a model with findings put back to print."""
+    """Returns what is claimed of a model with findings put back to print."""
     about, findings = printed
     return as_printed(about.theorem, "turing", f"Theorem {about.theorem}", about.statement, findings)
 
@@ -288,7 +288,7 @@ def test_as_printed(check: Check, engine: str, printed: tuple[About, Sequence[Fi
     where = "words" if words else "a blank tape, then on words"
 
     def small() -> Iterator[Case]:
-        """The runs that end soon first, then words of one and two symbols."""
+        """Yields the runs that end soon first, then words of one and two symbols."""
         codes = list(every_run(10))
         for tape in ("", "0", "1", "01", "10", "11")[words:]:
             ends = [(simulate(parse_standard(code), tape, 10).steps, code) for code in codes]

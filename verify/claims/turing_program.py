@@ -41,12 +41,14 @@ WORD = {TURING_RAG: SEARCH_AND_STEP, TURING_HYBRID: SAID}
 
 @cache
 def due(subject: Subject, label: Label) -> Answer | None:
-    """What should be said there."""
+    """Returns what should be said there."""
     return subject.dossier.definition(subject, label)
 
 
 def as_the_machine(told: Told, case: Case) -> Counterexample | None:
-    """Where the defined words, each after the ones before, or what the searches find are not those of the simulator's run."""
+    """Returns where the defined words, each after the ones before, or what the searches find are not those of the simulator's
+    run.
+    """
     about, machine = MODELS[told], parse_standard(case.machine)
     model = about.solver_of(case)
     prompt = model.prompt(case.steps)
@@ -112,34 +114,34 @@ SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(froze
 
 
 def as_found(words: Sequence[str], search: Sequence[str], label: Label) -> Counterexample | None:
-    """Where the search that ends in this state, after these words, finds something else than is defined."""
+    """Returns where the search that ends in this state, after these words, finds something else than is defined."""
     text = [*words, START_SEARCH, *search, END_SEARCH]
     said, right = Input(tokens_of(text), FAMILIES).spoken(found(SMALL, label), len(text)), tokens_of(retrieve(text))[0]
     return None if said == right else Counterexample(text=text, expected=str(right), found=str(said))
 
 
 def cells_as_found(records: tuple[tuple[int, int], ...]) -> Counterexample | None:
-    """The search for each cell, after records of cells and symbols."""
+    """Returns the search for each cell, after records of cells and symbols."""
     words = [START, *(word for c, x in records for word in (f"@{c}", str(x), f"@{c}", "A", TO_RIGHT))]
     searches = ((SEARCH.before, f"@{c}", SEARCH.between, f"@{c}", SEARCH.behind) for c in CELLS)
     return next(filter(None, (as_found(words, search, Label(STEP, number=7)) for search in searches)), None)
 
 
 def places_as_found(word: str) -> Counterexample | None:
-    """The search for each place of a word, and for the one after it."""
+    """Returns the search for each place of a word, and for the one after it."""
     places = rag.families(TaskOfAnySize(SMALL.machine, STEPS, word))[-1]
     searches = ([places.text(i)] for i in range(len(places)))
     return next(filter(None, (as_found([START, *word], search, Label(COPY, number=3)) for search in searches)), None)
 
 
 def cell_as_documented(case: tuple[bool, bool]) -> Counterexample | None:
-    """The search for any cell, left of cell 0 or not, in every text: without a word, or with one."""
+    """Returns the search for any cell, left of cell 0 or not, in every text: without a word, or with one."""
     has_word, negative = case
     return as_documented(of_tape(has_word, negative=negative))
 
 
 def place_as_documented(has_word: bool) -> Counterexample | None:
-    """The search for any place of the word, likewise."""
+    """Returns the search for any place of the word, likewise."""
     return as_documented(of_word(has_word))
 
 
@@ -185,7 +187,7 @@ RUN = (
 
 
 def run_of(told: Told) -> Claim:
-    """What is claimed of the words of one model."""
+    """Returns what is claimed of the words of one model."""
     found = ", if searches find what is defined" if told is TURING_RAG else ""
     text = RUN.format(found=found, machines=", ".join(FOLLOWED))
     return told.claim("run", f"Turing machines, {told.model}: {text}")

@@ -32,7 +32,7 @@ def size_claim(about: About) -> Claim:
 @claims("about", MODELS, size_claim)
 def test_size(check: Check, about: About) -> None:
     def built(size: Size) -> tuple[Wired, Wired]:
-        """The model of this size, and the smallest one for the machine."""
+        """Returns the model of this size, and the smallest one for the machine."""
         steps, cells, cell = (10**6, size.steps, 1) if about.in_space else (size.steps, None, None)
         large, small = about.solver(size.machine, cells=cells), about.solver(size.machine, "1", cell)
         return large.build(steps), small.build(1)

@@ -27,7 +27,7 @@ PHASES = (WRITES, ENTERS, STATE)  # where a symbol, a state, a direction is writ
 
 
 def by_rule(machine: Machine) -> Counterexample | None:
-    """Whether the units of 5.4 and 5.8 add what each rule says, for each state and symbol."""
+    """Returns whether the units of 5.4 and 5.8 add what each rule says, for each state and symbol."""
     gadget = table(Task(machine, STEPS, ""), reg("key"))
     units = [(unit.gate, [coefficient(unit.up, phase) for phase in PHASES]) for unit in gadget.units]
     summands = [(int(gate.constant), coefficient(gate, "key"), up) for gate, up in units]
@@ -42,12 +42,14 @@ def by_rule(machine: Machine) -> Counterexample | None:
 
 
 def coefficient(form: Affine, register: str) -> int:
-    """An integer one."""
+    """Returns an integer one."""
     return int(form.terms.get(register, 0))
 
 
 def by_digit(machine: Machine) -> Counterexample | None:
-    """Whether the units of 4.1 add what each rule says, for each digit, and nothing for other digits than those of a head."""
+    """Returns whether the units of 4.1 add what each rule says, for each digit, and nothing for other digits than those of a
+    head.
+    """
     code = Code(machine)
     units = [(int(u.gate.constant), {name: int(w) for name, w in u.into.items()}) for u in cot.table(code).units]
     first, k, total = code.first_head, machine.symbols, {}
@@ -129,7 +131,7 @@ def test_every_machine(check: Check, theorem: str) -> None:
 
 
 def states_of(code: str) -> int:
-    """How many states a machine has."""
+    """Returns how many states a machine has."""
     return len(parse_standard(code).states)
 
 
@@ -137,14 +139,14 @@ def states_of(code: str) -> int:
 
 
 def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
-    """The cell one turn later; "" for what is no cell, nor `|` or `:`."""
+    """Returns the cell one turn later; "" for what is no cell, nor `|` or `:`."""
     if cell in (BAR, RUN):
         return BAR
     if cell == START:
         return ""
 
     def goes(word: str, move: int) -> str:
-        """The state in which a head that this word is goes there."""
+        """Returns the state in which a head that this word is goes there."""
         if word[0] not in LETTERS:
             return ""
         rule = machine.rule(word[0], int(word[1]))

@@ -46,7 +46,7 @@ RUN = (
 
 
 def as_the_machine(case: SpaceCase) -> Counterexample | None:
-    """Where the defined words, each after the ones before, are not those of the simulator's run."""
+    """Returns where the defined words, each after the ones before, are not those of the simulator's run."""
     machine = parse_standard(case.machine)
     model = COT.solver_of(case)
     prompt, written = model.prompt(case.steps), model.expected(case.steps)

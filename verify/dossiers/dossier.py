@@ -47,7 +47,7 @@ class HardInput:
 
 
 def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]) -> Iterator[HardInput]:
-    """What stands before, and what the model itself has to write after it: a search's result is not its own."""
+    """Yields what stands before, and what the model itself has to write after it: a search's result is not its own."""
     tokens, start, end = (*map(int, prompt), *map(int, answer)), len(prompt), wired.token.get(END_SEARCH)
     places = [i for i in range(start, len(tokens)) if tokens[i] == end]
     for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
@@ -76,17 +76,17 @@ class Lemmas(Protocol):
         """Their names."""
 
     def behind(self, lemmas: Iterable[str]) -> Sequence[str]:
-        """These lemmas, and those that they rest on."""
+        """Returns these lemmas, and those that they rest on."""
 
     def doubt(self, lemma: str) -> str:
-        """Why a lemma is not seen to follow; "" if it follows."""
+        """Returns why a lemma is not seen to follow; "" if it follows."""
 
 
 class Search(Protocol):
     """A search in texts of any length, beside its definition (verify/patterns/texts.py)."""
 
     def difference(self) -> object | None:
-        """A text in which another thing is found than is defined; None if there is none."""
+        """Returns a text in which another thing is found than is defined; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -132,20 +132,20 @@ class Dossier:
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """What can be put back to print."""
+        """Returns what can be put back to print."""
         return ()
 
     @property
     def variants(self) -> Sequence[str]:
-        """Those that there are."""
+        """Returns the names of all variants."""
         return ("printed", "repaired") if self.findings else ("repaired",)
 
     def variant(self, printed: Sequence[str]) -> str:
-        """Which one it is with these findings as printed."""
+        """Returns the name of the variant with these findings as printed."""
         return "printed" if printed else "repaired"
 
     def in_variant(self, variant: str) -> Dossier:
-        """The model of this variant; what is as printed is not the dossier's."""
+        """Returns the model of this variant; what is as printed is not the dossier's."""
         return self
 
     @property
@@ -154,11 +154,11 @@ class Dossier:
         return {}
 
     def read(self, document: Mapping[str, Any]) -> Dossier:
-        """With the options that a document says. Raises ValueError for fields that make no sense."""
+        """Returns the dossier with the options that a document says. Raises ValueError for fields that make no sense."""
         return self
 
     def given(self, options: Mapping[str, Any]) -> Dossier:
-        """With the options of a command, those of `options` alone. Raises ValueError."""
+        """Returns the dossier with a command's options, those of `options` alone. Raises ValueError."""
         return replace(self, **options)
 
     @property
@@ -168,7 +168,7 @@ class Dossier:
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        """What is stored of this model: of each n up to some size, a document of rounding or of the program."""
+        """Returns what is stored of this model: of each n up to some size, a document of rounding or of the program."""
         return ()
 
     @property
@@ -179,34 +179,34 @@ class Dossier:
     # Weights
 
     def families(self, subject: Subject) -> Sequence[Family]:
-        """The numbers of the vocabulary; empty if all tokens are words."""
+        """Returns the numbers of the vocabulary; empty if all tokens are words."""
         return [Family("", 1, subject.n)]
 
     @property
     def solver(self) -> Model[Any, Any]:
-        """What users build and ask, where there is one."""
+        """Returns what users build and ask, where there is one."""
         raise NotImplementedError
 
     def least_precision(self, subject: Subject) -> int:
-        """The least p for which the weights are derived, or that of the print."""
+        """Returns the least p for which the weights are derived, or that of the print."""
         return self.solver.least_precision(subject.n, subject.discipline, frozenset(subject.printed))
 
     def format(self, subject: Subject) -> Format:
-        """The numbers that it computes with."""
+        """Returns the numbers that it computes with."""
         return fixed_point(subject.precision_bits or self.least_precision(subject))
 
     def plan(self, subject: Subject, fmt: Format) -> tuple[Embedding, Sequence[BlockPlan]]:
-        """The embedding, which need not list more than a few numbers of each family, and the blocks."""
+        """Returns the embedding, which need not list more than a few numbers of each family, and the blocks."""
         return self.solver.plan(subject.n, fmt, frozenset(subject.printed), min(subject.n, FEW))
 
     def exact_model(self, subject: Subject) -> ExactModel:
-        """The exact layers of the plan. Raises ValueError for a subject that makes no sense."""
+        """Returns the exact layers of the plan. Raises ValueError for a subject that makes no sense."""
         arithmetic = Arithmetic(self.format(subject), subject.discipline)
         rounded = bool(subject.printed) and self.rounds_prints
         return planned(*self.plan(subject, arithmetic.format), arithmetic, self.families(subject), rounded=rounded)
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
-        """The matrices that users get. listed: how many numbers of each family the embedding lists, by default all.
+        """Returns the matrices that users get. listed: how many numbers of each family the embedding lists, by default all.
 
         forced: at fewer bits than the least; what does not fit is rounded. Raises ValueError where users get none.
         """
@@ -216,25 +216,25 @@ class Dossier:
     # Texts
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        """The inputs, as a token automaton. Each begins with one certain word, such as `<s>`: an explanation needs it."""
+        """Returns the inputs, as a token automaton. Each begins with one certain word, such as `<s>`: an explanation needs it."""
         raise NotImplementedError
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
-        """The inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
+        """Returns the inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
         return replace(self.texts(replace(subject, n=high)), sizes=(low, high))
 
     def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        """The inputs where n is a symbol, for the program."""
+        """Returns the inputs where n is a symbol, for the program."""
         return self.texts(subject)
 
     # The task
 
     def answer(self, subject: Subject) -> Answer | None:
-        """What should be said at the end of a prompt, as a program that a person wrote."""
+        """Returns what should be said at the end of a prompt, as a program that a person wrote."""
         return None
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
-        """What should be said in this state of the texts' automaton; None if nothing is due there."""
+        """Returns what should be said in this state of the texts' automaton; None if nothing is due there."""
         return self.answer(subject)
 
     def is_defined(self, subject: Subject) -> bool:
@@ -242,20 +242,20 @@ class Dossier:
         return self.has_definition and (self.defines_prints or not subject.printed)
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
-        """The inputs on which program and definition are compared."""
+        """Returns the inputs on which program and definition are compared."""
         return automaton
 
     @property
     def sentence(self) -> str:
-        """What is certified of a program, for people."""
+        """Returns what is certified of a program, for people."""
         return "the program is the task"
 
     def counted(self, subject: Subject) -> tuple[Term, Term]:
-        """A record's key and order as they are defined, of which an invariant of counts speaks."""
+        """Returns a record's key and order as they are defined, of which an invariant of counts speaks."""
         raise NotImplementedError
 
     def leaving(self, subject: Subject) -> Term:
-        """What leaves a queue as it is defined, of which an invariant of delays speaks."""
+        """Returns what leaves a queue as it is defined, of which an invariant of delays speaks."""
         raise NotImplementedError
 
     # Inputs and what is right
@@ -265,24 +265,26 @@ class Dossier:
         return ()
 
     def small_prompts(self, subject: Subject) -> Iterable[Sequence[str]]:
-        """Every input of a small n, or many short ones."""
+        """Returns every input of a small n, or many short ones."""
         return ()
 
     def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
-        """The words that must follow, by plain Python that shares nothing with the weights."""
+        """Returns the words that must follow, by plain Python that shares nothing with the weights."""
         raise NotImplementedError
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
         """Hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
-        return (one for words in self.prompts(subject, rng) for one in self._asked(subject, wired, words))
+        return (one for words in self.prompts(subject, rng) for one in self._ask(subject, wired, words))
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
-        """The hard inputs by which a precision is judged, named by their texts."""
+        """Returns the hard inputs by which a precision is judged, named by their texts."""
         return [one for one, _ in zip(self.hard_inputs(subject, wired, 50, random.Random(0)), range(50), strict=False)]
 
     def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
-        """Of every input of a small n: what the model itself must write, piece by piece, each after all that stands before."""
-        return ([*self._asked(subject, wired, words)] for words in self.small_prompts(subject))
+        """Yields for every input of a small n what the model itself must write, piece by piece, each after all that stands
+        before.
+        """
+        return ([*self._ask(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
         """Short prompts, each with the one word that must follow, of which a program is asked."""
@@ -290,27 +292,29 @@ class Dossier:
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether a function that somebody wrote builds blocks or definition of each n, and may build others at some n."""
+        """Returns whether a function that somebody wrote builds blocks or definition of each n, and may build others at some n."""
         return False
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """What its options limit the task to, each in words that a claim about it must say: a machine, the c of c-grams."""
+        """Returns what its options limit the task to, each in words that a claim about it must say: a machine, the c of c-grams."""
         return ()
 
     def origin(self, subject: Subject, place: str, terms: Sequence[Term] = ()) -> str:
-        """The value of a file that stands at a place of the model, or that the first of some terms is; "" if there is no file."""
+        """Returns the value of a file that stands at a place of the model, or that the first of some terms is; "" if there is no
+        file.
+        """
         return ""
 
     def trial(self, subject: Subject) -> Trial | None:
-        """The definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
+        """Returns the definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None
 
     def wrong_run(self, subject: Subject) -> str | None:
-        """A run of the ideal model that goes wrong, in words; None if none was seen."""
+        """Returns a run of the ideal model that goes wrong, in words; None if none was seen."""
         return None
 
-    def _asked(self, subject: Subject, wired: Wired, words: Sequence[str]) -> Iterator[HardInput]:
+    def _ask(self, subject: Subject, wired: Wired, words: Sequence[str]) -> Iterator[HardInput]:
         return pieces(wired, " ".join(words), wired.tokens(words), wired.tokens(self.oracle(subject, words)))
 
     @property
@@ -319,26 +323,30 @@ class Dossier:
         return self.least
 
     def asked_at(self, n: int) -> Dossier:
-        """The model that is asked the extreme inputs of this n: it may have other options, such as the length of a query."""
+        """Returns the model that is asked the extreme inputs of this n: it may have other options, such as the length of a
+        query.
+        """
         return self
 
     # Searches, lemmas
 
     def searches(self, subject: Subject) -> Mapping[str, Search] | None:
-        """Its searches by name, each beside its definition; empty if they are defined by no terms; None of a model without any."""
+        """Returns its searches by name, each beside its definition; empty if they are defined by no terms; None of a model
+        without any.
+        """
         return None
 
     def left_open(self, subject: Subject) -> str:
-        """Of which texts these do not say what is found, as the end of a sentence that says it of all."""
+        """Says of which texts the lemmas do not tell what is found, as the end of a sentence about all texts."""
         return ""
 
     def theory(self) -> Lemmas | None:
-        """The lemmas on its runs, for every n; None of a model that answers at once, or of which there are none."""
+        """Returns the lemmas on its runs, for every n; None of a model that answers at once, or of which there are none."""
         return None
 
     @property
     def invariants(self) -> Mapping[str, Callable[[], tuple[Any, Sequence[str]]]]:
-        """What certificates assume of its runs: by which lemmas of which theory each holds, for every n."""
+        """Returns what certificates assume of its runs: by which lemmas of which theory each holds, for every n."""
         return {}
 
     # Sizes
@@ -351,24 +359,24 @@ class Dossier:
         return 1 << (1 << self.bits_of_bits - 1) - 1
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
-        """Whether every n above is followed. theorem: its rounding and its program at once."""
+        """Returns whether every n above is followed. theorem: its rounding and its program at once."""
         return True
 
     @property
     def unit(self) -> str:
-        """What a subject's sizes count: n, or something of the model's own, such as cells, from which n follows."""
+        """Returns what a subject's sizes count: n, or something of the model's own, such as cells, from which n follows."""
         return "n"
 
     def at_size(self, size: int) -> tuple[Dossier, int]:
-        """The model of one size, and its n."""
+        """Returns the model of one size, and its n."""
         return self, size
 
     def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
-        """Which models are asked in a case whose numbers n stands for, each with its n."""
+        """Returns the models that are asked in a case whose numbers n stands for, each with its n."""
         return [(self, n)]
 
     def every_size(self, statement: str) -> str:
-        """What an invariant of one size says of all."""
+        """Returns what an invariant of one size says of all."""
         return statement
 
 
@@ -404,11 +412,11 @@ class Subject:
         return self.dossier.unit == "n"
 
     def with_options(self, **options: Any) -> Subject:
-        """Of the same model with other options."""
+        """Returns a subject of the same model with other options."""
         return replace(self, dossier=replace(self.dossier, **options))
 
     def as_case(self) -> Json:
-        """As a claim's case is stored; `registry.of_case` reads it back."""
+        """Returns the subject as a claim's case is stored; `registry.of_case` reads it back."""
         own = {one.name: getattr(self.dossier, one.name) for one in fields(self.dossier)}
         names = {key: own.pop(key) for key in ("construction", "model")}
         numbers = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "dossier"}
@@ -416,12 +424,12 @@ class Subject:
 
 
 def name_of_model(model: str) -> str:
-    """A model's name where it is said for people: "" for the usual one."""
+    """Returns a model's name where it is said for people: "" for the usual one."""
     return "" if model == TRANSFORMER else model
 
 
 def whole_number(document: Mapping[str, Any], key: str) -> int | None:
-    """A field of a document that is a whole number from 1 to 2^64, or missing. Raises ValueError for another value."""
+    """Returns a field of a document that is a whole number from 1 to 2^64, or missing. Raises ValueError for another value."""
     value = document.get(key)
     if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_N):
         raise ValueError(f"{key} is a whole number from 1 to {LARGEST_N}, not {str(value)[:40]!r}")

@@ -78,15 +78,15 @@ class Gates:
         return np.where(self.step < 0, -1, (self.places - self.plan.prompt) % self.plan.turn)
 
     def token_of(self, gate: Array | int, step: Array) -> Array:
-        """The position of a gate's token."""
+        """Returns the position of a gate's token."""
         return self.plan.prompt + step * self.plan.turn + gate + 1
 
     def register(self, name: str) -> int:
-        """Its coordinate."""
+        """Returns its coordinate."""
         return self.model.registers.index(name)
 
     def quanta(self, number: int, fraction: int) -> int:
-        """A number in steps 2^−fraction, in steps of the format."""
+        """Returns a number in steps 2^−fraction, in steps of the format."""
         return number << self.machine.fraction - fraction
 
     @cached_property
@@ -123,7 +123,7 @@ class Gates:
 
     @cached_property
     def heads(self) -> Sequence[Sequence[tuple[HeadRows, tuple[str, ...], Array, list[Column]]]]:
-        """Of blocks 3 and 4 each head, which registers it writes, where it looks, and bounds of what it reads."""
+        """Returns for each head of blocks 3 and 4 the registers that it writes, where it looks, and bounds of what it reads."""
         found = []
         stream = list(self._after_two_blocks(self.automaton))
         for number in (OPERANDS, OUTPUTS):
@@ -311,7 +311,7 @@ class Gates:
 
     @cached_property
     def _bit(self) -> Array:
-        """Which bit of its number the next gate is, from 0, where it is of an input."""
+        """Returns which bit of its number the next gate is, from 0, where it is of an input."""
         p = self.plan.digits + 1
         table = [gate.left % p if gate is not None and gate.kind is Kind.INPUT else 0 for gate in self._gate]
         return np.array([*table, 0])[self.next_gate]

@@ -90,7 +90,7 @@ def require_purpose(lemma: str, blocks: Sequence[BlockPlan], setting: Setting) -
 
 
 def show(forms: Iterable[Affine]) -> str:
-    """For people."""
+    """Writes forms for people."""
     return ", ".join(map(str, forms))
 
 
@@ -108,7 +108,7 @@ class HeadAlone(Dossier):
         return PARTS[self.construction]
 
     def setting(self, subject: Subject, fmt: Format) -> Setting:
-        """What its constants are derived from."""
+        """Returns what its constants are derived from."""
         return Setting(subject.n, subject.n, fmt)
 
     def families(self, subject: Subject) -> Sequence[Family]:
@@ -154,7 +154,7 @@ class HeadAlone(Dossier):
 
 
 def _cases_of_queries(contract: Contract) -> Mapping[str, Mapping[str, Domain]]:
-    """What a position asks for, by names: what follows the count 1/1, which no key has, is a case of its own."""
+    """Returns what a position asks for, by names: what follows the count 1/1, which no key has, is a case of its own."""
     asked = contract.requires.get(QUERY_COUNT)
     if not isinstance(asked, UnitFraction):
         return {"": {}}
@@ -165,7 +165,7 @@ def _cases_of_queries(contract: Contract) -> Mapping[str, Mapping[str, Domain]]:
 
 
 def _cases_of_keys(contract: Contract) -> Mapping[str, Mapping[str, Domain]]:
-    """What a later position has, by names: with counts, no key and no count, or both."""
+    """Returns what a later position has, by names: with counts, no key and no count, or both."""
     key = contract.requires.get(KEY)
     if COUNT not in contract.requires or not isinstance(key, Integer):
         return {"": {}}
@@ -173,7 +173,9 @@ def _cases_of_keys(contract: Contract) -> Mapping[str, Mapping[str, Domain]]:
 
 
 def _invariants(part: Part, contract: Contract) -> tuple[Invariant, ...]:
-    """What a contract says of several positions: how the counts of equal keys follow each other, or that one key is nearest."""
+    """Returns what a contract says of several positions: how the counts of equal keys follow each other, or that one key is
+    nearest.
+    """
     count = contract.requires.get(COUNT)
     if isinstance(count, UnitFraction):
         statement = "the positions that have a key in common have the counts 1/2, 1/3, …, each once"
@@ -188,7 +190,7 @@ def _invariants(part: Part, contract: Contract) -> tuple[Invariant, ...]:
 
 
 def _contents(domains: Mapping[str, Domain]) -> tuple[Content, ...]:
-    """The registers of one position; those that no row reads (`wish`) are as free as others."""
+    """Returns the registers of one position; those that no row reads (`wish`) are as free as others."""
     content = []
     for name, domain in domains.items():
         if not isinstance(domain, Integer | UnitFraction):

@@ -22,7 +22,7 @@ PACKAGE = __name__.rpartition(".")[0]
 
 @cache
 def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
-    """By construction and model, those of a task together. Raises ValueError if two have the same names."""
+    """Returns all dossiers by construction and model, those of a task together. Raises ValueError if two have the same names."""
     package = importlib.import_module(PACKAGE)
     by_name: dict[tuple[str, str], Dossier] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -34,7 +34,7 @@ def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
 
 
 def find_dossier(construction: str, model: str) -> Dossier | None:
-    """The model with its usual options, or a program by its file; None if the checker does not cover it.
+    """Returns the model with its usual options, or a program by its file; None if the checker does not cover it.
 
     Raises ValueError for a file that cannot be taken.
     """
@@ -47,7 +47,8 @@ def find_dossier(construction: str, model: str) -> Dossier | None:
 
 
 def find_program(name: str, model: str | None = None) -> Dossier | None:
-    """That of a program, FILE.py, FILE.py:NAME or one of the gallery, by default in its own architecture; None for another name.
+    """Returns the dossier of a program, FILE.py, FILE.py:NAME or one of the gallery, by default in its own architecture; None
+    for another name.
 
     Raises ValueError for a file that cannot be taken, and for an architecture that there is not.
 
@@ -70,7 +71,7 @@ def find_subject(
     last: int = 0,
     **options: Any,
 ) -> Subject:
-    """The subject of a dossier that is found by its names, with these options of it. Raises ValueError if there is none."""
+    """Returns the subject of a dossier that is found by its names, with these options of it. Raises ValueError if there is none."""
     dossier = find_dossier(construction, model)
     if dossier is None:
         raise ValueError(f"{construction} as {model} is not covered")
@@ -78,7 +79,7 @@ def find_subject(
 
 
 def of_case(case: Mapping[str, Any]) -> Subject:
-    """The subject that `Subject.as_case` stored. Raises KeyError, TypeError, ValueError."""
+    """Returns the subject that `Subject.as_case` stored. Raises KeyError, TypeError, ValueError."""
     own = {key: value for key, value in case.items() if key != "options"}
     own |= {"discipline": Discipline(case["discipline"]), "printed": tuple(case["printed"])}
     own |= {key: None if case[key] is None else int(case[key]) for key in ("n", "length", "precision_bits", "last")}

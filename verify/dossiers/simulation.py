@@ -100,7 +100,7 @@ class Simulation(SolvedDossier):
         return " ".join(self.solver.rnn.vocabulary[word] for word in given)
 
     def _read(self) -> Sequence[int]:
-        """The words that prompts have."""
+        """Returns the words that prompts have."""
         rnn = self.solver.rnn
         return [word for word in range(len(rnn.vocabulary)) if word not in rnn.unread]
 

@@ -58,11 +58,11 @@ class SolvedDossier(Dossier):
     # Which inputs
 
     def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterable[Any]:
-        """The extreme inputs of a task where n has them, then so many that are drawn."""
+        """Returns the extreme inputs of a task where n has them, then so many that are drawn."""
         raise NotImplementedError
 
     def every(self, subject: Subject) -> Iterable[Any]:
-        """Every input of a small n."""
+        """Returns every input of a small n."""
         raise NotImplementedError
 
     def tried(self, subject: Subject) -> Iterable[Any]:
@@ -70,7 +70,7 @@ class SolvedDossier(Dossier):
         raise NotImplementedError
 
     def extreme(self, subject: Subject) -> Iterable[tuple[str, Any]]:
-        """The hard inputs by which a precision is judged, each with its name."""
+        """Returns the hard inputs by which a precision is judged, each with its name."""
         return ()
 
     @property
@@ -85,15 +85,15 @@ class SolvedDossier(Dossier):
         return True
 
     def has_one_answer(self, subject: Subject, given: Any) -> bool:
-        """Whether one chain of thought alone is right for this input."""
+        """Returns whether one chain of thought alone is right for this input."""
         return True
 
     def text_of(self, given: Any) -> str:
-        """An input in words."""
+        """Returns an input in words."""
         raise NotImplementedError
 
     def said_wrongly(self, given: Any, run: Any, answer: Any) -> str:
-        """What is wrong with an answer that was read from a run; "" if nothing is."""
+        """Returns what is wrong with an answer that was read from a run; "" if nothing is."""
         return str(self.solver.judge(given, run, answer))
 
     # What they are asked as
@@ -148,7 +148,7 @@ def documents(
 
 
 def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
-    """The same of every n from where cases begin."""
+    """Yields the same of every n from where cases begin."""
     own = Subject(dossier, dossier.first_above, last=ENDLESS)
     for discipline in disciplines:
         yield replace(own, discipline=discipline), "rounding"

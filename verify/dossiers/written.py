@@ -55,7 +55,7 @@ RUNS, RUN_N = 60, 64  # prompts of the ideal model where the checker cannot tell
 
 
 def find_program(name: str, model: str | None = None) -> Dossier | None:
-    """As that of the registry."""
+    """Finds a program as the registry does."""
     if not is_file(name) and name not in names_of_gallery():
         return None
     loaded = load_model(name)
@@ -64,7 +64,7 @@ def find_program(name: str, model: str | None = None) -> Dossier | None:
 
 
 def by_hand(model: HandWired) -> Dossier:
-    """The dossier of a model of the package whose weights a person wired."""
+    """Returns the dossier of a model of the package whose weights a person wired."""
     return ProgramDossier(model.program.name, model.model, model)
 
 
@@ -141,14 +141,14 @@ class ProgramDossier(Dossier):
             yield [START, *drawn_prompt(self.written, subject.n, rng, subject.n)]
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterator[HardInput]:
-        """The longest prompts, the extreme ones and others that are drawn, and some short ones; without repetition."""
+        """Yields the longest prompts, the extreme ones and others that are drawn, and some short ones; without repetition."""
         program, n, rng = self.written, subject.n, random.Random(0)
         drawn = (drawn_prompt(program, n, rng) for _ in range(DRAWN))
         short = every_prompt(program, min(n, TRIAL_N))
         for some, count in ((extreme_prompts(program, n, n), EXTREME), (drawn, EXTREME), (short, SHORT)):
             asked = (words for words in itertools.islice(some, DRAWN) if not wrong_with(program, words))
             for words in itertools.islice(dict.fromkeys(map(tuple, asked)), count):
-                yield from self._asked(subject, wired, [START, *words])
+                yield from self._ask(subject, wired, [START, *words])
 
     def oracle(self, subject: Subject, prompt: Sequence[str]) -> Sequence[str]:
         return said(self.written, subject.n, prompt)
@@ -217,7 +217,7 @@ class ProgramDossier(Dossier):
         return trial
 
     def _too_long(self, n: int, prompt: Sequence[str]) -> str:
-        """What is wrong with a chain of thought that does not end within its texts, and what to write if it ends at all."""
+        """Returns what is wrong with a chain of thought that does not end within its texts, and what to write if it ends at all."""
         program = self.written
         allowed = sum(piece.most(n) for piece in program.texts.thought)
         words = said(program, n, [START, *prompt], MOST_WORDS, beyond=True)
@@ -233,7 +233,7 @@ class ProgramDossier(Dossier):
         return f"{longer}: write {kind}(…, times={times}), which allows up to {times}·n of a piece"
 
     def _different(self, n: int, prompt: Sequence[str], words: list[str]) -> str:
-        """What the program says of a prompt, these words, that its oracle does not, in words; "" for nothing."""
+        """Returns what the program says of a prompt, these words, that its oracle does not, in words; "" for nothing."""
         program, shown = self.written, " ".join(prompt)
         if program.stop:
             if words[-1] != program.stop:
@@ -250,7 +250,7 @@ class ProgramDossier(Dossier):
 def said(
     program: Program, n: int, prompt: Sequence[str], most: int | None = None, *, beyond: bool = False
 ) -> list[str]:
-    """What the program says after a prompt, by the plain meaning of each word, up to the word that ends it.
+    """Returns what the program says after a prompt, by the plain meaning of each word, up to the word that ends it.
 
     most: words, after which it is given up. beyond: whether it may say more than its texts allow. What its searches find stands
     among it. Raises ValueError for a search that cannot be carried out.

@@ -223,7 +223,8 @@ class Check:
         )
 
     def stored_above(self, subject: Subject, about: About, *, range: str, precision: str = "") -> Json:
-        """What a document says of all n from some n on, held against the weights of now; one of its cases is judged anew.
+        """Returns what a document says of all n from some n on, held against the weights of now; one of its cases is judged
+        anew.
 
         Returns its theorem, to be shown again. None if no document is of these weights: then all is to be judged anew.
         """

@@ -538,12 +538,16 @@ def compact(data: Json) -> str:
 
 
 def claim(id: str = "", *, source: str, statement: str, **more: Any) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim, named by its id or its subject. more: further fields of the claim."""
+    """Returns a decorator: the function judges this claim, named by its id or by what it is about. more: further fields of the
+    claim.
+    """
     return judges(Claim(id, source, statement, **more))
 
 
 def judges(judged: Claim) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights."""
+    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights. The claim names
+    the test.
+    """
     import pytest
 
     def mark(function: F) -> F:

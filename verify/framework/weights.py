@@ -112,7 +112,7 @@ class Kept:
 
 
 def load_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
-    """A stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
+    """Returns a stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)
     except ValueError:

@@ -37,7 +37,7 @@ exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it can
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """The command; returns the exit status."""
+    """Returns the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION", default="istree", help="whose steps: istree (default) or turing")
@@ -88,14 +88,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _folder(text: str) -> Path:
-    """A parser's type."""
+    """Returns a parser's type."""
     if not text:
         raise argparse.ArgumentTypeError("name a folder")
     return Path(text)
 
 
 def _with_options(dossier: Dossier, args: Namespace) -> Dossier:
-    """The model whose lemmas are asked for. Raises CommandError for options that do not go together."""
+    """Returns the model whose lemmas are asked for. Raises CommandError for options that do not go together."""
     if args.machine is not None and "machine" not in dossier.options:
         raise cli.CommandError("--machine is for turing")
     if (args.variant or args.tokens) and "layout" not in dossier.options:

@@ -21,7 +21,7 @@ RUNS: dict[str, Callable[..., Iterable[Place]]] = {}
 
 
 def places_of(theory: Theory) -> Iterator[Place]:
-    """The places of the runs that a theory is about; none if it names none."""
+    """Yields the places of the runs that a theory is about; none if it names none."""
     if theory.runs:
         name, *given = theory.runs
         yield from (RUNS[name] if name in RUNS else importlib.import_module(name).places)(*given)
@@ -42,7 +42,9 @@ class Shown:
 
 
 def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
-    """What is seen of a theory along its runs, of these lemmas. At last z3 is asked for a contradiction of the axioms alone."""
+    """Returns what is seen of a theory along its runs, of these lemmas. At last z3 is asked for a contradiction of the axioms
+    alone.
+    """
     missing = {name: theory.facts[name].uses or () for name in lemmas}
     refutes = [fact.supposes - set(theory.invariants) for fact in theory.facts.values() if fact.formula == "false"]
     refuted = {name for name in missing if any(cases and cases <= theory.facts[name].supposes for cases in refutes)}

@@ -32,16 +32,16 @@ class Compiled:
             if isinstance(declaration, list) and declaration[0] == "define-fun"
             for _, name, parameters, _, body in [declaration]
         ]
-        self.functions = {name: self._compiled(parameters, body) for name, parameters, body in self.macros}
-        self.facts = {name: self._compiled([], fact.formula) for name, fact in tried.items()}
+        self.functions = {name: self._compile(parameters, body) for name, parameters, body in self.macros}
+        self.facts = {name: self._compile([], fact.formula) for name, fact in tried.items()}
         below: dict[str, frozenset[str]] = {}
         for name, _, body in self.macros:  # each after those that it uses
-            below[name] = _declared(body, below)
-        self.rests_on = {name: sorted(_declared(fact.formula, below)) for name, fact in tried.items()}
+            below[name] = _declare(body, below)
+        self.rests_on = {name: sorted(_declare(fact.formula, below)) for name, fact in tried.items()}
         self.known: dict[str, tuple[list[Any], bool]] = {}
 
     def truths(self, names: Mapping[str, Any], window: Sequence[int]) -> dict[str, bool]:
-        """Which facts hold."""
+        """Returns whether each fact holds."""
         self.go(names, window)
         return {name: bool(holds()) for name, holds in self.facts.items()}
 
@@ -52,7 +52,9 @@ class Compiled:
             self.names[symbol(name)] = self.functions[name] if parameters else self.functions[name]()
 
     def holds(self, name: str) -> bool:
-        """Whether a fact does, at this place; remembered up to a place where something that it is about is another value."""
+        """Returns whether a fact does, at this place; remembered up to a place where something that it is about is another
+        value.
+        """
         values = [self.names["window"], *(self.names.get(symbol(one)) for one in self.rests_on[name])]
         before, result = self.known.get(name, ([], False))
         same = len(before) == len(values) and all(
@@ -63,28 +65,28 @@ class Compiled:
             self.known[name] = values, result
         return result
 
-    def _compiled(self, parameters: list[str], body: Expression) -> Callable[..., Any]:
+    def _compile(self, parameters: list[str], body: Expression) -> Callable[..., Any]:
         function: Callable[..., Any] = eval(f"lambda {', '.join(map(symbol, parameters))}: {_python(body)}", self.names)
         return function
 
 
-def _declared(expression: Expression, macros: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The symbols that stand in it and in macros of its own, bound ones among them."""
+def _declare(expression: Expression, macros: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Returns the symbols that stand in it and in macros of its own, bound ones among them."""
     if isinstance(expression, str):
         return macros.get(expression, frozenset([expression]))
-    return frozenset[str]().union(*(_declared(part, macros) for part in expression))
+    return frozenset[str]().union(*(_declare(part, macros) for part in expression))
 
 
 OPERATORS = {"=": "=="} | {sign: sign for sign in ("<", "<=", ">", ">=", "+", "-", "*", "and", "or")}
 
 
 def symbol(name: str) -> str:
-    """What a symbol is called in Python."""
+    """Returns what a symbol is called in Python."""
     return "v" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in name)
 
 
 def _python(expression: Expression) -> str:
-    """As an expression of Python."""
+    """Translates an expression to Python."""
     match expression:
         case "true" | "false":
             return expression.capitalize()
@@ -112,17 +114,17 @@ def _python(expression: Expression) -> str:
 
 
 def div(number: int, by: int) -> int:
-    """As SMT-LIB has it: what is left is never negative. Raises ZeroDivisionError."""
+    """Divides as SMT-LIB does: what is left is never negative. Raises ZeroDivisionError."""
     return number // by if by > 0 else -(number // -by)
 
 
 def mod(number: int, by: int) -> int:
-    """What is left by `div`."""
+    """Returns what is left by `div`."""
     return number % abs(by)
 
 
 def value(text: Input, atom: Atom, *at: int) -> Any:
-    """What a function of a definition is; at positions that are none, as at 1, where nothing is to be read."""
+    """Returns what a function of a definition is; at positions that are none, as at 1, where nothing is to be read."""
     k = max(at[-1], 1)
     match atom:
         case Pick() | Next() | Closest():

@@ -23,7 +23,7 @@ EFFORT = 20_000_000  # for a fact, in units of z3; the dearest of the hybrid's I
 
 
 def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
-    """The first of these facts that the solver does not say to be true of all integers, and what it says.
+    """Returns the first of these facts that the solver does not say to be true of all integers, and what it says.
 
     Raises LookupError for a symbol of which the place says nothing, ValueError for what z3 cannot read.
     """
@@ -47,7 +47,7 @@ def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str
 
 
 def definitions(theory: Theory, place: Place) -> Iterator[str]:
-    """In SMT-LIB what each declared symbol is; macros as they stand."""
+    """Yields the SMT-LIB definition of each declared symbol; macros as they stand."""
     for declaration in theory.declarations:
         match declaration:
             case ["declare-const", str(name), str(sort)] if name in theory.defined:
@@ -57,7 +57,7 @@ def definitions(theory: Theory, place: Place) -> Iterator[str]:
             case ["declare-fun", str(name), _, str(sort)] if name in place.recursive:
                 yield _recursive(name, sort, *place.recursive[name])
             case ["declare-fun", str(name), [*sorts], str(sort)]:
-                body = _tabulated(place.symbols[name], len(sorts), place.table)
+                body = _tabulate(place.symbols[name], len(sorts), place.table)
                 of = " ".join(f"(x{i} Int)" for i, _ in enumerate(sorts, start=1))
                 yield f"(define-fun {name} ({of}) {sort} {_of_sort(sort, body)})"
             case _:
@@ -65,7 +65,7 @@ def definitions(theory: Theory, place: Place) -> Iterator[str]:
 
 
 def _recursive(name: str, sort: str, start: int, step: str) -> str:
-    """Each value is told by the one before, so there is such a function; without one, z3 would say of any fact that it is true."""
+    """Defines a recursive function: each value is told by the one before. Without it, z3 would say of any fact that it is true."""
     if strange := set(re.findall(r"[^\s()]+", step)) - {"before", "+", "-", "*"} - {*re.findall(r"\b\d+\b", step)}:
         raise ValueError(f"{name}: a step is of before, numbers, +, - and *, not of {', '.join(sorted(strange))}")
     return (
@@ -85,8 +85,8 @@ def _without_patterns(expression: Expression) -> Expression:
 
 
 @lru_cache(maxsize=64)  # most symbols are the same at all places of a run
-def _tabulated(function: Callable[..., int], arguments: int, table: range) -> str:
-    """Of two integers: a line of the second for each first one of the table, and at its ends with what is added beyond."""
+def _tabulate(function: Callable[..., int], arguments: int, table: range) -> str:
+    """Tabulates a function of two integers: a row for each first argument, extrapolated at both ends."""
     if arguments == 1:
         return _line([(int(function(i)), 0) for i in table], table[0], "x1")
     rows = [[(int(function(i, j)), 0) for j in table] for i in table]
@@ -99,7 +99,7 @@ def _tabulated(function: Callable[..., int], arguments: int, table: range) -> st
 
 
 def _line(values: Sequence[tuple[int, int]], low: int, of: str, beyond: str = "0") -> str:
-    """A function of the symbol `of`, from `low` on: values, each with a slope in `beyond`."""
+    """Returns a function of the symbol `of`, from `low` on: values, each with a slope in `beyond`."""
     pieces, start = list[tuple[int, str]](), 0
     while start < len(values):
         first, more = values[start]
@@ -115,7 +115,7 @@ def _line(values: Sequence[tuple[int, int]], low: int, of: str, beyond: str = "0
 
 
 def _pieces(pieces: Sequence[tuple[int, str]], of: str) -> str:
-    """Each from an integer on, the first one also below."""
+    """Returns each from an integer on, the first one also below."""
     pieces = [pieces[0], *(after for before, after in pairwise(pieces) if before[1] != after[1])]
     if len(pieces) == 1:
         return pieces[0][1]

@@ -27,12 +27,14 @@ Expression: TypeAlias = "str | list[Expression]"
 
 
 def text_of(name: str, package: str) -> str:
-    """The text NAME.smt2 in a package."""
+    """Returns the text NAME.smt2 in a package."""
     return resources.files(package).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def read(text: str) -> list[Expression]:
-    """The expressions of a text; a comment goes from ; to the end of its line. Raises ValueError for brackets that do not match."""
+    """Returns the expressions of a text; a comment goes from ; to the end of its line. Raises ValueError for brackets that do
+    not match.
+    """
     stack: list[list[Expression]] = [[]]
     for token in TOKEN.findall(text):
         if token == "(":
@@ -55,7 +57,7 @@ def written(expression: Expression) -> str:
 
 
 def replaced(expression: Expression, new: Mapping[str, Expression], patterns: bool = True) -> Expression:
-    """With other expressions in place of some symbols. patterns: these as well; they only say where to look for instances."""
+    """Replaces some symbols by other expressions. patterns: in patterns too, which only say where to look for instances."""
     match expression:
         case str():
             return new.get(expression, expression)
@@ -65,7 +67,7 @@ def replaced(expression: Expression, new: Mapping[str, Expression], patterns: bo
 
 
 def symbols(expression: Expression) -> set[str]:
-    """All that stand in it."""
+    """Returns all that stand in it."""
     if isinstance(expression, str):
         return {expression}
     return set[str]().union(*map(symbols, expression))
@@ -107,7 +109,7 @@ class Theory:
     texts: list[str] = field(default_factory=list)  # of the first declarations, as they are written
 
     def add(self, text: str) -> None:
-        """What search.smt2 says at its top; anything else is a declaration or a macro."""
+        """Adds a line of search.smt2; anything but a lemma is a declaration or a macro."""
         for command in read(text):
             match command:
                 case [str(hook)] if hook in self.parts:
@@ -134,7 +136,7 @@ class Theory:
                         raise ValueError(f"{case} has shown the invariants without {', '.join(map(written, new))}")
                     self.tracked[case] = new
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
-                    self._kept(case, rule == "kept", new, always, own)
+                    self._keep(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
                     self._cases(name, goes_on, cases, uses)
                 case ["concludes", str(name), [*cases]]:
@@ -174,7 +176,7 @@ class Theory:
         return _answer("\n".join(lines), EFFORT // 100, models=False)
 
     def behind(self, names: Iterable[str]) -> list[str]:
-        """These facts and all that they rest on, in the order of the text."""
+        """Returns these facts and all that they rest on, in the order of the text."""
         closure, pending = set[str](), list(names)
         while pending:
             name = pending.pop()
@@ -192,14 +194,16 @@ class Theory:
         return hashlib.sha256(said.encode()).hexdigest()
 
     def question(self, name: str) -> str:
-        """An SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
+        """Returns an SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
         fact = self.facts[name]
         lines = [*self.declared[: fact.context]]
         lines += [f"(assert {self.facts[used].text}) ; {used}" for used in fact.uses or ()]
         return "\n".join([*lines, f"(assert (not {fact.text})) ; {name}", "(check-sat)", ""])
 
     def doubt(self, name: str, effort: int = EFFORT) -> str:
-        """Why it is not seen that the lemma follows; nothing if it is seen. From facts that contradict each other nothing does."""
+        """Returns why it is not seen that the lemma follows; nothing if it is seen. From facts that contradict each other
+        nothing does.
+        """
         answer = _answer(self.question(name), effort)
         if answer != "unsat":
             return f"z3 says {answer}"
@@ -231,7 +235,7 @@ class Theory:
         pattern: list[Expression],
         uses: list[Expression],
     ) -> None:
-        """The formula for all integers from `start` on, as it is shown of that one and from each to the next."""
+        """Returns the formula for all integers from `start` on, as it is shown of that one and from each to the next."""
 
         def of_all(variables: list[Expression], at: Expression, said: Expression) -> Expression:
             shown: Expression = ["!", said, ":pattern", pattern]
@@ -246,10 +250,10 @@ class Theory:
         below = self.facts[f"{name}/start"].supposes | self.facts[f"{name}/step"].supposes
         self._state(name, of_all([variable, *others], variable, ["=>", later, formula]), below, None)
 
-    def _kept(
+    def _keep(
         self, case: str, after: bool, new: list[Expression], always: list[Expression], own: list[Expression]
     ) -> None:
-        """Every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
+        """Adds every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
         self.kept.append(case)
         self.starts += [] if after else [case]
         others = {written(symbol): expression for symbol, expression in map(_pair, [*new, *self.tracked.get(case, [])])}
@@ -265,7 +269,7 @@ class Theory:
             self._restrict(name, {case, *(self.invariants if after else ())})
 
     def _cases(self, name: str, goes_on: str, cases: list[Expression], uses: list[Expression]) -> None:
-        """That one of these cases, in each of which the invariants were kept, is met where the run goes on."""
+        """Adds a lemma that where the run goes on, one of these cases is met, in each of which the invariants were kept."""
         names = list(map(written, cases))
         if missing := [case for case in names if case not in self.kept]:
             raise ValueError(f"the invariants are not kept in the case {', '.join(missing)}")
@@ -274,8 +278,8 @@ class Theory:
         self.covered |= set(names)
 
     def _concludes(self, name: str, cases: set[str]) -> None:
-        """That the lemma rests on no more than the invariants and these cases, and an induction shows those: in a start, and after
-        each step, of which there is one, or each is among the cases of which one is met.
+        """Raises an error unless the lemma rests on the invariants and these cases alone, and an induction shows those: at the
+        start, and after each step, of which there is one, or each is among the cases of which one is met.
         """
         steps = set(self.kept) - set(self.starts)
         if not self.starts or not steps or (len(steps) > 1 and steps - self.covered):
@@ -289,7 +293,7 @@ class Theory:
             raise ValueError(f"{name} supposes more than it may: {', '.join(sorted(other))}")
 
     def _below(self, names: Iterable[str]) -> set[str]:
-        """What stands in macros of these names, and in theirs, other than their parameters."""
+        """Returns what stands in macros of these names, and in theirs, other than their parameters."""
         closure: set[str] = set()
         for declaration in self.declarations:
             match declaration:

@@ -50,7 +50,7 @@ def apply(operator: str, *arguments: str) -> str:
 
 
 def head(read: Term) -> Pick:
-    """The head by which a term is read. Raises TypeError if it is not read by one that picks."""
+    """Returns the head by which a term is read. Raises TypeError if it is not read by one that picks."""
     atom = read_alone(read)
     if atom is None or not isinstance(atom.where, Pick):
         raise TypeError("no one head reads it")
@@ -58,7 +58,7 @@ def head(read: Term) -> Pick:
 
 
 def each(variables: str, formula: str, *patterns: str) -> str:
-    """For all integers. patterns: terms at which solvers look for instances; they do not change what is said."""
+    """Returns the formula for all integers. patterns: terms at which solvers look for instances; they do not change the meaning."""
     marks = "".join(f" :pattern ({pattern})" for pattern in patterns)
     bound = " ".join(f"({variable} Int)" for variable in variables.split())
     return f"(forall ({bound}) {f'(! {formula}{marks})' if marks else formula})"
@@ -76,15 +76,15 @@ class Translation:
     lines: list[str] = field(default_factory=list)
 
     def value(self, term: Term, at: str) -> str:
-        """The term's value at this position, an integer."""
-        return apply("+", *(self._product(monomial, c, at) for monomial, c in self._unfolded(term).items))
+        """Returns the term's value at this position, an integer."""
+        return apply("+", *(self._product(monomial, c, at) for monomial, c in self._unfold(term).items))
 
     def holds(self, bit: Term, at: str) -> str:
-        """Whether a bit is 1."""
+        """Returns whether a bit is 1."""
         return apply("=", self.value(bit, at), "1")
 
     def said(self, answer: Answer, at: str, number: Callable[[str], str], word: Callable[[str], str]) -> str:
-        """What is said, by cases: the number's value or the word, as these two make a term or a formula of it."""
+        """Returns what is said, by cases: the number's value or the word, as these two make a term or a formula of it."""
         match answer:
             case If(bit, then, otherwise):
                 cases = (self.said(case, at, number, word) for case in (then, otherwise))
@@ -97,7 +97,9 @@ class Translation:
                 return word(ANYTHING)
 
     def stands(self, answer: Answer, at: str, there: str, word: Callable[[str, str], str]) -> str:
-        """Whether the number that is said at one position stands at another; of a word, what this makes of it and the other."""
+        """Returns whether the number that is said at one position stands at another; of a word, what this makes of it and the
+        other.
+        """
         match answer:
             case If(bit, then, otherwise):
                 cases = (self.stands(case, at, there, word) for case in (then, otherwise))
@@ -108,9 +110,9 @@ class Translation:
                 return self.said(answer, at, str, lambda said: word(said, there))
 
     def picked(self, pick: Pick, name: str = "") -> str:
-        """The function that gives the position which is picked, of the one that reads. name: of a new one."""
+        """Returns the function that gives the position which is picked, of the one that reads. name: of a new one."""
         if pick not in self.functions:
-            name = self._declared(pick, name)
+            name = self._declare(pick, name)
             here = f"({name} k)"
             there = apply("and", f"(<= 2 {here} k)", self._matches(pick, here))
             self.lines.append(f"(axiom {name} {each('k', f'(or (= {here} 1) {there})', here)})")
@@ -121,19 +123,19 @@ class Translation:
         return self.functions[pick]
 
     def named(self, name: str, of: Term) -> str:
-        """The function that is this term. name: of a new one."""
+        """Returns the function that is this term. name: of a new one."""
         atom = Named(name, of)
         if atom not in self.functions:
-            function = self._declared(atom, name.replace("′", "-before"))
+            function = self._declare(atom, name.replace("′", "-before"))
             here, value = f"({function} k)", self.value(of, "k")
             self.lines.append(f"(axiom {function} {each('k', f'(= {here} {value})', here)})")
         return self.functions[atom]
 
     def following(self, head: Next, name: str = "") -> str:
-        """As `picked`, of the head that looks for the next key."""
+        """Translates `picked` for a head that looks for the next key."""
         if head not in self.functions:
             pick = Pick(head.matching)
-            name = self._declared(head, name)
+            name = self._declare(head, name)
             here = f"({name} k)"
             key, query = self.value(head.key, here), self.value(head.query, "k")
             candidate = apply("and", "(<= 2 j k)", self._matches(pick, "j"))
@@ -149,10 +151,10 @@ class Translation:
         return self.functions[head]
 
     def closest(self, head: Closest, name: str = "") -> str:
-        """As `picked`, of the head that looks for the match that is nearest to a number."""
+        """Translates `picked` for a head that looks for the match nearest to a number."""
         if head not in self.functions:
             pick = Pick(head.matching)
-            name = self._declared(head, name)
+            name = self._declare(head, name)
             here, scale = f"({name} k)", math.lcm(*(c.denominator for _, c in head.target.items))
             target = self.value(head.target * scale, "k")  # so many times as far, which is whole
             there = apply("and", f"(<= 2 {here} k)", self._matches(pick, here))
@@ -166,17 +168,17 @@ class Translation:
         return self.functions[head]
 
     def counted(self, count: Count, name: str = "") -> str:
-        """The function of a number x and a position: how many positions from 2 up to it match where x is asked for."""
+        """Returns the function of a number x and a position: how many positions from 2 up to it match where x is asked for."""
         if count not in self.functions:
             ((key, _),) = count.where.pairs
-            name = self._declared(count, name, "Int Int")
+            name = self._declare(count, name, "Int Int")
             here, one = f"({name} x j)", f"(ite (= {self.value(key, 'j')} x) 1 0)"
             self.lines.append(f"(axiom {name}-1 {each('x', f'(= ({name} x 1) 0)', f'({name} x 1)')})")
             further = f"(=> (>= j 2) (= {here} (+ ({name} x (- j 1)) {one})))"
             self.lines.append(f"(axiom {name}-next {each('x j', further, here)})")
         return self.functions[count]
 
-    def _unfolded(self, of: Term) -> Term:
+    def _unfold(self, of: Term) -> Term:
         factors = (
             (c, [a.of if isinstance(a, Named) and a.name in self.unfolded else as_term(a) for a in monomial])
             for monomial, c in of.items
@@ -184,14 +186,14 @@ class Translation:
         return sum((math.prod(product, start=as_term(c)) for c, product in factors), start=ZERO)
 
     def _word(self, word: IsWord) -> str:
-        """The predicate that tells where this word stands."""
-        return self.functions.get(word) or self._declared(word, f"|is {word.word}|", result="Bool")
+        """Returns the predicate that tells where this word stands."""
+        return self.functions.get(word) or self._declare(word, f"|is {word.word}|", result="Bool")
 
     def _matches(self, pick: Pick, j: str) -> str:
         pairs = ((self.value(key, j), self.value(query, "k")) for key, query in pick.matching.pairs)
         return apply("and", *(f"(= {key} {query})" for key, query in pairs))
 
-    def _declared(self, atom: Atom, name: str, arguments: str = "Int", result: str = "Int") -> str:
+    def _declare(self, atom: Atom, name: str, arguments: str = "Int", result: str = "Int") -> str:
         if name in self.functions.values() or not name:
             name = f"{name or 'picked'}-{len(self.functions)}"
         self.functions[atom] = name
@@ -245,7 +247,7 @@ class Translation:
 
 
 def _number(value: Number) -> str:
-    """A polynomial of n with whole coefficients."""
+    """Returns a polynomial of n with whole coefficients."""
     summands = []
     for power, c in parts(value):
         if c.denominator != 1:

@@ -101,7 +101,7 @@ class Matcher:
     steps: int = 0
 
     def search(self) -> str | None:
-        """The text of group 1 of the first match, or None."""
+        """Returns the text of group 1 of the first match, or None."""
         program = PatternProgram()
         program.write(PARSER.parse(self.pattern))
         program.code.append(("match",))

@@ -29,20 +29,20 @@ class Known(Protocol):
 
     @property
     def each(self) -> Mapping[int, Known]:
-        """Of positions at one of the states, by state."""
+        """Returns what is known of positions at each state."""
 
     def bounds(self, value: Term) -> Interval:
-        """Two numbers that it lies between."""
+        """Returns two numbers that it lies between."""
 
     def is_integer(self, value: Term) -> bool:
-        """Whether it is an integer at every position."""
+        """Returns whether it is an integer at every position."""
 
     def behind(self, where: Selection) -> Known:
-        """Of the positions that may be read from here."""
+        """Returns what is known of the positions that may be read from here."""
 
 
 def with_known_values(value: Term, facts: Known) -> Term:
-    """With numbers in place of atoms that have one value here, so that equal products are added up.
+    """Puts numbers in place of atoms that have one value here, so that equal products are added up.
 
     And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
     """
@@ -65,7 +65,7 @@ def with_known_values(value: Term, facts: Known) -> Term:
 
 
 def with_terms(value: Term, known: Mapping[Atom, Term]) -> Term:
-    """With terms in place of atoms."""
+    """Puts terms in place of atoms."""
     items: list[tuple[Monomial, Fraction]] = []
     for monomial, c in value.items:
         product = as_term(c)
@@ -76,7 +76,7 @@ def with_terms(value: Term, known: Mapping[Atom, Term]) -> Term:
 
 
 def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
-    """Of atoms that read one token, each time: their bounds at each state where it may stand."""
+    """Yields, for each group of atoms that read one token, their bounds at each state where it may stand."""
     reads: dict[int, list[Read]] = {}
     for a in value.atoms:
         if isinstance(a, Read) and isinstance(a.where, Back) and a.where.steps < facts.positions[0]:
@@ -101,7 +101,7 @@ def lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fract
 
 
 def on_line(ends: Interval, slope: Fraction, more: Sequence[tuple[Equal, Fraction]]) -> Interval:
-    """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""
+    """Returns bounds of slope·x at some x, with `more` values at each end of x left out."""
     low, high = ends
     near = (end + step * i for i in range(len(more) + 1) for end, step in ((low, 1), (high, -1)))
     points = [i for i in (*near, *(a.value for a, _ in more)) if low <= i <= high] or [

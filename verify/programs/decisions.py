@@ -57,12 +57,12 @@ class Mismatch:
 
     @property
     def terms(self) -> list[Term]:
-        """What the definition asks for there: the number that is due, then the bits of its cases, the last one first."""
+        """Returns what the definition asks for there: the number that is due, then the bits of its cases, the last one first."""
         numbers = [self.written.number] if isinstance(self.written, SayNumber) else []
         return [*numbers, *(bit for bit, _ in self.cases[::-1])]
 
     def text(self, printer: TermPrinter, normal: Normalizer) -> str:
-        """For people."""
+        """Writes a mismatch for people."""
         cases = [
             printer.condition(normal.term(bit)) if holds else f"not {printer.condition(normal.term(bit))}"
             for bit, holds in self.cases
@@ -74,7 +74,7 @@ class Mismatch:
 def first_mismatch(
     model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
 ) -> Mismatch | None:
-    """The first case in which the program is not seen to say what is due; None if it always does.
+    """Returns the first case in which the program is not seen to say what is due; None if it always does.
 
     normal: where the cases hold.
     """
@@ -109,7 +109,7 @@ def first_mismatch(
 def _by_cases(
     model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...], splits: int
 ) -> Mismatch | None:
-    """As `first_mismatch` of what is no case. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
+    """Finds a mismatch by cases. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
 
     A bit is 1 or 0 at each position; so what is due is said, if it is in both cases, or in the one that can be.
     splits: so many bits are told apart at most.
@@ -134,7 +134,7 @@ def _by_cases(
 
 
 def _under(cases: tuple[Case, ...], normal: Normalizer) -> Normalizer | None:
-    """With what each case says once more: a later one may give an earlier one another form. None if they exclude each other."""
+    """Returns a normaliser that knows what each case says; None if the cases exclude each other."""
     for case, holds in cases:
         bit = normal.term(case)
         if bit.is_constant and bit.constant != holds:
@@ -146,13 +146,13 @@ def _under(cases: tuple[Case, ...], normal: Normalizer) -> Normalizer | None:
 def _mismatch(
     model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
 ) -> Mismatch | None:
-    """Whether the word with the largest logit is not seen to be what is due. registers, due: in normal form."""
+    """Returns whether the word with the largest logit is not seen to be what is due. registers, due: in normal form."""
     try:
         says = answer_of(model, registers, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
     output = normal_answer(says, normal)  # which a case may settle
-    return None if output == due or _spelled(output, normal) == _spelled(due, normal) else Mismatch(cases, due, output)
+    return None if output == due or _spell(output, normal) == _spell(due, normal) else Mismatch(cases, due, output)
 
 
 def _open_bits(registers: Mapping[int, Term], due: Answer, normal: Normalizer) -> Iterator[Term]:
@@ -167,7 +167,7 @@ def _open_bits(registers: Mapping[int, Term], due: Answer, normal: Normalizer) -
 
 
 def _of_k(value: Term) -> Iterator[Atom]:
-    """The atoms of each product, and those of k in these: not what is asked of other positions."""
+    """Yields the atoms of each product, and those of k in these: not what is asked of other positions."""
     for monomial, _ in value.items:
         for a in monomial:
             yield a
@@ -179,7 +179,7 @@ def _of_k(value: Term) -> Iterator[Atom]:
 
 
 def _first_of_several(bit: Term, normal: Normalizer) -> Term | None:
-    """The first one of several bits that it is a polynomial of, if a case says what it is."""
+    """Returns the first one of several bits that it is a polynomial of, if a case says what it is."""
     atoms = sorted(bit.atoms, key=lambda a: a.order)
     if len(atoms) < 2 or not all(map(normal.facts.is_bit, atoms)):
         return None
@@ -188,13 +188,13 @@ def _first_of_several(bit: Term, normal: Normalizer) -> Term | None:
     return first if told else None
 
 
-def _spelled(answer: Answer, normal: Normalizer) -> Answer:
-    """A number without names."""
+def _spell(answer: Answer, normal: Normalizer) -> Answer:
+    """Returns a number without names."""
     return SayNumber(normal.term(expanded(answer.number)), answer.family) if isinstance(answer, SayNumber) else answer
 
 
 def _contradicts(normal: Normalizer) -> bool:
-    """Whether nothing is like this."""
+    """Returns whether nothing is like this."""
     facts = normal.facts
     if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.states_back(0)):
         return True
@@ -215,11 +215,11 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
         other = normal.term(as_term(Above(a.of * -1 + 1)))
         if len(other.items) == 1 and len(other.items[0][0]) == 1 and other.items[0][1] == 1:
             known = known.knowing(other.items[0][0][0], Fraction(int(not holds)), Fraction(int(not holds)))
-    return _implied(_bounded(_there(known, a, holds), a, holds), a, holds)
+    return _imply(_bound(_there(known, a, holds), a, holds), a, holds)
 
 
 def _there(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
-    """With what a bit that is read some steps back says of other atoms there; what is read where nothing stands is 0."""
+    """Adds what a bit that is read some steps back says of other atoms there; what is read where nothing stands is 0."""
     bit = alone(a.value) if isinstance(a, Read) and isinstance(a.where, Back) else None
     if bit is None or not isinstance(a, Read) or not isinstance(a.where, Back):
         return normal
@@ -231,8 +231,8 @@ def _there(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
     return normal
 
 
-def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
-    """With what it says of each integer in it, by the bounds of the others."""
+def _bound(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
+    """Adds what the comparison says of each integer in it, by the bounds of the others."""
     if not isinstance(a, Equal | Above):
         return normal
     for x in sorted(a.of.atoms, key=lambda atom: atom.order):
@@ -260,8 +260,8 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
     return normal
 
 
-def _implied(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
-    """With what follows from a comparison of two atoms, or of an atom and 0."""
+def _imply(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
+    """Adds what follows from a comparison of two atoms, or of an atom and 0."""
     if not isinstance(a, Equal | Above):
         return normal
     for x in a.of.atoms:

@@ -29,7 +29,7 @@ from verify.rounding.model import Model
 
 
 def explanation(subject: Subject) -> Json:
-    """The document for a construction. Raises ValueError for a subject that makes no sense."""
+    """Returns the document for a construction. Raises ValueError for a subject that makes no sense."""
     try:
         document = explained(subject, *build(subject))
     except (Undecided, OtherMatrices) as stop:
@@ -40,12 +40,12 @@ def explanation(subject: Subject) -> Json:
 
 
 def asked(subject: Subject) -> Json:
-    """What was asked for."""
+    """Returns what was asked for."""
     return {**about(subject), "property": "what the ideal model computes"}
 
 
 def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
-    """The document for a model that is held against this subject's task."""
+    """Returns the document for a model that is held against this subject's task."""
     dossier = subject.dossier
     automaton = dossier.compared_texts(subject, automaton)
     document = asked(subject)
@@ -77,7 +77,7 @@ def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json
 
 
 def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program: Program) -> Json:
-    """The answers of the program and of the task at each state where an answer is due."""
+    """Returns the answers of the program and of the task at each state where an answer is due."""
     answers: Json = {}
     due: Json = {}
     where, what = "", ""
@@ -103,7 +103,7 @@ def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program:
 
 
 def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrinter) -> Json:
-    """Whether the program says, in each case that a step tells apart, what is due there."""
+    """Returns whether the program says, in each case that a step tells apart, what is due there."""
     answers: Json = {}
     due: Json = {}
     where, what, value = "", "", ""
@@ -116,7 +116,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
         normal = Normalizer(program.facts.ending(i))
         printer = listing.printer
         if listing.normal is None or normal.facts != listing.normal.facts:
-            printer = TermPrinter(listing.names, here=_found(program, normal) if heads else {})
+            printer = TermPrinter(listing.names, here=_find(program, normal) if heads else {})
         due[str(state.label)] = printer.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)
@@ -146,7 +146,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
 
 
 def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
-    """Whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
+    """Returns whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
     normal = Normalizer(replace(program.facts, groups=(), known={}, parts={}))
     number, order = subject.dossier.counted(subject)
     counts = denominator(normal.term(group.count), normal)
@@ -154,7 +154,7 @@ def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
 
 
 def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
-    """Whether what leaves is what the definition says, and nothing enters at the first two positions.
+    """Returns whether what leaves is what the definition says, and nothing enters at the first two positions.
 
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
@@ -167,14 +167,14 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     return not at_first(passed.early, program.facts.start) and all(value == ZERO for value in early)
 
 
-def _found(program: Program, normal: Normalizer) -> dict[Term, str]:
-    """What heads find at this state, and the registers that hold it."""
+def _find(program: Program, normal: Normalizer) -> dict[Term, str]:
+    """Returns what heads find at this state, and the registers that hold it."""
     last = {program.names[i]: normal.term(value) for i, value in program.stages[-1].registers.items()}
     alone = ((name, value, read_alone(value)) for name, value in last.items())
     return {value: name for name, value, a in alone if a is not None and isinstance(a.where, Matched)}
 
 
 def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:
-    """The first head whose winners no rule tells, and its scores."""
+    """Returns the first head whose winners no rule tells, and its scores."""
     head = next((h for value in registers.values() if (h := unresolved(value)) is not None), None)
     return (head.where, f"cannot say who wins: {TermPrinter().chosen(head)}") if head is not None else None

@@ -57,7 +57,7 @@ class Stage:
 
     @property
     def digested(self) -> str:
-        """What the sublayer is called in digests of stored documents, where blocks count from 0."""
+        """Returns what the sublayer is called in digests of stored documents, where blocks count from 0."""
         return f"block {self.block - 1}, {self.kind}" if self.block else self.kind
 
 
@@ -84,7 +84,8 @@ class Program:
 
 
 def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False) -> Program:
-    """The program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the register.
+    """Returns the program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the
+    register.
 
     shorten: those with a head's scores too.
     Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
@@ -101,7 +102,7 @@ def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, sh
             part = name_part(kind, name=head_names)
             heads = tuple(model.head(block - 1, number) for number in range(len(layer.heads)))
         if sublayer % 2 and naming and block < len(model.layers):
-            domain.stream = _called(domain.stream, model.registers, domain.normal, shorten)
+            domain.stream = _call(domain.stream, model.registers, domain.normal, shorten)
         stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed, heads))
         if sublayer % 2 and (groups := _groups(model.registers, domain.stream, automaton, domain.normal.facts)):
             domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
@@ -116,7 +117,7 @@ class _Terms(Domain[Term]):
     def __init__(self, model: Model, automaton: TokenAutomaton) -> None:
         self.model, self.automaton = model, automaton
         self.normal = Normalizer(Facts.everywhere(automaton))
-        self.stream = _embedded(model, self.normal)
+        self.stream = _embed(model, self.normal)
         self.changed: tuple[int, ...] = ()
         self.queues: list[Passed] = []
 
@@ -148,7 +149,7 @@ class _Terms(Domain[Term]):
 
 
 def _groups(names: tuple[str, ...], registers: Registers, automaton: TokenAutomaton, facts: Facts) -> tuple[Group, ...]:
-    """What is assumed of registers that hold something for the first time."""
+    """Returns what is assumed of registers that hold something for the first time."""
     groups = []
     for invariant in automaton.invariants:
         if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):
@@ -158,8 +159,8 @@ def _groups(names: tuple[str, ...], registers: Registers, automaton: TokenAutoma
     return tuple(groups)
 
 
-def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_of_them: bool) -> Registers:
-    """With one atom for each sum that no head's scores are in, or for all of them; a square is the atom's square."""
+def _call(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_of_them: bool) -> Registers:
+    """Gives each sum that no head's scores are in, or each sum at all, one atom as its name; a square is the atom's square."""
     sums = {i: value for i, value in registers.items() if len(value.items) > 1}
     long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
     roots = {square: root for root in long.values() if (square := normal.normalised(root * root)) != root}
@@ -178,7 +179,7 @@ def _affine(row: Row, bias: Weight, registers: Mapping[int, Term]) -> Term:
     return sum((registers[i] * _number(w) for i, w in row if i in registers), as_term(_number(bias)))
 
 
-def _embedded(model: Model, normal: Normalizer) -> Registers:
+def _embed(model: Model, normal: Normalizer) -> Registers:
     """Word and position: a polynomial of the number at numbers, a constant at each word; what all tokens have is a constant."""
     registers: Registers = {}
     words = [{i: _number(w) for i, w in row} for row in model.specials.values()]
@@ -216,7 +217,7 @@ def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str)
 
 
 def _queue(i: int, layer: Recurrent, model: Model, automaton: TokenAutomaton) -> Queue | None:
-    """The queue that a state is, by an invariant of the automaton."""
+    """Returns the queue that a state is, by an invariant of the automaton."""
     delays = [invariant for invariant in automaton.invariants if isinstance(invariant, Delayed)]
     return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, delays)
 
@@ -236,7 +237,7 @@ def _states(
         digits = Digits(registers.get(queue.early, ZERO), queue.base, queue.invariant.by)
         states[i] = normal.term(as_term(digits)) * _number(queue.unit)
     for cycle in layer.cycles():
-        states |= {i: normal.term(value) for i, value in _turned(cycle, feed).items()}
+        states |= {i: normal.term(value) for i, value in _turn(cycle, feed).items()}
     pending: Sequence[int] = sorted({*feed, *carry} - states.keys())
     while pending:
         ready = [i for i in pending if all(j in states or j == i or j not in pending for j, _ in carry.get(i, ()))]
@@ -248,8 +249,10 @@ def _states(
     return states
 
 
-def _turned(cycle: Cycle, feed: Registers) -> Registers:
-    """The states of a cycle: register r is fed x and takes over sign·(the register before it in the cycle), one step before."""
+def _turn(cycle: Cycle, feed: Registers) -> Registers:
+    """Returns the states of a cycle: register r is fed x and takes over sign·(the register before it in the cycle), one step
+    before.
+    """
     around = math.prod(sign for _, sign in cycle)
     states: Registers = {}
     for at, (i, _) in enumerate(cycle):

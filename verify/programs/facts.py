@@ -87,27 +87,27 @@ class Facts:
 
     @staticmethod
     def everywhere(automaton: TokenAutomaton) -> Facts:
-        """Of every position. Raises Undecided unless position 1 is one certain word."""
+        """Returns the facts of every position. Raises Undecided unless position 1 is one certain word."""
         first, *others = automaton.states
         if not first.word or any(automaton.positions(state).low == 1 for state in others):
             raise Undecided("the input", "it does not begin with one certain word")
         return Facts(automaton, frozenset(range(len(automaton.states))))
 
     def at(self, states: frozenset[int]) -> Facts:
-        """Of positions at these states."""
+        """Returns the facts of positions at these states."""
         parts = self.globally.parts
         if states not in parts:
             parts[states] = Facts(self.automaton, states, around=self.globally, groups=self.groups)
         return parts[states]
 
     def ending(self, state: int) -> Facts:
-        """Of the last position of a text, at this state: nothing is known of texts that go on otherwise."""
+        """Returns the facts of a text's last position, at this state: nothing is known of texts that go on otherwise."""
         automaton, number = ending(self.automaton, state)
         return Facts(automaton, frozenset([number]), groups=self.groups)
 
     @cached_property
     def each(self) -> dict[int, Facts]:
-        """Of positions at one of the states, by state; all of the automaton's."""
+        """Returns the facts of positions at each state of these, or of the automaton."""
         return {i: self.at(frozenset([i])) for i in range(len(self.automaton.states))}
 
     @cached_property
@@ -116,14 +116,16 @@ class Facts:
         return [self.automaton.positions(state) for state in self.automaton.states]
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Facts:
-        """Where an atom lies between these two as well."""
+        """Returns where an atom lies between these two as well."""
         least, most = self.given.get(a, (low, high))
         given = {**self.given, a: (max(low, least), min(high, most))}
         return replace(self, given=given, known={}, around=self.globally)
 
     @property
     def is_nowhere(self) -> bool:
-        """Whether what is given of an atom is seen to be none of what it can be, by what is given of others; or so steps back."""
+        """Returns whether what is given of an atom is seen to be none of what it can be, by what is given of others; or so steps
+        back.
+        """
         ends = (self._atom(a) for a in self.given)
         if any(low > high for low, high in ends if type(low) is type(high) is Fraction):
             return True
@@ -131,12 +133,12 @@ class Facts:
         return any(self.behind(where).is_nowhere for where in steps)
 
     def where(self, case: Mapping[Atom, Interval]) -> Facts:
-        """Where these atoms lie between these bounds."""
+        """Returns where these atoms lie between these bounds."""
         return replace(self, given={**self.given, **case}, known={}, around=self.globally)
 
     @cached_property
     def globally(self) -> Facts:
-        """Of every position."""
+        """Returns the facts of every position."""
         if self.around is not None:
             return self.around
         whole = frozenset(range(len(self.automaton.states)))
@@ -154,7 +156,7 @@ class Facts:
 
     @cached_property
     def starts_once(self) -> bool:
-        """Whether that word stands nowhere else."""
+        """Returns whether that word stands nowhere else."""
         first, *others = self.automaton.states
         return self.automaton.positions(first).high == 1 and all(state.word != first.word for state in others)
 
@@ -166,7 +168,7 @@ class Facts:
 
     @cached_property
     def here(self) -> tuple[int, int]:
-        """As `positions`, by what is given of k too; where these are numbers of n, no more is told."""
+        """Returns `positions`, narrowed by what is given of k; where these are numbers of n, no more is known."""
         (first, last), ends = self.positions, self.given.get(POSITION)
         if ends is None or not all(type(end) in (int, Fraction) for end in (first, last, *ends)):
             return first, last
@@ -184,12 +186,12 @@ class Facts:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def tells_of(self, steps: int) -> bool:
-        """Whether something is given of the token so many steps before."""
+        """Returns whether something is given of the token so many steps before."""
         return told_apart(steps) in self.told
 
     @cached_property
     def told(self) -> dict[int, frozenset[int]]:
-        """Where tokens may stand of which something is given, by how many steps they are back."""
+        """Returns where tokens may stand of which something is given, by how many steps they are back."""
         given: dict[int, list[tuple[Atom, Interval]]] = {}
         for a, ends in self.given.items():
             steps, value = of_one(a)
@@ -201,7 +203,9 @@ class Facts:
         }
 
     def states_back(self, steps: int) -> frozenset[int]:
-        """Where the token so many steps before may stand, by what is given of others; none if these cannot stand together."""
+        """Returns where the token so many steps before may stand, by what is given of others; none if these cannot stand
+        together.
+        """
         key, found = (self.states, frozenset(self.told.items()), told_apart(steps)), self.globally.found_back
         if key not in found:
             tokens = {steps: states.__contains__ for steps, states in self.told.items()}
@@ -211,16 +215,16 @@ class Facts:
 
     @cached_property
     def found_back(self) -> dict[object, frozenset[int]]:
-        """What `states_back` has found, of all parts: by the states, by where tokens stand, and by the steps."""
+        """Returns what `states_back` has found, of all parts: by the states, by where tokens stand, and by the steps."""
         return {}
 
     @cached_property
     def found_bounds(self) -> dict[Term, Interval]:
-        """What `bounds` has found."""
+        """Returns what `bounds` has found."""
         return {}
 
     def bounds(self, value: Term) -> Interval:
-        """Two numbers that it lies between."""
+        """Returns two numbers that it lies between."""
         if value not in self.found_bounds:
             self.found_bounds[value] = self._bounds(value)
         return self.found_bounds[value]
@@ -280,7 +284,7 @@ class Facts:
         return low, high
 
     def _parabola(self, value: Term) -> Interval:
-        """Of a + b·x + c·x²: at the ends of x, or at its top."""
+        """Bounds a + b·x + c·x²: at the ends of x, or at its top."""
         (x,) = value.atoms
         parts = {len(monomial): c for monomial, c in value.items}
         a, b, c = (parts.get(power, Fraction(0)) for power in range(3))
@@ -386,7 +390,7 @@ class Facts:
         return start + own[0] + low, start + own[1] + high
 
     def behind(self, where: Selection) -> Facts:
-        """Of the positions that may be read from here."""
+        """Returns the facts of the positions that may be read from here."""
         match where:
             case Back(steps):
                 earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
@@ -401,7 +405,7 @@ class Facts:
         return self.globally
 
     def _given_back(self, where: Back) -> dict[Atom, Interval]:
-        """What is given of atoms at the position that is so many steps before k, if there is one."""
+        """Returns what is given of atoms at the position that is so many steps before k, if there is one."""
         reads = [(a, ends) for a, ends in self.given.items() if isinstance(a, Read) and a.where == where]
         given = {there: ends for a, ends in reads if (there := alone(a.value)) is not None}
         if not given or type(where.steps) is not int:
@@ -415,7 +419,7 @@ class Facts:
         return given
 
     def _is_behind(self, where: Back) -> bool:
-        """Whether k is seen to be after so many steps: something is given of what is read there that is not 0."""
+        """Returns whether k is seen to be after so many steps: something is given of what is read there that is not 0."""
         return any(
             isinstance(a, Read)
             and a.where == where
@@ -425,7 +429,7 @@ class Facts:
         )
 
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
-        """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
+        """Returns the facts of positions at least so many steps before this one, between two bounds; of all if none seem to be."""
         some = grows(least) and not at_most(MOST_STEPS, least)
         states = reachability.earlier(
             self.automaton, self.states, least if some else one_number(min(least, MOST_STEPS))
@@ -437,7 +441,7 @@ class Facts:
         return self.at(states_within) if states_within else self.globally
 
     def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
-        """The states so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
+        """Returns the states so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
 
         back: words, or numbers of families, that stand there all together.
         """
@@ -448,7 +452,7 @@ class Facts:
         return reachability.stands(self.automaton.states[state], token)
 
     def written_first(self, a: Atom) -> Atom:
-        """A token's number as it stands where all texts have it first; any other atom as it is."""
+        """Returns a token's number as it stands where all texts have it first; any other atom as it is."""
         number, where = (a.value, a.where) if isinstance(a, Read) else (as_term(a), None)
         steps = where.steps if isinstance(where, Back) else 0
         family = next((f for f in self.copies if number == as_term(NumberOf(f))), None)
@@ -464,7 +468,7 @@ class Facts:
         return Read(number, Back(steps)) if steps else a
 
     def is_integer(self, value: Term) -> bool:
-        """Whether it is an integer at every position."""
+        """Returns whether it is an integer at every position."""
         return all(is_whole(c) and all(map(self._is_integer, monomial)) for monomial, c in value.items)
 
     def _is_integer(self, a: Atom) -> bool:
@@ -478,7 +482,7 @@ class Facts:
         return True
 
     def is_bit(self, a: Atom) -> bool:
-        """Whether it is 0 or 1 everywhere."""
+        """Returns whether it is 0 or 1 everywhere."""
         match a:
             case Equal() | Above() | IsWord() | IsNumber():
                 return True

@@ -33,7 +33,7 @@ from verify.algebra.symbolic import common_divisor
 
 
 def unresolved(value: Term) -> Best | None:
-    """A head in it whose winners no rule tells."""
+    """Returns a head in it whose winners no rule tells."""
     pending: list[object] = [value]
     while pending:
         match pending.pop():
@@ -57,7 +57,7 @@ def scaled(value: Term) -> tuple[Term, Fraction]:
 
 
 def named(name: str, value: Term) -> Term:
-    """The term as one atom, times a number, if it is a sum."""
+    """Returns the term as one atom, times a number, if it is a sum."""
     if len(value.items) < 2:
         return value
     whole, scale = scaled(value)
@@ -65,14 +65,14 @@ def named(name: str, value: Term) -> Term:
 
 
 def content(value: Term) -> Term:
-    """A named term in place of its name; any other as it is."""
+    """Returns a named term in place of its name; any other as it is."""
     if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
         return a.of * value.items[0][1]
     return value
 
 
 def expanded(value: Term) -> Term:
-    """Without names."""
+    """Expands names into the terms that they stand for."""
     for a in value.atoms:
         if isinstance(a, Named):
             return expanded(sum((_power(m, a) * c for m, c in value.items), ZERO))
@@ -87,30 +87,30 @@ def _power(monomial: Monomial, a: Named) -> Term:
 
 
 def alone(value: Term) -> Atom | None:
-    """The atom that the term is."""
+    """Returns the atom that the term is."""
     if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
         return value.items[0][0][0]
     return None
 
 
 def read_alone(value: Term) -> Read | None:
-    """The atom that it is, if that is read somewhere."""
+    """Returns the atom that it is, if that is read somewhere."""
     return a if isinstance(a := alone(value), Read) else None
 
 
 def with_value(value: Term, a: Atom, x: int) -> Term:
-    """The term where an atom of it is this number, 0 or 1."""
+    """Returns the term where an atom of it is this number, 0 or 1."""
     return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)
 
 
 def primitive(body: Term) -> tuple[Term, Fraction]:
-    """As `scaled`, with the first coefficient of F positive. body: without a constant."""
+    """Scales a body without a constant so that its first coefficient is positive; see `scaled`."""
     whole, scale = scaled(body)
     return (whole, scale) if body.items[0][1] > 0 else (whole * -1, -scale)
 
 
 def at_first(value: Term, start: str) -> Fraction:
-    """The value at position 1, whose token is the word `start`: always a number."""
+    """Returns the value at position 1, whose token is the word `start`: always a number."""
     total = Fraction(0)
     for monomial, c in value.items:
         for a in monomial:

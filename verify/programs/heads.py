@@ -69,7 +69,7 @@ class Among:
 
 
 def by_key(rows: Rows) -> dict[Monomial, Term]:
-    """The score's coefficients: monomial of the key → term of the query. What all keys share is left out."""
+    """Returns the score's coefficients: monomial of the key → term of the query. What all keys share is left out."""
     coefficients: dict[Monomial, Term] = {}
     for key, query in rows:
         for monomial, c in key.items:
@@ -87,7 +87,7 @@ def _order(monomial: Monomial) -> tuple[str, ...]:
 
 
 def as_rows(score: dict[Monomial, Term]) -> Rows:
-    """The coefficients as rows, one for each monomial."""
+    """Returns the coefficients as rows, one for each monomial."""
     return tuple((term([(monomial, 1)]), query) for monomial, query in score.items())
 
 
@@ -117,7 +117,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     matching = _in_order((key, query) for _, key, query in pairs)
     mismatch = min((cost for cost, _, _ in pairs), default=weight)
     if wishes:
-        return _preferred(wishes[0], matching, mismatch, default, normal)
+        return _prefer(wishes[0], matching, mismatch, default, normal)
     low, high = facts.bounds(default)
     if not weight:  # a match has 0, any other one less
         if default == ZERO and pairs:
@@ -146,12 +146,12 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
 
 
 def _is_one_position(key: Term) -> bool:
-    """Whether it is 1 at one position alone."""
+    """Returns whether it is 1 at one position alone."""
     return any(isinstance(a, Equal) and key == as_term(a) and a.of == K for a in key.atoms)
 
 
 def _on_a_line(slope: Term, rest: dict[Monomial, Term], normal: Normal) -> Pick | None:
-    """The first or the last match, by a preference c·j, c ≠ 0. slope: c. rest: the other coefficients."""
+    """Returns the first or the last match, by a preference c·j, c ≠ 0. slope: c. rest: the other coefficients."""
     facts, c = normal.facts, slope.constant
     default = rest.pop((FIRST,), ZERO)
     pairs, wishes = _pairs(rest, facts)
@@ -180,12 +180,12 @@ def _in_order(pairs: Iterable[tuple[Term, Term]]) -> Matching:
 
 
 def _never_halfway(target: Term, facts: Facts) -> bool:
-    """Whether it is seen to be nowhere half of an integer."""
+    """Returns whether it is seen to be nowhere half of an integer."""
     twice = target * 2
     return is_never_whole(twice.constant) and facts.is_integer(twice - twice.constant)
 
 
-def _preferred(
+def _prefer(
     preference: Compared, matching: Matching, mismatch: Fraction, default: Term, normal: Normal
 ) -> Next | Among | None:
     """Among matches, the one whose count is nearest to what is asked for; default: at position 1, where the count is 0."""
@@ -209,7 +209,8 @@ def _preferred(
 
 
 def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compared], list[Compared]]:
-    """What is compared, with its cost: −S(x − y)² is −S·x² + 2S·y·x but for −S·y²; of a bit x, c·x is −|c|(x − 1[c > 0])².
+    """Returns what is compared, with its cost: −S(x − y)² is −S·x² + 2S·y·x but for −S·y²; of a bit x, c·x is −|c|(x − 1[c >
+    0])².
 
     x is a product of bits and one integer at most, so x² has the same bits. Apart: those of x and y that are no integers. Both
     are empty for another form.

@@ -39,7 +39,7 @@ K = as_term(POSITION)
 
 
 def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
-    """The tokens that they are about, and where k is; None if these exclude each other."""
+    """Returns the tokens that they are about, and where k is; None if these exclude each other."""
     key = tuple(factors)
     if key not in facts.stood:
         facts.stood[key] = _standing(key, facts)
@@ -47,7 +47,7 @@ def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
 
 
 def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
-    """The value of a bit that is read where none of the factors is 0, if their tokens tell it."""
+    """Returns the value of a bit that is read where none of the factors is 0, if their tokens tell it."""
     if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
         return None
     constraint = standing(factors, facts)
@@ -75,12 +75,12 @@ def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
 
 
 def _is_near(steps: int) -> bool:
-    """Whether so many steps are followed one by one."""
+    """Returns whether so many steps are followed one by one."""
     return not grows(steps) and steps <= MOST_STEPS
 
 
 def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
-    """What tokens so many steps back must be, or the atom is 0."""
+    """Yields what tokens so many steps back must be, or the atom is 0."""
     match a:
         case NumberOf(family):
             yield IsNumber(family), 0
@@ -93,15 +93,17 @@ def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
 
 
 def is_zero(value: Term, matching: Matching, facts: Facts) -> bool:
-    """Whether it is 0 at every position that matches: each product in it has a factor that a key excludes, which is 0 there."""
+    """Returns whether it is 0 at every position that matches: each product in it has a factor that a key excludes, which is 0
+    there.
+    """
     excluded = [
-        bits for key, query in matching.pairs if query == ZERO for bits in _excluded(content(key), facts.globally)
+        bits for key, query in matching.pairs if query == ZERO for bits in _exclude(content(key), facts.globally)
     ]
     return all(any(bits <= set(monomial) for bits in excluded) for monomial, _ in content(value).items)
 
 
 def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
-    """A lower bound of it wherever something matches: a key that is asked to be 1 or more has a product that is not 0."""
+    """Returns a lower bound of it wherever something matches: a key that is asked to be 1 or more has a product that is not 0."""
     whole, everywhere = content(value), facts.globally
     if not _sum_of_products(whole, everywhere):
         return everywhere.bounds(whole)[0]
@@ -114,7 +116,7 @@ def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
 
 
 def too_low(body: Term, to: Fraction, facts: Facts) -> bool:
-    """Whether what is read at a match is more than this, and at position 1 something else."""
+    """Returns whether what is read at a match is more than this, and at position 1 something else."""
     a = read_alone(body)
     if a is None or not isinstance(a.where, Matched):
         return False
@@ -122,7 +124,9 @@ def too_low(body: Term, to: Fraction, facts: Facts) -> bool:
 
 
 def plain_pairs(key: Term, query: Term, facts: Facts) -> Iterator[tuple[Term, Term]]:
-    """A bit times x is what is asked for, which is not 0, where the bit is 1 and x is that; 1[x = v] is 1 where x is v."""
+    """Yields pairs: a bit times x is what is asked for, which is not 0, where the bit is 1 and x is that; 1[x = v] is 1 where x
+    is v.
+    """
     if len(key.items) != 1 or key.constant:
         yield key, query
         return
@@ -140,7 +144,7 @@ def plain_pairs(key: Term, query: Term, facts: Facts) -> Iterator[tuple[Term, Te
 
 
 def _least_sum(value: Term, bits: frozenset[Atom], facts: Facts) -> Fraction:
-    """A lower bound where these bits are 1; of a sum without anything negative."""
+    """Returns a lower bound where these bits are 1; of a sum without anything negative."""
     total = Fraction(0)
     for monomial, c in value.items:
         others = [a for a in monomial if a not in bits]
@@ -150,11 +154,11 @@ def _least_sum(value: Term, bits: frozenset[Atom], facts: Facts) -> Fraction:
 
 
 def _sum_of_products(value: Term, facts: Facts) -> bool:
-    """Whether nothing in it is negative."""
+    """Returns whether nothing in it is negative."""
     return all(c > 0 and all(facts.bounds(as_term(a))[0] >= 0 for a in monomial) for monomial, c in value.items)
 
 
-def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
+def _exclude(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
     """Bits that are not all 1 where the key is 0: a sum of products, none of them negative, of bits and what is then 1 or more."""
     if not _sum_of_products(key, facts):
         return
@@ -165,7 +169,7 @@ def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
 
 
 def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
-    """A lower bound of the atom where these bits are 1; of one that is not negative."""
+    """Returns a lower bound of the atom where these bits are 1; of one that is not negative."""
     constraint = standing(sorted(bits, key=lambda bit: bit.order), facts)  # asked alike in every process
     if constraint is None:
         return Fraction(1)  # nowhere
@@ -176,7 +180,9 @@ def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
 
 
 def follows(a: Atom, b: Atom) -> bool:
-    """Whether a is 1 where b is not 0: x > c where x > d with d > c; that a token is a number, where its number is not 0."""
+    """Returns whether a is 1 where b is not 0: x > c where x > d with d > c; that a token is a number, where its number is not
+    0.
+    """
     match a, b:
         case Above(), Above():
             return (more := a.of - b.of).is_constant and more.constant > 0
@@ -190,7 +196,7 @@ def follows(a: Atom, b: Atom) -> bool:
 
 
 def under(equal: Equal, b: Atom) -> Fraction | None:
-    """The value of another factor where `equal` is 1; None if it is not told."""
+    """Returns the value of another factor where `equal` is 1; None if it is not told."""
     if isinstance(b, Equal) and b.of == equal.of:
         return Fraction(0) if b.value != equal.value else Fraction(1)
     if as_term(b) == equal.of:
@@ -205,14 +211,14 @@ def under(equal: Equal, b: Atom) -> Fraction | None:
 
 
 def none_of(equal: Equal) -> Matching | None:
-    """What nothing matches, where this is 1."""
+    """Returns what nothing matches, where this is 1."""
     if not equal.value and len(equal.of.atoms) == 1 and isinstance(a := next(iter(equal.of.atoms)), Count):
         return a.where if equal.of == as_term(a) else None
     return None
 
 
 def without(value: Term, matching: Matching, start: str) -> Term:
-    """The same where nothing matches: what would be read there is read at position 1."""
+    """Returns the same where nothing matches: what would be read there is read at position 1."""
     total = ZERO
     for monomial, c in value.items:
         product = as_term(c)

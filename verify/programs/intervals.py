@@ -42,7 +42,8 @@ class ProgramInterval(Sizes):
 def explanations(
     subject: Subject, tell: Callable[[ProgramInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> Json:
-    """The document; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
+    """Returns the document; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n
+    above.
 
     The answers are those of the last interval. tell: called with each; say: told of each case above. Raises ValueError for a
     subject that makes no sense.
@@ -62,7 +63,7 @@ def explanations(
 
 
 def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
-    """Whether the program is what is defined, where n stands for each n of a case."""
+    """Returns whether the program is what is defined, where n stands for each n of a case."""
     document = explained(subject, model, automaton)
     assumed = {"assumed_invariants": document.get("assumed_invariants", [])}
     return {**{key: document.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
@@ -71,7 +72,7 @@ def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Jso
 def differences(
     document: Mapping[str, Any], tell: Callable[[ProgramInterval], object] = lambda _: None, say: Say = lambda _: None
 ) -> list[str]:
-    """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
+    """Returns the fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
     return changed(document, explanations(subject_of(document), tell, say))
 
 
@@ -112,7 +113,7 @@ def _digest(*some: Part) -> str:
 
 
 def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[ProgramInterval]:
-    """As `intervals`, of a model that stands for each of these n."""
+    """Yields the intervals of a model that stands for each n of an interval."""
     while low <= high:
         one = replace(subject, n=low)
         last, document = low, None
@@ -120,7 +121,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Prog
             n: Any = symbol(low, high)
             symbolic = replace(subject, n=n)
             try:
-                document = explained(symbolic, *_sized(symbolic, model))
+                document = explained(symbolic, *_size(symbolic, model))
             except TypeError as error:  # it is asked for what is another number at each n
                 document = {"verdict": UNKNOWN, "where": "the weights", "what": str(error)}
             last = n.oracle.high
@@ -141,10 +142,10 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Prog
         low = last + 1
 
 
-def _sized(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
-    """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
+def _size(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
+    """Returns the model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
-    sized_model = _changed(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
+    sized_model = _change(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
     return sized_model, sized_texts(subject)
 
 
@@ -165,13 +166,13 @@ def sized_texts(subject: Subject) -> TokenAutomaton:
 
 
 def at_one(model: Model, subject: Subject) -> Model:
-    """The model of one n."""
+    """Returns the model of one n."""
     size = {SIZE: constant(subject.n)}
-    return _changed(model, subject, lambda w: w.substitute(size).constant if isinstance(w, Polynomial) else w)
+    return _change(model, subject, lambda w: w.substitute(size).constant if isinstance(w, Polynomial) else w)
 
 
-def _changed(model: Model, subject: Subject, change: Callable[[Weight], Weight]) -> Model:
-    """With other weights, and the numbers of the subject's vocabulary."""
+def _change(model: Model, subject: Subject, change: Callable[[Weight], Weight]) -> Model:
+    """Returns the model with other weights, and with the numbers of the subject's vocabulary."""
     families = dict(model.families)
     for one in families_of(subject):
         families[one.name] = replace(families[one.name], low=one.low, high=one.high)

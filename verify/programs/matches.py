@@ -14,10 +14,10 @@ from verify.programs.cases import Known
 
 
 def matching_states(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
-    """Where positions from 2 to k may match what is asked for at k; before: less than k."""
+    """Returns where positions from 2 to k may match what is asked for at k; before: less than k."""
     queries = [(key, *facts.bounds(query)) for key, query in matching.pairs]
     states = []
-    for i in sorted(_reached(facts, before)):
+    for i in sorted(_reach(facts, before)):
         there = facts.each[i]
         ends = ((there.bounds(key), low, high) for key, low, high in queries)
         if there.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
@@ -26,7 +26,7 @@ def matching_states(facts: Known, matching: Matching, *, before: bool = False) -
 
 
 def most_matches(facts: Known, matching: Matching) -> int:
-    """How many positions of 2 … k match at most: as many as there are at the states where one may.
+    """Returns how many positions of 2 … k match at most: as many as there are at the states where one may.
 
     After one state, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
     """
@@ -45,14 +45,14 @@ def most_matches(facts: Known, matching: Matching) -> int:
     return min(once + sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)
 
 
-def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
+def _reach(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
     """States on the ways back from k, or from the position before it, that go no further than to one of the ends."""
     begin = frozenset(j for i in facts.states for j in facts.automaton.states[i].after) if before else facts.states
     return reachability.backward(facts.automaton, begin, ends)
 
 
 def _sure_states(facts: Known, matching: Matching, states: Iterable[int]) -> frozenset[int]:
-    """Those of these states where each position is seen to match."""
+    """Returns the states where each position is seen to match."""
     each = ((i, facts.each[i]) for i in states)
     return frozenset(
         i for i, there in each if there.positions[0] > 1 and all(_same(facts, *p, there) for p in matching.pairs)
@@ -60,55 +60,56 @@ def _sure_states(facts: Known, matching: Matching, states: Iterable[int]) -> fro
 
 
 def always_matches(facts: Known, matching: Matching, *, before: bool = False) -> bool:
-    """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a state that does.
+    """Returns whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a state that
+    does.
 
     before: one that is less than k.
     """
     if not before and matches_itself(facts, matching):
         return True
     sure = _sure_states(facts, matching, matching_states(facts, matching, before=before))
-    return facts.positions[0] > 1 and bool(sure) and 0 not in _reached(facts, before, sure)
+    return facts.positions[0] > 1 and bool(sure) and 0 not in _reach(facts, before, sure)
 
 
 def picked_states(facts: Known, where: Pick) -> frozenset[int]:
-    """Where the first or the last match may be: on the way there from one end, no other state is one where all match."""
+    """Returns where the first or the last match may be: on the way there from one end, no other state is one where all match."""
     states = matching_states(facts, where.matching)
     sure = _sure_states(facts, where.matching, states)
     if where.last:
-        return _reached(facts, False, sure).intersection(states)
-    return reachability.forward(facts.automaton, _reached(facts, False), sure).intersection(states)
+        return _reach(facts, False, sure).intersection(states)
+    return reachability.forward(facts.automaton, _reach(facts, False), sure).intersection(states)
 
 
 def matches_before(facts: Known, where: Pick) -> bool:
-    """Whether the position that is picked is surely less than k."""
+    """Returns whether the position that is picked is surely less than k."""
     if not where.last and always_matches(facts, where.matching, before=True):
         return True
     return facts.positions[0] > 1 and not facts.states.intersection(matching_states(facts, where.matching))
 
 
 def picks_itself(facts: Known, where: Pick) -> bool:
-    """Whether the position that is picked is surely k."""
+    """Returns whether the position that is picked is surely k."""
     alone = where.last or not matching_states(facts, where.matching, before=True)
     return alone and matches_itself(facts, where.matching)
 
 
 def matches_itself(facts: Known, matching: Matching) -> bool:
-    """Whether k, not the first position, is seen to be one that matches."""
+    """Returns whether k, not the first position, is seen to be one that matches."""
     return facts.positions[0] > 1 and all(
         key == query or _same(facts, key, query, facts) for key, query in matching.pairs
     )
 
 
 def _same(facts: Known, key: Term, query: Term, there: Known) -> bool:
-    """Whether the key is one number there, and what is asked for is the same number."""
+    """Returns whether the key is one number there, and what is asked for is the same number."""
     (low, high), query_ends = there.bounds(key), facts.bounds(query)
     return low == high == query_ends[0] == query_ends[1]
 
 
 def first_match(facts: Known, matching: Matching) -> int | None:
-    """The first position of 2 … k that matches, if all texts have it at one state; None if that is not seen."""
+    """Returns the first position of 2 … k that matches, if all texts have it at one state; None if that is not seen."""
     states = matching_states(facts, matching)
-    ranges = {i: facts.each[i].positions for i in _reached(facts, False)}
+    ranges = {i: facts.each[i].positions for i in _reach(facts, False)}
     sure = _sure_states(facts, matching, states)
     if facts.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
         return 2

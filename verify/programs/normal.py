@@ -74,19 +74,19 @@ class Normalizer:
 
     @cached_property
     def everywhere(self) -> Normalizer:
-        """Of terms at any position."""
+        """Returns a normaliser for terms at any position."""
         return self.around or (self if self.facts.globally is self.facts else Normalizer(self.facts.globally))
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Normalizer:
-        """Where an atom lies between these two as well."""
+        """Returns where an atom lies between these two as well."""
         return Normalizer(self.facts.knowing(a, low, high), around=self.everywhere, same=self.same)
 
     def equating(self, a: Atom, other: Term) -> Normalizer:
-        """Where an atom is this as well."""
+        """Returns where an atom is this as well."""
         return Normalizer(self.facts, around=self.everywhere, same={**self.same, a: other})
 
     def term(self, value: Term) -> Term:
-        """The normal form."""
+        """Returns the normal form."""
         items: list[tuple[Monomial, Fraction]] = []
         for monomial, c in value.items:
             product = as_term(c)
@@ -96,7 +96,7 @@ class Normalizer:
         return self.normalised(term(items))
 
     def normalised(self, value: Term) -> Term:
-        """The normal form of a polynomial over atoms that are in normal form."""
+        """Returns the normal form of a polynomial over atoms that are in normal form."""
         while True:
             reduced = self.reduced(value)
             value = merged(reduced, self)
@@ -104,7 +104,7 @@ class Normalizer:
                 return value
 
     def atom(self, a: Atom) -> Term:
-        """An atom's normal form."""
+        """Returns an atom's normal form."""
         if a not in self.known:
             form = self._atom(a)
             self.known[a] = with_terms(form, self.same) if self.same else form
@@ -141,7 +141,7 @@ class Normalizer:
         return self._known(a)
 
     def _known(self, a: Atom) -> Term:
-        """The number that it is, if its bounds leave one."""
+        """Returns the number that it is, if its bounds leave one."""
         a = self.facts.written_first(a)
         low, high = self.facts.bounds(as_term(a))
         return as_term(low) if low == high else as_term(a)
@@ -154,7 +154,7 @@ class Normalizer:
     # Products
 
     def reduced(self, value: Term) -> Term:
-        """With what is known of products: bits and their squares, words that exclude each other, numbers that are fixed."""
+        """Uses what is known of products: bits and their squares, words that exclude each other, numbers that are fixed."""
         if all(len(monomial) < 2 for monomial, _ in value.items):
             return value
         return term(chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items))
@@ -236,7 +236,7 @@ class Normalizer:
         return ONE - self._known(Above(body + least))
 
     def _by_bits(self, value: Term, compared: Callable[[Term], Term]) -> Term | None:
-        """What is said of a polynomial of a few bits, case by case; None for another one."""
+        """Returns what is said of a polynomial of a few bits, case by case; None for another one."""
         atoms = sorted(value.atoms, key=lambda a: a.order)
         if not 0 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
             return None
@@ -275,7 +275,7 @@ class Normalizer:
         return self._known(Equal(body, to))
 
     def _counted(self, body: Term) -> Matching | None:
-        """What it is the largest or next order of; that is 0 if and only if nothing matches."""
+        """Returns what it is the largest or next order of; that is 0 if and only if nothing matches."""
         a = read_alone(body)
         if a is None or not isinstance(a.where, Next) or a.value != a.where.key:
             return None
@@ -319,7 +319,9 @@ class Normalizer:
     # Reads
 
     def _count(self, matching: Matching) -> Term:
-        """How many positions of 2 … k match. Where bits alone tell it, whatever the query: the sum of what says so, by products."""
+        """Returns how many positions of 2 … k match. Where bits alone tell it, whatever the query: the sum of what says so, by
+        products.
+        """
         plain = [key.is_constant and query.is_constant for key, query in matching.pairs]
         if any(both and key - query != ZERO for both, (key, query) in zip(plain, matching.pairs, strict=True)):
             return ZERO
@@ -339,7 +341,9 @@ class Normalizer:
         return self._known(Count(Matching(tuple(pairs))))
 
     def _asks_position(self, pairs: Sequence[tuple[Term, Term]]) -> bool:
-        """Whether the position itself is the key, and the only one, and an integer is asked for: half of one matches nothing."""
+        """Returns whether the position itself is the key, and the only one, and an integer is asked for: half of one matches
+        nothing.
+        """
         return len(pairs) == 1 and pairs[0][0] == K and self.facts.is_integer(pairs[0][1])
 
     def _sum(self, of: Term) -> Term:
@@ -351,7 +355,7 @@ class Normalizer:
             elif monomial == (FIRST,):
                 total = total + c
             elif all(map(self.facts.is_bit, monomial)):
-                count = self._count(_sorted(implied.plain_pairs(bit, ONE, self.facts)))
+                count = self._count(_sort(implied.plain_pairs(bit, ONE, self.facts)))
                 total = total + (count + at_first(bit, self.facts.start)) * c
             else:
                 total = total + as_term(Sum(bit)) * c
@@ -359,11 +363,11 @@ class Normalizer:
 
     def _matching(self, matching: Matching) -> Matching:
         everywhere = self.everywhere
-        pairs = [self._turned(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
+        pairs = [self._turn(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
         plain = (pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts))
-        return _sorted((with_value(key, FIRST, 0), query) for key, query in plain)  # of 2 … k none is the first
+        return _sort((with_value(key, FIRST, 0), query) for key, query in plain)  # of 2 … k none is the first
 
-    def _turned(self, key: Term, query: Term) -> tuple[Term, Term]:
+    def _turn(self, key: Term, query: Term) -> tuple[Term, Term]:
         """b is 1 − y where 1 − b is y; x is 0 where x > 0 does not hold, if x is never negative."""
         bit = alone(ONE - key)
         if bit is not None and self.facts.is_bit(bit):
@@ -396,10 +400,10 @@ class Normalizer:
                 if self.facts.bounds(offset)[0] >= 0:
                     return self.term(value)
                 if offset.is_constant:
-                    return self._clamped(value, one_number(-offset.constant))
+                    return self._clamp(value, one_number(-offset.constant))
                 if self.facts.bounds(named)[0] >= 1 and self.facts.bounds(offset)[1] <= 0:
                     return self._read(value, At(named))
-                return self._distributed(value, Nearest(named))
+                return self._distribute(value, Nearest(named))
             case At(target):
                 named = self.term(target)
                 offset = self._from_here(named)
@@ -409,24 +413,25 @@ class Normalizer:
                     return as_term(at_first(value, self.facts.start))
                 if offset.is_constant:
                     return self._read(value, Back(one_number(-offset.constant)))
-                return self._distributed(value, At(named))
+                return self._distribute(value, At(named))
             case Pick(matching, last):
-                return self._picked(value, Pick(self._matching(matching), last))
+                return self._pick(value, Pick(self._matching(matching), last))
             case Next(matching, key, query):
-                return self._picked(value, Next(self._matching(matching), self.everywhere.term(key), self.term(query)))
+                return self._pick(value, Next(self._matching(matching), self.everywhere.term(key), self.term(query)))
             case Closest(matching, target):
-                return self._picked(value, self._closest(self._matching(matching), self.term(target)))
+                return self._pick(value, self._closest(self._matching(matching), self.term(target)))
             case Back():
-                return self._distributed(value, where)
+                return self._distribute(value, where)
 
     def _from_here(self, named: Term) -> Term:
-        """How far a position lies after k; a number where k is known, if these are a few steps back."""
+        """Returns how far a position lies after k; a number where k is known, if these are a few steps back."""
         offset, known = named - K, named - self.position
         few = known.is_constant and type(known.constant) is Fraction and -MOST_STEPS <= known.constant <= 0
         return known if few else offset
 
     def _closest(self, matching: Matching, target: Term) -> Pick | Closest:
-        """Of positions from 2 to k, what is nearest to f ≤ 2 is the first, and what is nearest to f > k − 1/2 is the last.
+        """Simplifies: of positions from 2 to k, what is nearest to f ≤ 2 is the first, and what is nearest to f > k − 1/2 is the
+        last.
 
         Of two as near to an integer f the first is meant: it is nearer to f − 1/4. Another one that is farther from f is so by 1 at
         least, as all are integers, and by 1/2 at least from f − 1/4.
@@ -439,11 +444,13 @@ class Normalizer:
         return Closest(matching, target - NEAR / 2 if self.facts.is_integer(target) else target)
 
     def _none(self, value: Term, matching: Matching) -> bool:
-        """Whether it is 0 at position 1 and wherever it matches."""
+        """Returns whether it is 0 at position 1 and wherever it matches."""
         return not at_first(value, self.facts.start) and implied.is_zero(value, matching, self.facts)
 
-    def _picked(self, value: Term, where: Matched) -> Term:
-        """At position 1 where nothing can match; 0 where each match has that; at a position that is known; or what is read."""
+    def _pick(self, value: Term, where: Matched) -> Term:
+        """Returns what is read: at position 1 if nothing can match, 0 if each match has that, at a position that is known, or
+        the atom itself.
+        """
         nobody = self.facts.given.get(Equal(as_term(Count(where.matching)), Fraction(0)), BIT) == (
             Fraction(1),
             Fraction(1),
@@ -465,7 +472,7 @@ class Normalizer:
             position = matches.first_match(self.facts, where.matching)
             if position is not None:
                 return self._read(value, At(as_term(position)))
-        return self._distributed(value, where)
+        return self._distribute(value, where)
 
     def _before(self, steps: int) -> Term:
         """1[k ≤ steps]."""
@@ -473,13 +480,13 @@ class Normalizer:
             return ONE - self.above(K - steps)
         return sum((self.equal(K, Fraction(i)) for i in range(1, steps + 1)), ZERO)
 
-    def _clamped(self, value: Term, steps: int) -> Term:
-        """At position max(k − steps, 1)."""
+    def _clamp(self, value: Term, steps: int) -> Term:
+        """Reads a value at position max(k − steps, 1)."""
         first = at_first(value, self.facts.start)
         return self.normalised(self._read(value, Back(steps)) + self._before(steps) * first)
 
-    def _distributed(self, value: Term, where: Selection) -> Term:
-        """One position is read: a polynomial there is that of what is read."""
+    def _distribute(self, value: Term, where: Selection) -> Term:
+        """Distributes a read over a polynomial: at one position, it is the polynomial of what is read."""
         total = ZERO
         for monomial, c in value.items:
             product = as_term(c)
@@ -494,7 +501,7 @@ class Normalizer:
         return self.normalised(total)
 
     def _whole(self, monomial: Monomial, where: Selection) -> Term:
-        """A product as one atom: bits and a square are the square of bits and what is squared."""
+        """Returns a product as one atom: bits and a square are the square of bits and what is squared."""
         bits = tuple(a for a in monomial if self.facts.is_bit(a))
         others = [a for a in monomial if a not in bits]
         if len(others) == 2 and others[0] == others[1]:
@@ -524,12 +531,12 @@ class Normalizer:
                 slope = a.of.items[-1][1]
                 return self.reduced(self.above(a.of - slope * steps) * (ONE - self._before(steps)))
             if isinstance(a, Equal) and tables.is_number(a.of) and a.value:  # a token that there is not has 0
-                return self.equal(self._distributed(a.of, where), a.value)
+                return self.equal(self._distribute(a.of, where), a.value)
             if isinstance(a, Read) and isinstance(a.where, Back):
                 before, inner = Back(steps + a.where.steps), alone(a.value)
                 return self._one(inner, before) if isinstance(inner, Named) else self._known(Read(a.value, before))
             if isinstance(a, Named) and not tables.is_table(a.of):
-                return self._distributed(a.of, where)
+                return self._distribute(a.of, where)
         form = self._known(Read(as_term(a), where))
         if (
             not form.is_constant
@@ -537,15 +544,15 @@ class Normalizer:
             and isinstance(where, Back)
             and self.facts.tells_of(where.steps)
         ):
-            return self._distributed(a.of, where)
+            return self._distribute(a.of, where)
         return form
 
 
 def _last_sum(most: int) -> int:
-    """The largest k ≥ 0 with 1 + 2 + … + k ≤ most; 0 if there is none."""
+    """Returns the largest k ≥ 0 with 1 + 2 + … + k ≤ most; 0 if there is none."""
     return (math.isqrt(8 * most + 1) - 1) // 2 if most > 0 else 0
 
 
-def _sorted(pairs: Iterable[tuple[Term, Term]]) -> Matching:
-    """Each pair once, in one order."""
+def _sort(pairs: Iterable[tuple[Term, Term]]) -> Matching:
+    """Returns each pair once, in one order."""
     return Matching(tuple(sorted({*pairs}, key=lambda pair: (pair[0].order, pair[1].order))))

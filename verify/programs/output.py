@@ -38,7 +38,7 @@ MOST_CORNERS = 3  # atoms of a polynomial that is looked at in every corner
 
 
 def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
-    """With every term in its normal form, in branches under what is known there."""
+    """Returns the answer with every term in its normal form, in branches under what is known there."""
     match answer:
         case If(bit, then, otherwise):
             normal_bit = normal.term(bit)
@@ -52,7 +52,7 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
 
 
 def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
-    """The word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
+    """Returns the word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
     numbers: dict[str, tuple[Term, Term, Term]] = {}
     for family, rows in model.families.items():
         powers = [ZERO, ZERO, ZERO]
@@ -78,7 +78,7 @@ class _Logits:
     words: Mapping[str, Term]
 
     def answer(self, normal: Normalizer) -> Answer:
-        """The largest one."""
+        """Returns the largest one."""
         best: dict[Say | SayNumber, Term] = {Say(word): logit for word, logit in self.words.items()}
         if (parabola := self._one_parabola(normal)) is not None:
             return self._of_digits(parabola, best, normal)
@@ -116,7 +116,7 @@ class _Logits:
         return self._largest({say: normal.normalised(logit) for say, logit in best.items()}, normal)
 
     def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:
-        """The number to say may be one below the least: apart from the others, if it is an atom."""
+        """Returns the number to say may be one below the least: apart from the others, if it is an atom."""
         ((monomial, c),) = top.items if len(top.items) == 1 else (((), Fraction(0)),)
         least, most = normal.facts.bounds(top)
         if len(monomial) != 1 or c != 1 or least != low - 1:
@@ -125,12 +125,14 @@ class _Logits:
         return If(as_term(Equal(top, least)), *answers)
 
     def _where(self, part: Normalizer) -> Answer:
-        """The largest one where more is known."""
+        """Returns the largest one where more is known."""
         numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
         return _Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part)
 
     def _of_few(self, normal: Normalizer) -> Answer | None:
-        """What is said where the logits depend on which of a few numbers one integer x is: one answer, or x + c; else None."""
+        """Returns what is said where the logits depend on which of a few numbers one integer x is: one answer, or x + c; else
+        None.
+        """
         terms = (*self.words.values(), *itertools.chain.from_iterable(self.numbers.values()))
         compared = {a.of for value in terms for a in value.atoms if isinstance(a, Equal)}
         x = alone(next(iter(compared))) if len(compared) == 1 else None
@@ -172,7 +174,7 @@ class _Logits:
     def _of_digits(
         self, parabola: tuple[Term, Term, Term], best: Mapping[Say | SayNumber, Term], normal: Normalizer
     ) -> Answer:
-        """Where all numbers have one parabola: the one next to its top, if this is the front of a queue and little more."""
+        """Returns where all numbers have one parabola: the one next to its top, if this is the front of a queue and little more."""
         shared, slope, bend = parabola
         top = slope * (-1 / (2 * bend.constant))
         front, rest = (normal.term(part) for part in _in_front(top))
@@ -190,10 +192,10 @@ class _Logits:
     def _largest(
         self, best: Mapping[Say | SayNumber, Term], normal: Normalizer, at_least: Mapping[Say | SayNumber, Term] = {}
     ) -> Answer:
-        """Of these logits, or upper bounds of them. at_least: lower bounds, where they are not the same."""
+        """Returns the largest of these logits, or of upper bounds of them. at_least: lower bounds, where they are not the same."""
 
         def beats(say: Say | SayNumber, positive: Term = ZERO) -> bool:
-            """Whether its logit is above all others, where `positive` is above 0."""
+            """Returns whether its logit is above all others, where `positive` is above 0."""
             for other in (logit for it, logit in best.items() if it != say):
                 margin = normal.normalised(at_least.get(say, best[say]) - other)
                 if normal.facts.bounds(margin)[0] > 0:
@@ -220,7 +222,7 @@ class _Logits:
 
 
 def _counted(shared: Term, slope: Term, bend: Term) -> tuple[Term, Term] | None:
-    """The number of largest logit, and that logit, if a count is said by them; else None.
+    """Returns the number of largest logit, and that logit, if a count is said by them; else None.
 
     With an integer t ≥ 1 and an integer w = v + b, number v has s·(2·w − w²/t) + rest = s·t + rest − s·(w − t)²/t.
     """
@@ -252,13 +254,15 @@ def at_corners(value: Term, normal: Normalizer) -> tuple[Fraction, Fraction]:
 
 
 def _is_share(one: Term, other: Term) -> bool:
-    """Whether it is the other one times a positive number; neither is 0. Multiplied out, as a quotient may be no number here."""
+    """Returns whether it is the other one times a positive number; neither is 0. Multiplied out, as a quotient may be no number
+    here.
+    """
     a, b = one.items[0][1], other.items[0][1]
     return a * b > 0 and one * b == other * a
 
 
 def _sign(value: Term, normal: Normalizer) -> Term | None:
-    """A bit that is 1 where the value is above 0, and it is below 0 elsewhere; None if that is not seen.
+    """Returns a bit that is 1 where the value is above 0, and it is below 0 elsewhere; None if that is not seen.
 
     With 1/t times t ≥ 1, the value is a·F + δ, F an integer. If −a < δ < 0, it is above 0 if and only if F is, and never 0.
     """
@@ -267,8 +271,8 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
         return None
     whole = value
     for divisor in divisors:
-        numerators = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
-        whole = term(numerators) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
+        numerators = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divide(m)]
+        whole = term(numerators) + term((m, c) for m, c in value.items if not _divide(m)) * divisor
     near = term((m, c if is_whole(c) else nearest(c)) for m, c in whole.items)
     if near.is_constant:
         return None
@@ -284,12 +288,12 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
     return None
 
 
-def _divided(monomial: tuple[object, ...]) -> bool:
+def _divide(monomial: tuple[object, ...]) -> bool:
     return sum(isinstance(a, Reciprocal) for a in monomial) == 1
 
 
 def _in_front(top: Term) -> tuple[Term, Term]:
-    """The digits in front of the queues in it, and the rest."""
+    """Returns the digits in front of the queues in it, and the rest."""
     front, rest = ZERO, top
     for monomial, c in top.items:
         if len(monomial) == 1 and isinstance(a := monomial[0], Digits):

@@ -11,7 +11,7 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 
 
 def by_way(automaton: TokenAutomaton) -> TokenAutomaton:
-    """The same texts, with a piece of their own for each piece that a piece may stand behind.
+    """Returns the same texts, with a piece of their own for each piece that a piece may stand behind.
 
     The state of a piece that may stand behind several says after which.
     """
@@ -40,11 +40,11 @@ def by_way(automaton: TokenAutomaton) -> TokenAutomaton:
         )
         return replace(state, label=replace(state.label, behind=way), after=tuple(behind))
 
-    return _reached(replace(automaton, states=tuple(copy(*key) for key in number)))
+    return _reach(replace(automaton, states=tuple(copy(*key) for key in number)))
 
 
-def _reached(automaton: TokenAutomaton) -> TokenAutomaton:
-    """With positions that are one more than those of the states before; where these are polynomials, they stay as they are."""
+def _reach(automaton: TokenAutomaton) -> TokenAutomaton:
+    """Sets positions to one more than those of the states before; where these are polynomials, they stay as they are."""
     states, before = automaton.states, tuple[State, ...]()
     while states != before:
         before = states
@@ -64,7 +64,8 @@ def _reached(automaton: TokenAutomaton) -> TokenAutomaton:
 
 
 def as_due(automaton: TokenAutomaton, prompt: int, due: Callable[[Label], Answer | None]) -> TokenAutomaton:
-    """Those whose numbers are what was due before them, where that is one number for all of them, or one that stood before.
+    """Keeps the texts whose numbers are what was due before them, where that is one number for all of them, or one that stood
+    before.
 
     So what holds after all of these holds in a run of which each word is due: by induction it is one of them.
     prompt: how many states are of the prompt, of which nothing is due. due: in a state.
@@ -88,7 +89,7 @@ def as_due(automaton: TokenAutomaton, prompt: int, due: Callable[[Label], Answer
 
 
 def copied_from(answer: SayNumber) -> int | None:
-    """How many steps back the number stands that is said; None if it is none of its family that stands there."""
+    """Returns how many steps back the number stands that is said; None if it is none of its family that stands there."""
     number = as_term(NumberOf(answer.family))
     if answer.number == number:
         return 0

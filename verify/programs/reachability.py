@@ -14,7 +14,7 @@ FOLLOWED = 4  # steps of those whose number grows
 
 
 def backward(automaton: TokenAutomaton, begin: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
-    """The states on the ways back from these, that go no further than to one of the ends."""
+    """Returns the states on the ways back from these, that go no further than to one of the ends."""
     states, pending = frozenset[int](), begin
     while pending:
         states |= pending
@@ -23,12 +23,12 @@ def backward(automaton: TokenAutomaton, begin: frozenset[int], ends: frozenset[i
 
 
 def comes_again(automaton: TokenAutomaton, state: int) -> bool:
-    """Whether a text may stand at a state twice."""
+    """Returns whether a text may stand at a state twice."""
     return state in backward(automaton, frozenset(automaton.states[state].after), frozenset([state]))
 
 
 def forward(automaton: TokenAutomaton, within: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
-    """The states on the ways from position 1 on, through some states alone, that go no further than to one of the ends."""
+    """Returns the states on the ways from position 1 on, through some states alone, that go no further than to one of the ends."""
     states, pending = frozenset[int](), frozenset([0])
     while pending:
         states |= pending
@@ -44,7 +44,8 @@ def standing(
     positions: tuple[int, int],
     before: int,
 ) -> frozenset[int]:
-    """The states so many steps `before` k, which is at one of the states `begin` and between two bounds; none if that cannot be.
+    """Returns the states so many steps `before` k, which is at one of the states `begin` and between two bounds; none if that
+    cannot be.
 
     tokens: at which states those may stand that are so many steps back, all together. ranges: the positions of each state.
     """
@@ -73,7 +74,9 @@ def _standing_far(
     positions: tuple[int, int],
     before: int,
 ) -> frozenset[int]:
-    """The same, where steps grow: those between two moments that are asked for are not followed one by one. Some more states."""
+    """Returns the same, where steps grow: those between two moments that are asked for are not followed one by one. Some more
+    states.
+    """
     moments = sorted({0, *tokens, told_apart(before)})
     reached: list[frozenset[int]] = []
     for i, step in enumerate(moments):
@@ -91,7 +94,9 @@ def _standing_far(
 
 
 def earlier(automaton: TokenAutomaton, begin: frozenset[int], steps: int) -> frozenset[int]:
-    """The states so many steps before these; where that grows, those as many steps before or more as are followed at least."""
+    """Returns the states so many steps before these; where that grows, those as many steps before or more as are followed at
+    least.
+    """
     endless = grows(steps)
     if endless and steps < FOLLOWED:
         raise Unanswered(f"{steps} steps before a place")
@@ -102,7 +107,7 @@ def earlier(automaton: TokenAutomaton, begin: frozenset[int], steps: int) -> fro
 
 
 def stands(state: State, token: Atom) -> bool:
-    """Whether it is a state of this word, or of numbers of this family."""
+    """Returns whether it is a state of this word, or of numbers of this family."""
     if isinstance(token, IsWord):
         return state.word == token.word
     return not state.word and token == IsNumber(state.family)

@@ -38,14 +38,14 @@ class Normal(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """Where k is."""
+        """Returns where k is."""
 
     @property
     def everywhere(self) -> Normal:
-        """Of terms at any position."""
+        """Returns a normaliser for terms at any position."""
 
     def term(self, value: Term) -> Term:
-        """The normal form."""
+        """Returns the normal form."""
 
     def inverse(self, a: Atom) -> Term | None:
         """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
@@ -71,7 +71,7 @@ def denominator(value: Term, normal: Normal) -> Term | None:
 
 
 def _of_product(monomial: Sequence[Atom], normal: Normal) -> Term | None:
-    """Of bits and one unit fraction at most."""
+    """Returns the share of a product of bits and one unit fraction at most; None for another one."""
     bits = [a for a in monomial if normal.facts.is_bit(a)]
     others = [a for a in monomial if a not in bits]
     if not others:
@@ -81,7 +81,7 @@ def _of_product(monomial: Sequence[Atom], normal: Normal) -> Term | None:
 
 
 def inverse(a: Atom, normal: Normal) -> Term | None:
-    """As `denominator`, of an atom; not in normal form."""
+    """Returns the denominator of an atom, not in normal form; None if it is no share."""
     match a:
         case Reciprocal(of):
             return of
@@ -106,7 +106,8 @@ class Wish:
 
 
 def wish(query: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wish | None:
-    """What is asked for, as a function of a count of the same group: 1/q for q ≤ d + 1, or 0 for q = 0; None if no rule tells it.
+    """Returns what is asked for, as a function of a count of the same group: 1/q for q ≤ d + 1, or 0 for q = 0; None if no rule
+    tells it.
 
     key: the counts, which are those of a group where pair matches.
     """
@@ -141,7 +142,7 @@ def wish(query: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wis
 
 
 def most(a: Atom, normal: Normal) -> int | None:
-    """An upper bound of the denominator, by an invariant; None if none says it. a: a unit fraction, or 0."""
+    """Returns an upper bound of the denominator, by an invariant; None if none says it. a: a unit fraction, or 0."""
     if isinstance(a, Named):
         bounds = [most(b, normal) for b in a.of.atoms if not normal.facts.is_bit(b)]
         sure = [m for m in bounds if m is not None]
@@ -155,7 +156,9 @@ def most(a: Atom, normal: Normal) -> int | None:
 
 
 def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) -> Term | None:
-    """Σ c·max(0, x + b) for a quotient x of integers: all corners are nearer to one integer than x is, where it is not that."""
+    """Returns Σ c·max(0, x + b) for a quotient x of integers: all corners are nearer to one integer than x is, where it is not
+    that.
+    """
     if sum((c for c, _ in units), Fraction(0)):
         return None
     first = -units[0][1]
@@ -246,12 +249,12 @@ def _constant(value: Fraction) -> Wish | None:
 
 
 def _between(m: int, value: Fraction) -> bool:
-    """Whether 1/(m + 1) is the nearest unit fraction, from 1/2 on, and 1/m is the nearest of those that are larger."""
+    """Returns whether 1/(m + 1) is the nearest unit fraction, from 1/2 on, and 1/m is the nearest of those that are larger."""
     return Fraction(1, m + 1) + Fraction(1, m + 2) < 2 * value < Fraction(1, m) + Fraction(1, m + 1)
 
 
 def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equal], facts: Facts) -> Wish | None:
-    """A polynomial of 1/t, and constants at some t."""
+    """Returns a polynomial of 1/t, and constants at some t."""
     if last is None or t is None:
         return None
     off = part
@@ -281,7 +284,7 @@ def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equ
 
 
 def _between_from(start: int, coefficients: dict[int, Fraction]) -> bool:
-    """As `_between`, of Σ c_i/m^i, for every m from `start` on: both differences have no negative coefficient in m − start."""
+    """Shows `_between` for Σ c_i/m^i and every m from `start` on: both differences have no negative coefficient in m − start."""
     power = max(coefficients)
     # Times 2·m^power·m·(m + 1)·(m + 2).
     value = _product([[2 * coefficients.get(power - i, Fraction(0)) for i in range(power + 1)], [0, 1], [1, 1], [2, 1]])
@@ -291,7 +294,7 @@ def _between_from(start: int, coefficients: dict[int, Fraction]) -> bool:
     differences = (_sum(value, [-c for c in below]), _sum(above, [-c for c in value]))
     return all(
         all(c >= 0 for c in shifted) and shifted[0] > 0
-        for shifted in (_shifted(difference, start) for difference in differences)
+        for shifted in (_shift(difference, start) for difference in differences)
     )
 
 
@@ -309,8 +312,8 @@ def _sum(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
     return [x + y for x, y in itertools.zip_longest(a, b, fillvalue=Fraction(0))]
 
 
-def _shifted(a: Sequence[Fraction], by: int) -> list[Fraction]:
-    """The coefficients in m − by."""
+def _shift(a: Sequence[Fraction], by: int) -> list[Fraction]:
+    """Returns the coefficients in m − by."""
     return [
         sum((c * math.comb(j, i) * by ** (j - i) for j, c in enumerate(a) if j >= i), Fraction(0))
         for i in range(len(a))

@@ -10,26 +10,26 @@ K = as_term(POSITION)
 
 
 def back(value: Term, steps: int) -> Term:
-    """The value so many steps before."""
+    """Returns the value so many steps before."""
     return as_term(Read(value, Back(steps)))
 
 
 def at(value: Term, *pairs: tuple[Term, Term], last: bool = False) -> Term:
-    """The value at the first or last position that matches."""
+    """Returns the value at the first or last position that matches."""
     return as_term(Read(value, Pick(Matching(pairs), last)))
 
 
 def let(name: str, value: Term) -> Term:
-    """The value as one atom."""
+    """Returns the value as one atom."""
     return as_term(Named(name, value))
 
 
 def equal(a: Term, b: Term) -> Term:
-    """Whether two values are the same."""
+    """Returns whether two values are the same."""
     return as_term(Equal(a - b, Fraction(0)))
 
 
 def word(text: str, steps: int = 0) -> Term:
-    """Whether this word stands so many steps before."""
+    """Returns whether this word stands so many steps before."""
     bit = as_term(IsWord(text))
     return back(bit, steps) if steps else bit

@@ -33,12 +33,12 @@ Kind = tuple[Atom, range]  # a word, or a number of these
 
 
 def is_table(value: Term) -> bool:
-    """Whether the token at k alone tells it, and it compares its number, so that it is no polynomial of that."""
+    """Returns whether the token at k alone tells it, and it compares its number, so that it is no polynomial of that."""
     return any(isinstance(a, Equal) for a in value.atoms) and all(map(is_told, value.atoms))
 
 
 def is_told(a: Atom) -> bool:
-    """Whether the token at k alone tells it."""
+    """Returns whether the token at k alone tells it."""
     match a:
         case Equal(of) if a != FIRST:
             return all(map(is_told, of.atoms))
@@ -48,7 +48,7 @@ def is_told(a: Atom) -> bool:
 
 
 def is_number(value: Term) -> bool:
-    """Whether it is the number of one token."""
+    """Returns whether it is the number of one token."""
     match alone(value):
         case NumberOf():
             return True
@@ -58,7 +58,7 @@ def is_number(value: Term) -> bool:
 
 
 def by_token(value: Term, automaton: TokenAutomaton, of: Callable[[Fraction], Fraction]) -> Term | None:
-    """A function of a sum of numbers of several families and of words, as a table: a token is one of them.
+    """Returns a function of a sum of numbers of several families and of words, as a table: a token is one of them.
 
     None if it is no such sum, or one of many numbers, or of a single family's.
     """
@@ -79,14 +79,14 @@ def by_token(value: Term, automaton: TokenAutomaton, of: Callable[[Fraction], Fr
 
 
 def _kind(a: Atom) -> Atom | None:
-    """The token's kind, if the atom is 0 at all others."""
+    """Returns the token's kind, if the atom is 0 at all others."""
     if isinstance(a, NumberOf):
         return IsNumber(a.family)
     return a if isinstance(a, IsNumber | IsWord) else None
 
 
 def _numbers(kind: Atom, automaton: TokenAutomaton) -> range | None:
-    """Those that a token of this kind can be; of a word 0. None if they are many."""
+    """Returns the numbers that a token of this kind can be, 0 for a word; None if they are many."""
     if not isinstance(kind, IsNumber):
         return range(1)
     ranges_of_states = [
@@ -112,7 +112,7 @@ def _is(kind: Atom, number: int) -> Term:
 
 
 def _at(value: Term, token: Token) -> Fraction:
-    """What this token makes of it."""
+    """Returns what this token makes of it."""
     return sum((c * math.prod(_atom_at(a, token) for a in monomial) for monomial, c in value.items), Fraction(0))
 
 
@@ -128,7 +128,9 @@ def _atom_at(a: Atom, token: Token) -> Fraction:
 
 
 def extent(value: Term, automaton: TokenAutomaton) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each other."""
+    """Returns the least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each
+    other.
+    """
     value = content(value)
     kinds = [_of_state(p, automaton) for p in automaton.states]
     few = tuple((kind, p.after) for kind, p in zip(kinds, automaton.states, strict=True) if kind is not None)
@@ -162,7 +164,7 @@ def _extent(value: Term, states: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tu
 
 
 def of_one(a: Atom) -> tuple[int, Term]:
-    """How many steps back a token tells it, and as what at that."""
+    """Returns how many steps back a token tells it, and as what at that."""
     match a:
         case Read(value, Back(steps)):
             return steps, value
@@ -173,7 +175,9 @@ def of_one(a: Atom) -> tuple[int, Term]:
 
 
 def _texts(states: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tuple[Kind, ...]]:
-    """What may stand at k, before it, and so on; it ends where a text begins. states: what stands there, and after which."""
+    """Returns what may stand at k, before it, and so on; it ends where a text begins. states: what stands there, and after
+    which.
+    """
     ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, (kind, _) in enumerate(states)}
     for _ in range(steps):
         begun = {(text, i) for text, i in ways if not states[i][1]}

@@ -66,13 +66,13 @@ class TermPrinter:
     here: Mapping[Term, str] = field(default_factory=dict)
 
     def term(self, value: Term, depth: int = 0) -> str:
-        """The term at position k; depth: how many reads it stands in."""
+        """Returns the term at position k; depth: how many reads it stands in."""
         if not depth and len(value.items) > 1 and (name := self.here.get(scaled(value)[0])):
             value = as_term(Named(name, value)) * scaled(value)[1]
         parts = []
         for monomial, c in sorted(value.items, key=lambda item: not item[0]):
             for power, part in powers_of_n(c):
-                product = "·".join([*(["n" + _raised(power)] if power else []), *self._powers(monomial, depth)])
+                product = "·".join([*(["n" + _raise_error(power)] if power else []), *self._powers(monomial, depth)])
                 number = "" if abs(part) == 1 and product else f"{abs(part)}"
                 shown = f"{number}·{product}" if number and product else number or product
                 parts.append(("−" if part < 0 else "+", shown))
@@ -83,7 +83,7 @@ class TermPrinter:
 
     def _powers(self, monomial: Monomial, depth: int) -> list[str]:
         powers = {a: monomial.count(a) for a in monomial}
-        return [self._atom(a, depth) + _raised(p) for a, p in powers.items()]
+        return [self._atom(a, depth) + _raise_error(p) for a, p in powers.items()]
 
     def _atom(self, a: Atom, depth: int) -> str:
         k, j = LETTERS[depth], LETTERS[depth + 1]
@@ -137,7 +137,7 @@ class TermPrinter:
         return f"({self.term(value, depth + 1)} at {at}{self.chosen(where, depth)})"
 
     def chosen(self, where: Selection, depth: int = 0) -> str:
-        """Which position is read."""
+        """Says which position is read."""
         k = LETTERS[depth]
         match where:
             case Back(steps):
@@ -172,7 +172,7 @@ class TermPrinter:
         )
 
     def condition(self, bit: Term, depth: int = 0) -> str:
-        """A bit as what it says."""
+        """Returns a bit as what it says."""
         match _bit(bit):
             case Equal(of, value) if all(c > 0 for _, c in of.items):
                 return f"{self.term(of, depth)} = {self.term(as_term(value))}"
@@ -187,10 +187,10 @@ class TermPrinter:
         return f"{self.term(bit, depth)} = 1"
 
     def answer(self, answer: Answer) -> str:
-        """What is said at position k."""
+        """Returns what is said at position k."""
         match answer:
             case Say(word):
-                return _quoted(word)
+                return _quote(word)
             case Anything():
                 return "anything"
             case SayNumber(number, family):
@@ -200,7 +200,7 @@ class TermPrinter:
                 return f"{first} if {self.condition(bit)}, else {self.answer(otherwise)}"
 
 
-def _raised(power: int) -> str:
+def _raise_error(power: int) -> str:
     return {1: "", 2: "²"}.get(power, f"^{power}")
 
 
@@ -211,22 +211,22 @@ def _token(a: Token, at: str) -> str:
 
 
 def _kind(a: IsNumber | IsWord) -> str:
-    return _quoted(a.word) if isinstance(a, IsWord) else f"a {a.family or 'number'}"
+    return _quote(a.word) if isinstance(a, IsWord) else f"a {a.family or 'number'}"
 
 
-def _quoted(word: str) -> str:
-    """A word that is part of a search, in quotation marks."""
+def _quote(word: str) -> str:
+    """Returns a word that is part of a search, in quotation marks."""
     return f"“{word}”" if any(sign in word for sign in SIGNS) else word
 
 
 def _bit(value: Term) -> Atom | None:
-    """The atom that the term is, if it is one that may have only two values."""
+    """Returns the atom that the term is, if it is one that may have only two values."""
     a = alone(value)
     return a if isinstance(a, IsWord | IsNumber | Equal | Above | Read) else None
 
 
 def told_answer(answer: Answer) -> str:
-    """What is said at position k; what is compared and said is written once, as a."""
+    """Returns what is said at position k; what is compared and said is written once, as a."""
     if isinstance(answer, If) and isinstance(answer.otherwise, SayNumber):
         shared = answer.otherwise.number.atoms
         if len(shared) == 1:
@@ -260,7 +260,7 @@ class ProgramPrinter:
         at = {i: self.normal.term(everywhere[i]) for i in everywhere if scores[i] and self.normal is not None}
         values = {**everywhere, **at}
         written: dict[str, str] = {}
-        for best in dict.fromkeys(best for value in values.values() for best in _scored(value, stage)):
+        for best in dict.fromkeys(best for value in values.values() for best in _score(value, stage)):
             written[f"j of {best.where}"] = self.printer.chosen(best)
         printer = replace(self.printer, heads=True)
         for i, value in values.items():
@@ -293,17 +293,17 @@ class ProgramPrinter:
         return TermPrinter(dict(self.names), here=dict(self.here))
 
 
-def _scored(value: Term, stage: Stage) -> Iterator[Best]:
-    """The heads of this sublayer that the term reads by their scores."""
+def _score(value: Term, stage: Stage) -> Iterator[Best]:
+    """Yields the heads of this sublayer that the term reads by their scores."""
     for a in sorted(value.atoms, key=lambda atom: atom.order):
         if isinstance(a, Named):
-            yield from _scored(a.of, stage)
+            yield from _score(a.of, stage)
         elif isinstance(a, Read) and isinstance(a.where, Best) and a.where.where in stage.heads:
             yield a.where
 
 
 def _short(a: Atom) -> bool:
-    """Whether it is as short as a name."""
+    """Returns whether it is as short as a name."""
     if isinstance(a, Read):
         return isinstance(a.where, Back) and isinstance(alone(a.value), Token)
     return isinstance(a, Equal) and a.of.atoms == {POSITION}

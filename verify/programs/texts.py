@@ -8,7 +8,9 @@ from verify.automata.token_automaton import TokenAutomaton
 
 
 def ending(automaton: TokenAutomaton, end: int, last: int | None = None) -> tuple[TokenAutomaton, int]:
-    """The inputs whose last token stands at this state, at position `last` at most; and the number that the state has there."""
+    """Returns the inputs whose last token stands at this state, at position `last` at most; and the number that the state has
+    there.
+    """
     states = automaton.states
     own = [automaton.positions(state) for state in states]
     highest = {end: own[end].within(own[end].low, own[end].high if last is None else last).high}

@@ -24,7 +24,7 @@ class Wholes(Normal, Protocol):
 
 
 def merged(value: Term, normal: Wholes) -> Term:
-    """With a line and a few exceptions in place of units over one integer."""
+    """Puts a line and a few exceptions in place of units over one integer."""
     groups: dict[tuple[Term, Monomial], list[tuple[Fraction, Fraction]]] = {}
     for monomial, c in value.items:
         for i, a in enumerate(monomial):
@@ -41,7 +41,7 @@ def merged(value: Term, normal: Wholes) -> Term:
 
 
 def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Term | None:
-    """Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
+    """Returns Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
     if not normal.facts.is_integer(x):
         return None if (compared := step(x, units, normal)) is None else normal.term(compared)
     low, high = (math.floor(end) for end in normal.facts.bounds(x))
@@ -57,18 +57,18 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
         if any(right - left > MOST_EXCEPTIONS for left, right in outside):
             continue  # there it is another line, which meets this one once at most
         points = [*inside, *chain.from_iterable(span(*ends) for ends in outside)]
-        exceptions = [(i, v) for i in points if (v := _added(units, i) - a * i - d)]
+        exceptions = [(i, v) for i in points if (v := _add(units, i) - a * i - d)]
         if len(exceptions) <= (MOST_EXCEPTIONS if units[1:] else MOST_OF_ONE):
             line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), x * a + d)
             lines.append((len(exceptions), line))
     if not slope and shift:  # a step
         line = as_term(Above(x + (1 - last))) * shift
-        exceptions = [(i, v) for i in inside if i < last and (v := _added(units, i))]
+        exceptions = [(i, v) for i in inside if i < last and (v := _add(units, i))]
         if len(exceptions) <= MOST_EXCEPTIONS:
             line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), line)
             lines.append((len(exceptions) + 1, line))
     return min(lines, key=lambda line: line[0])[1] if lines else None
 
 
-def _added(units: list[tuple[Fraction, Fraction]], x: int) -> Fraction:
+def _add(units: list[tuple[Fraction, Fraction]], x: int) -> Fraction:
     return sum((c * max(x + b, Fraction(0)) for c, b in units), Fraction(0))

@@ -15,12 +15,12 @@ from verify.rounding.rows import as_polynomial
 
 
 def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
-    """A prompt as the interpreter reads it."""
+    """Returns a prompt as the interpreter reads it."""
     return [(family, int(word)) if word.isdecimal() and word != "0" else (word, 0) for word in words]
 
 
 def said(model: Model, program: Program, words: Sequence[str]) -> str:
-    """The word with the largest logit after these; the first one of several."""
+    """Returns the word with the largest logit after these; the first one of several."""
     prompt = Input(tokens_of(words))
     last = program.stages[-1].registers
     registers = {i: prompt.value(last[i], len(words)) for i in model.read_by_output & last.keys()}
@@ -43,7 +43,7 @@ def _at(logit: Polynomial, v: int) -> Fraction:
 
 
 def first_wrong(subject: Subject, model: Model, program: Program) -> str | None:
-    """The input and what is said there, in words; None if none was found."""
+    """Returns the input and what is said there, in words; None if none was found."""
     for words, right in subject.dossier.questions(subject):
         answer = said(model, program, words)
         if answer != right:

@@ -61,13 +61,13 @@ class AbstractState(Bounded):
     before: frozenset[int] = frozenset()
 
     def with_registers(self, changed: Mapping[int, Polynomial]) -> AbstractState:
-        """With other contents of some registers."""
+        """Returns the state with other contents of some registers."""
         return with_fields(self, registers={**self.registers, **changed})
 
     # Operators
 
     def round(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, Polynomial]:
-        """One operator: its exact result rounded. Raises Refused if it may saturate."""
+        """Returns one operator: its exact result rounded. Raises Refused if it may saturate."""
         if not polynomial.terms:
             return self, polynomial
         sized = SIZE in polynomial.atoms
@@ -100,7 +100,7 @@ class AbstractState(Bounded):
         return with_fields(self, box={**self.box, name: domain}), atom(name)
 
     def reach(self, polynomial: Polynomial) -> Interval:
-        """As `bounds`; narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
+        """Returns `bounds`, narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
         low, high = self.bounds(polynomial)
         if self.space.covers(low, high):
             return low, high
@@ -117,7 +117,7 @@ class AbstractState(Bounded):
         return low, high
 
     def _bits(self, names: Sequence[str]) -> Iterator[tuple[Form, tuple[int, int]]]:
-        """The forms and the atoms, of these, that have two values, with both."""
+        """Yields the forms and the atoms, of these, that have two values, with both."""
         yield from ((form, (first, last)) for form, (first, last) in self.forms.items() if last == first + 1)
         domains = ((name, self.integer(name)) for name in names)
         yield from (
@@ -132,7 +132,7 @@ class AbstractState(Bounded):
         return min((low for low, _ in ends), default=Fraction(0)), max((high for _, high in ends), default=Fraction(0))
 
     def by_squares(self, polynomial: Polynomial) -> Interval:
-        """As `bounds`, and of what it is, or its negative, with squares completed."""
+        """Returns bounds of a polynomial, also by completing squares in it and in its negative."""
         (low, high), order = self.bounds(polynomial), sorted(polynomial.atoms)
         above, below = (complete_squares(self, side, order, fractions=True) for side in (polynomial, -polynomial))
         return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
@@ -150,7 +150,7 @@ class AbstractState(Bounded):
     # Splitting
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, ...]:
-        """As `parts`. Raises Undecided if one of them knows no more than the whole."""
+        """Splits as `parts` does. Raises Undecided if one of them knows no more than the whole."""
         parts = self.parts(polynomial)
         low, high = self.bounds(polynomial)
         # A part in which an atom stands for no number any more knows more.
@@ -200,7 +200,7 @@ class AbstractState(Bounded):
         return tuple(part for part in parts if part is not None)
 
     def with_one(self, shares: Polynomial) -> AbstractState:
-        """With one atom in place of two shares 1/M that this is the difference of, which is 0: ROUND(1/M) is a function of M."""
+        """Returns the state with one atom for two shares 1/M whose difference is 0: ROUND(1/M) is a function of M."""
         kept, other = sorted(shares.atoms)
         values, box = {other: atom(kept)}, dict(self.box)
         for name, domain in self.box.items():
@@ -211,7 +211,7 @@ class AbstractState(Bounded):
         return with_fields(self, registers=registers, box=box)
 
     def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:
-        """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
+        """Returns the last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
         c, d = polynomial.terms[(name,)], polynomial.constant
         of = self.integer(domain.of)
         if of is None:
@@ -236,7 +236,7 @@ class AbstractState(Bounded):
         return Fraction(low)
 
     def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> AbstractState | None:
-        """The part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
+        """Returns the part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
         a, b = self.bounds(form)
         low, high = (a if low is None else max(a, low)), (b if high is None else min(b, high))
         if low > high:
@@ -256,7 +256,7 @@ class AbstractState(Bounded):
             if old is None:
                 raise TypeError("there is no old")
             new = old.within(first, last)
-            return None if new.low > new.high else with_fields(self, box={**self.box, name: new})._narrowed()
+            return None if new.low > new.high else with_fields(self, box={**self.box, name: new})._narrow()
         residue, divisor = self._residue(body)
         if divisor > 1:
             first, last = (
@@ -271,10 +271,10 @@ class AbstractState(Bounded):
                 if abs(c) == 1 and name not in SHARED and not part._indexes(name):
                     rest = form_polynomial(tuple(item for item in body if item[0] != name))
                     return part.eliminated(name, (constant(first) - rest) * c)
-        return part._narrowed()
+        return part._narrow()
 
     def not_below_0(self, form: Polynomial) -> AbstractState:
-        """The same state, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
+        """Returns the same state, of which it is noted that an affine form of Integer atoms is nowhere below 0."""
         if any(grows(c) for c in form.terms.values()):
             return self
         body, factor = form.canonical
@@ -293,8 +293,8 @@ class AbstractState(Bounded):
             residue, divisor = residue + c * domain.low, common_step(divisor, c * domain.step)
         return residue, divisor
 
-    def _narrowed(self) -> AbstractState | None:
-        """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
+    def _narrow(self) -> AbstractState | None:
+        """Narrows the atoms' own bounds by the forms, in one pass; None if nothing is left."""
         box = dict(self.box)
         for body, (first, last) in self.forms.items():
             for name, c in body:
@@ -321,7 +321,7 @@ class AbstractState(Bounded):
         return any(isinstance(domain, Reciprocal) and domain.of == name for domain in self.box.values())
 
     def eliminated(self, name: str, value: Polynomial) -> AbstractState | None:
-        """With an Integer atom replaced by a form that equals it; None if its bounds leave nothing."""
+        """Replaces an Integer atom by a form that equals it; None if its bounds leave nothing."""
         old = self.integer(name)
         if old is None:
             raise TypeError("there is no old")
@@ -360,7 +360,9 @@ class AbstractState(Bounded):
         return state
 
     def simplified(self) -> AbstractState:
-        """With numbers in place of the atoms that have one value only, and one atom for shares 1/(m + s) of the same m + s."""
+        """Returns the state with numbers for atoms that have one value only, and one atom for shares 1/(m + s) of the same m +
+        s.
+        """
         values: dict[str, Polynomial] = {}
         shares: dict[Reciprocal, str] = {}
         for name, domain in self.box.items():
@@ -393,7 +395,7 @@ class AbstractState(Bounded):
         return with_fields(self, registers=registers, box=box, forms=forms)
 
     def beside(self, other: AbstractState) -> AbstractState | None:
-        """With what is known of another position of the text, whose atoms have other names; None if no n has both."""
+        """Adds what is known of another position of the text, whose atoms have other names; None if no n has both."""
         mine, its = self.box[SIZE], other.box[SIZE]
         if not isinstance(mine, Integer) or not isinstance(its, Integer):
             raise TypeError("n is no integer")
@@ -402,7 +404,9 @@ class AbstractState(Bounded):
         return with_fields(self, box=box, forms=forms) if size.low <= size.high else None
 
     def met(self, other: AbstractState, values: Sequence[Polynomial]) -> AbstractState | None:
-        """What both know, if atoms of one name are one number; the values stand in the registers −1, −2, … None if none is left."""
+        """Returns what both know, if atoms of one name are one number; the values stand in the registers −1, −2, … None if none
+        is left.
+        """
         box, forms = {**other.box, **self.box}, {**other.forms, **self.forms}
         for name in self.box.keys() & other.box.keys():
             mine, its = self.box[name], other.box[name]
@@ -414,17 +418,17 @@ class AbstractState(Bounded):
             (low, high), (its_low, its_high) = self.forms[form], other.forms[form]
             forms[form] = max(low, its_low), min(high, its_high)
         registers = {-1 - i: value for i, value in enumerate(values)}
-        return with_fields(self, registers=registers, box=box, forms=forms)._narrowed()
+        return with_fields(self, registers=registers, box=box, forms=forms)._narrow()
 
     # Names
 
     def renamed(self) -> tuple[AbstractState, dict[str, str]]:
-        """The same state at another position: every atom has a new name. Also the new names of the old."""
+        """Returns the same state at another position: every atom has a new name. Also the new names of the old."""
         names = {name: name if name == SIZE else self.space.fresh(name[0]) for name in self.box}
         return self.called(names), names
 
     def called(self, names: Mapping[str, str]) -> AbstractState:
-        """The same state with other names for all atoms."""
+        """Returns the same state with other names for all atoms."""
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():
             if isinstance(domain, Reciprocal):
@@ -439,8 +443,8 @@ class AbstractState(Bounded):
         registers = {index: p.renamed(names) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
-    def _freed(self) -> AbstractState:
-        """With an atom of its own for each number that is another one plus a constant.
+    def _free(self) -> AbstractState:
+        """Gives each number that is another one plus a constant an atom of its own.
 
         That it is one is forgotten; what forms tell of the other atom, they tell of the new one too.
         """
@@ -461,11 +465,13 @@ class AbstractState(Bounded):
                         registers[i] = other
                 box = {**self.box, new: Integer(old.low + whole(shift), old.high + whole(shift), old.step)}
                 forms = self._forms_of_both(name, value)
-                return with_fields(self, registers=registers, box=box, forms=forms)._freed()
+                return with_fields(self, registers=registers, box=box, forms=forms)._free()
         return self
 
     def _forms_of_both(self, name: str, value: Mapping[str, Polynomial]) -> dict[Form, tuple[int, int]]:
-        """The known forms, and for each that has this atom the form that it is once the atom is replaced by an equal one."""
+        """Returns the known forms, and for each that has this atom the form that it is once the atom is replaced by an equal
+        one.
+        """
         forms = dict(self.forms)
         for form, (first, last) in self.forms.items():
             if any(other == name for other, _ in form):
@@ -476,13 +482,13 @@ class AbstractState(Bounded):
         return forms
 
     def cleaned(self, live: frozenset[int]) -> AbstractState:
-        """With the live registers only, and the atoms that they need."""
+        """Keeps the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
-        freed = with_fields(self, registers=registers)._freed()
+        freed = with_fields(self, registers=registers)._free()
         return freed.needed(freed.registers)
 
     def needed(self, registers: Mapping[int, Polynomial]) -> AbstractState:
-        """With these registers only, and the atoms that they need."""
+        """Keeps these registers only, and the atoms that they need."""
         names = {*SHARED} | {name for p in registers.values() for name in p.atoms}
         queue = list(names)
         while queue:
@@ -500,6 +506,6 @@ class AbstractState(Bounded):
 
 
 def _without_one(monomial: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """The monomial without one of these atoms in it."""
+    """Returns the monomial without one of these atoms in it."""
     i = monomial.index(name)
     return (*monomial[:i], *monomial[i + 1 :])

@@ -75,14 +75,14 @@ class HeadTransfer:
         self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, AbstractState]]] = {}
 
     def read(self, query: AbstractState, at: int) -> tuple[list[AbstractState], HeadMargin | None]:
-        """The query's state in parts, with what the head reads in the pseudo registers at, at − 1, …"""
+        """Returns the query's state in parts, with what the head reads in the pseudo registers at, at − 1, …"""
         queries: list[Polynomial] = []
         for j, row in enumerate(self.rows.query):
             query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
             queries.append(value)
         candidates = [self._candidate(query, queries, frozenset(), "", query)]
         if query.position.high > 1:
-            groups = self._grouped(self.keys.earlier[entry(query)])
+            groups = self._group(self.keys.earlier[entry(query)])
             candidates += [self._candidate(query, queries, *group) for group in groups]
         rivals = [candidate for candidate in candidates if candidate is not None]
         if len(rivals) == 1 and rivals[0].is_self:
@@ -114,8 +114,8 @@ class HeadTransfer:
                 f"saturates: a score of {query.label} reaches {shown(score)}, above the largest number",
             )
 
-    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, AbstractState]]:
-        """What keys of these states can be to this head: states that differ in bounds only are one.
+    def _group(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, AbstractState]]:
+        """Returns what keys of these states can be to this head: states that differ in bounds only are one.
 
         Of each, its states, and as text how the atoms of those are called in it.
         """
@@ -173,7 +173,7 @@ class HeadTransfer:
         return any(joint.integer(name) is None for name in score.atoms)
 
     def _with_rows(self, state: AbstractState) -> AbstractState:
-        """The state with its key and value rows as pseudo registers."""
+        """Returns the state with its key and value rows as pseudo registers."""
         changed: dict[int, Polynomial] = {}
         for j, row in enumerate(self.rows.key):
             state, changed[KEYS - j] = row_of(state, row, 0, f"{self.where}, key row {j}", self.fused)
@@ -186,7 +186,7 @@ class HeadTransfer:
         return state.with_registers(changed)
 
     def _reads(self, joint: AbstractState, at: int, values: Sequence[Polynomial] | None = None) -> AbstractState:
-        """The query's state, with what is read in the pseudo registers at, at − 1, …"""
+        """Returns the query's state, with what is read in the pseudo registers at, at − 1, …"""
         read_values = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
         registers = {i: p for i, p in joint.registers.items() if i > SCORE}
         return with_fields(joint, registers={**registers, **{at - i: value for i, value in enumerate(read_values)}})
@@ -249,7 +249,7 @@ class HeadTransfer:
         return next((target for target in likely if self._is_target(target, candidates)), None)
 
     def _is_target(self, target: Target, candidates: Sequence[Candidate]) -> bool:
-        """Whether every score is that, but for keys that do not matter."""
+        """Returns whether every score is that, but for keys that do not matter."""
         cost, f, rest = target
         for candidate in candidates:
             offset = candidate.place - f
@@ -265,7 +265,7 @@ class HeadTransfer:
         return True
 
     def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
-        """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
+        """Returns whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
         joint = candidate.joint
         if not target.atoms <= joint.box.keys():  # an atom of the query is another form here
             return False
@@ -280,7 +280,7 @@ class HeadTransfer:
         needed: int,
         at: int,
     ) -> tuple[list[AbstractState], HeadMargin]:
-        """The rest is the same for all keys of a query, so who wins, and by how much, does not depend on it.
+        """Says who wins where scores depend on the position, and by how much. The rest is the same for all keys of a query.
 
         Only whether scores saturate does; and none is larger than that of a key that is nearest.
         """
@@ -319,7 +319,7 @@ class HeadTransfer:
         return parts, self._check(query, winning - noise, margin - noise, needed, lowest(candidates))
 
     def _back(self, candidate: Candidate, offset: int) -> AbstractState | None:
-        """The query where the key `offset` positions before has this state."""
+        """Returns the query where the key `offset` positions before has this state."""
         query = candidate.joint
         by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.states, step, offset - 1))
         if offset < 1 or not by:
@@ -368,7 +368,9 @@ class HeadTransfer:
             return self._at_each_position(query, few, at)
 
     def _at_known_positions(self, query: AbstractState, candidates: Sequence[Candidate]) -> Iterator[Fraction]:
-        """What some key scores at least: of each position before the query at which keys are known to stand, its worst key."""
+        """Yields what some key scores at least: of each position before the query at which keys are known to stand, its worst
+        key.
+        """
         if grows(query.space.steps):  # a comparison of numbers that grow may split the case
             return
         for place in {whole(c.place.constant) for c in candidates if c.place.is_constant}:
@@ -379,7 +381,7 @@ class HeadTransfer:
     def _at_each_position(
         self, query: AbstractState, positions: Sequence[int], at: int
     ) -> tuple[list[AbstractState], HeadMargin]:
-        """The query's state in parts, each of which stands at one position."""
+        """Returns the query's state in parts, each of which stands at one position."""
         self.trace.append(f"each of {range(positions[0], positions[-1] + 1)}")
         states, margins = list[AbstractState](), list[HeadMargin]()
         for place in positions:
@@ -394,7 +396,7 @@ class HeadTransfer:
         )
 
     def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
-        """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
+        """Yields the invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
         on, _ = able.line()
         line_parts = [c for c, is_on in zip(able.parts, on, strict=True) if is_on]
         for i, (invariant, _) in enumerate(self.apart):
@@ -447,7 +449,8 @@ class HeadTransfer:
     def _by_number(
         self, query: AbstractState, queries: Sequence[Polynomial], needed: int, at: int
     ) -> tuple[list[AbstractState], HeadMargin]:
-        """The position whose score is the largest number, rounded and ideally. Each position up to the query's has some key.
+        """Returns the position whose score is the largest number, rounded and ideally. Each position up to the query's has some
+        key.
 
         Keys that may stand at one position score alike, so that it does not matter which of them does.
         """
@@ -476,17 +479,18 @@ class HeadTransfer:
         return [self._reads(c.joint, at) for c, place in zip(rivals, places, strict=True) if place == best], head_margin
 
     def _sure(self, query: AbstractState, candidate: Candidate) -> bool:
-        """Whether there is such a key, whatever the input."""
+        """Returns whether there is such a key, whatever the input."""
         return candidate.is_self or self.keys.sure(entry(query), candidate.ids)
 
     def _many(self, candidate: Candidate) -> bool:
-        """Whether there may be several such keys."""
+        """Returns whether there may be several such keys."""
         return self._multiplicity(candidate) > 1
 
     def _average(
         self, query: AbstractState, winners: Sequence[Candidate], at: int, *, everybody: bool
     ) -> AbstractState:
-        """What several winners give: 0, or 1 of a key that is surely one of them, or a sum of integers, divided by their number.
+        """Returns what several winners give: 0, or 1 of a key that is surely one of them, or a sum of integers, divided by their
+        number.
 
         A sum needs scores that are one number: then the same keys win in every case. everybody: whether no key can lose.
         """
@@ -539,7 +543,7 @@ class HeadTransfer:
         return self._reads(state, at, values).simplified()
 
     def _is_whole(self, candidate: Candidate, row: int) -> bool:
-        """Whether what is read there is an integer, the same one in both readings."""
+        """Returns whether what is read there is an integer, the same one in both readings."""
         value = candidate.value(row)
         return not self._inexact(value, candidate.joint) and all(map(is_whole, value.terms.values()))
 
@@ -554,7 +558,7 @@ class HeadTransfer:
 
 
 def _few_positions(query: AbstractState) -> Sequence[int]:
-    """Its positions, where these are several and few; else none."""
+    """Returns its positions, where these are several and few; else none."""
     first, last = query.position.low, query.position.high
     if grows(first) or grows(last) or not first < last <= first + FEW:
         return ()
@@ -562,7 +566,9 @@ def _few_positions(query: AbstractState) -> Sequence[int]:
 
 
 def _span(ranges: Sequence[tuple[Fraction, Fraction]]) -> int | None:
-    """How many positions there are from the first to the last of these ranges; None where it is not seen which these are."""
+    """Returns how many positions there are from the first to the last of these ranges; None where it is not seen which these
+    are.
+    """
     ends: list[Fraction] = []
     for values in ([low for low, _ in ranges], [-high for _, high in ranges]):
         least = next((one for one in values if all(at_most(one, other) for other in values)), None)

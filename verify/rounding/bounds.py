@@ -56,21 +56,23 @@ class Bounded:
         return domain
 
     def register(self, index: int) -> Polynomial:
-        """What a register holds."""
+        """Returns what a register holds."""
         return self.registers.get(index, ZERO)
 
     def integer(self, name: str) -> Integer | None:
-        """The domain of an Integer atom."""
+        """Returns the domain of an Integer atom."""
         domain = self.box[name]
         return domain if isinstance(domain, Integer) else None
 
     def ideal(self, polynomial: Polynomial) -> Polynomial:
-        """Its ideal value, over Integer and Reciprocal atoms."""
+        """Returns its ideal value, over Integer and Reciprocal atoms."""
         values = {a: d.ideal for a in polynomial.atoms if isinstance(d := self.box[a], Rounded)}
         return polynomial.substitute(values) if values else polynomial
 
     def bounds(self, polynomial: Polynomial, *, ideal: bool = False, refined: bool = True) -> Interval:
-        """An interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several atoms."""
+        """Returns an interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several
+        atoms.
+        """
         if not polynomial.atoms:
             return polynomial.constant, polynomial.constant
         if ideal:
@@ -85,9 +87,9 @@ class Bounded:
                     a, b = (c * a, c * b) if c > 0 else (c * b, c * a)
                 low, high = (low + a, high + b) if is_sum else (a, b)
                 is_sum = True
-        return self._refined(polynomial, low, high, ideal) if refined else (low, high)
+        return self._refine(polynomial, low, high, ideal) if refined else (low, high)
 
-    def _refined(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
+    def _refine(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
         """Narrower bounds, by what is known of several atoms."""
         if len(polynomial.atoms) < 2:
             return low, high
@@ -104,7 +106,7 @@ class Bounded:
         return low, high
 
     def form_bounds(self, form: Form) -> tuple[int, int]:
-        """As `bounds`, of a form of Integer atoms."""
+        """Returns bounds of a form of Integer atoms."""
         low = high = 0
         for name, c in form:
             domain = self.box[name]
@@ -147,7 +149,7 @@ class Bounded:
         return domain.low, domain.high
 
     def index_of(self, domain: Reciprocal) -> Integer:
-        """The range of m + s in ROUND(1/(m + s))."""
+        """Returns the range of m + s in ROUND(1/(m + s))."""
         of = self.integer(domain.of)
         if of is None:
             raise TypeError("there is no of")
@@ -156,7 +158,7 @@ class Bounded:
         return Integer(of.low + domain.shift, of.high + domain.shift)
 
     def _by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """What `forms` knows of an affine form of Integer atoms."""
+        """Yields what `forms` knows of an affine form of Integer atoms."""
         if not self.forms or not self.is_integer_affine(polynomial):
             return
         form, factor = polynomial.canonical
@@ -167,7 +169,7 @@ class Bounded:
             yield from self._by_part(polynomial)
 
     def _by_part(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """A known form times a number, chosen so that one of its atoms is in this part alone, and the rest.
+        """Yields a known form times a number, chosen so that one of its atoms is in this part alone, and the rest.
 
         What depends on n and two atoms more is left to splits.
         """
@@ -238,7 +240,7 @@ class Bounded:
         return atom(second.of) - atom(first.of) + constant(second.shift - first.shift)
 
     def root_of_ratio(self, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
-        """A and j, −1 or 0, if it is c·A/M + d, and for every M that there is it is 0 between A = j and j + 1."""
+        """Returns a and j, −1 or 0, if it is c·A/M + d, and for every M that there is it is 0 between A = j and j + 1."""
         ratio = self.ratio(polynomial)
         if ratio is None:
             return None
@@ -301,7 +303,7 @@ class Bounded:
         yield low, high
 
     def error(self, polynomial: Polynomial) -> Fraction:
-        """How far the two readings can be apart."""
+        """Returns how far the two readings can be apart."""
         bound: Number = 0
         for monomial, c in polynomial.terms.items():
             own = [self._own_error(name) for name in monomial]
@@ -327,7 +329,7 @@ class Bounded:
         """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
         low, high = self.bounds(polynomial, refined=False)
         if low < 0 < high:
-            low, high = self._refined(polynomial, low, high, ideal=False)
+            low, high = self._refine(polynomial, low, high, ideal=False)
         if low < 0 < high:
             return 0
         if polynomial.is_constant or all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
@@ -338,7 +340,7 @@ class Bounded:
         return 1 if low >= 0 and ideal_low >= 0 else 0
 
     def fixed(self, polynomial: Polynomial) -> Polynomial:
-        """With numbers in place of Integer atoms that have one value here."""
+        """Puts numbers in place of Integer atoms that have one value here."""
         values = {
             name: constant(domain.low)
             for name in polynomial.atoms
@@ -347,11 +349,11 @@ class Bounded:
         return polynomial.substitute(values) if values else polynomial
 
     def is_integer_affine(self, polynomial: Polynomial) -> bool:
-        """Whether it is an affine form of Integer atoms."""
+        """Returns whether it is an affine form of Integer atoms."""
         return polynomial.is_affine and all(isinstance(self.box[name], Integer) for name in polynomial.atoms)
 
     def on_grid(self, polynomial: Polynomial) -> bool:
-        """Whether every value is a multiple of the step, so that nothing is rounded."""
+        """Returns whether every value is a multiple of the step, so that nothing is rounded."""
         steps = self.space.steps
         for monomial, c in polynomial.terms.items():
             inexact = sum(not isinstance(self.box[name], Integer) for name in monomial)
@@ -361,5 +363,5 @@ class Bounded:
 
 
 def _power_above(value: int) -> int:
-    """What stands for a number that is not below this one, and divides others: itself, if it is a number."""
+    """Returns what stands for a number that is not below this one, and divides others: itself, if it is a number."""
     return 1 << value.bit_length() if grows(value) else value

@@ -23,7 +23,7 @@ LOG2_E = (1_442_695, 1_000_000)  # from below
 
 
 def needed_margin(fraction_bits: int, keys: int) -> int:
-    """A margin that suffices for so many keys.
+    """Returns a margin that suffices for so many keys.
 
     With leakage ε < keys·e^−margin ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
     by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−margin alone must vanish.
@@ -73,12 +73,14 @@ class Candidate:
         return self.joint.register(SCORE)
 
     def written(self, function: Polynomial) -> Polynomial:
-        """A function of the query, over the atoms that there are here: where the query's atoms are restricted, some are others."""
+        """Returns a function of the query, over the atoms that there are here: where the query's atoms are restricted, some are
+        others.
+        """
         gone = {a: self.joint.register(QUERY - i) for i, a in enumerate(self.asked) if a not in self.joint.box}
         return self.joint.fixed(function.substitute(gone))
 
     def value(self, i: int) -> Polynomial:
-        """What would be read."""
+        """Returns what would be read."""
         return self.joint.register(VALUES - i)
 
     @cached_property
@@ -93,7 +95,7 @@ class Candidate:
 
     @property
     def certain(self) -> bool:
-        """Whether all such keys have the same score."""
+        """Returns whether all such keys have the same score."""
         return self.whole and self.upper == self.lower
 
     @property
@@ -136,14 +138,14 @@ class Keys:
         return nodes
 
     def sure(self, start: int, ids: frozenset[int]) -> bool:
-        """Whether every sequence has one of these states before a position of state `start`."""
+        """Returns whether every sequence has one of these states before a position of state `start`."""
         if ids not in self._missed:
             self._missed[ids] = self._behind(ids)
         return start not in self.first and start not in self._missed[ids]
 
 
 def steps_back(states: Sequence[AbstractState], start: int, steps: int) -> frozenset[int]:
-    """The states that the position so many steps before may have."""
+    """Returns the states that the position so many steps before may have."""
     ids = frozenset([start])
     for _ in range(steps):
         ids = frozenset(j for i in ids for j in states[i].before)
@@ -151,11 +153,11 @@ def steps_back(states: Sequence[AbstractState], start: int, steps: int) -> froze
 
 
 def entry(query: AbstractState) -> int:
-    """The state that this one was at the block's entry."""
+    """Returns the state that this one was at the block's entry."""
     (entry,) = query.parents
     return entry
 
 
 def lowest(candidates: Sequence[Candidate]) -> Fraction:
-    """A lower bound of every score."""
+    """Returns a lower bound of every score."""
     return min(c.lower for c in candidates)

@@ -79,7 +79,7 @@ class Report:
 
     @property
     def states(self) -> list[int]:
-        """How many there are after each block."""
+        """Returns how many there are after each block."""
         return [len(entry.states) for entry in self.entries[2::2]]
 
     @cached_property
@@ -93,7 +93,7 @@ class Report:
         return [(where, what if isinstance(what, str) else _text(what)) for where, what in self.trace]
 
     def first_difference(self, other: Report) -> str:
-        """Where the ideal models may differ first; "" if they are the same function."""
+        """Returns where the ideal models may differ first; "" if they are the same function."""
         for (where, text), (_, expected) in zip_longest(self.texts, other.texts, fillvalue=("the last block", "")):
             if text != expected:
                 return where
@@ -129,7 +129,7 @@ class Report:
 
     @cached_property
     def margins(self) -> dict[tuple[int, int], HeadMargin]:
-        """Of each head, by its block and its number there, both from 0: the narrowest."""
+        """Returns the narrowest margin of each head, by its block and its number there, both from 0."""
         margins: dict[tuple[int, int], HeadMargin] = {}
         for head, new in self.met_margins:
             old = margins.get(head, new)
@@ -180,7 +180,7 @@ def require_weights(model: Model, automaton: TokenAutomaton) -> None:
 
 
 def _is_element(value: Fraction, space: Space) -> bool:
-    """Whether the format has this number. One that grows with n is not seen to be none."""
+    """Returns whether the format has this number. One that grows with n is not seen to be none."""
     return grows(value) or grows(space.steps) or (abs(value) <= space.largest and is_whole(value * space.steps))
 
 
@@ -191,7 +191,7 @@ def require_output(model: Model, states: Sequence[AbstractState]) -> None:
 
 
 def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
-    """The abstract states after the embedding, one for each state of the automaton."""
+    """Returns the abstract states after the embedding, one for each state of the automaton."""
     space = Space(model.arithmetic.format)
     abstract_states = []
     for index, state in enumerate(automaton.states):
@@ -229,12 +229,12 @@ def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
             narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(state.behind), None)
         if narrowed is None:
             raise ValueError(f"no token can stand at {state.label}")
-        abstract_states += _placed(narrowed.simplified(), model.position)
+        abstract_states += _place(narrowed.simplified(), model.position)
     return linked(abstract_states)
 
 
-def _placed(state: AbstractState, slopes: Row) -> list[AbstractState]:
-    """With the position added; positions that are larger than any number are states of their own, of the largest number."""
+def _place(state: AbstractState, slopes: Row) -> list[AbstractState]:
+    """Adds the position. Positions larger than any number are states of their own, of the largest number."""
     done = [state]
     for i, slope in slopes:
         offset = atom(POSITION) * as_polynomial(slope)
@@ -260,15 +260,15 @@ def _placed(state: AbstractState, slopes: Row) -> list[AbstractState]:
 def behind_sublayer(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """The states after a sublayer: two to a block, the heads or the recurrence first."""
-    behind = _fed_forward if number % 2 else _mixed
+    """Returns the states after a sublayer: two to a block, the heads or the recurrence first."""
+    behind = _fed_forward if number % 2 else _mix
     return behind(model, automaton, number // 2, states, report)
 
 
-def _mixed(
+def _mix(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """After a block's heads or recurrence. In the last block only the states of answers matter."""
+    """Returns the states after a block's heads or recurrence. In the last block only the states of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     answers = automaton.answers if number == len(model.layers) - 1 else None
     at = name_place(number + 1)
@@ -282,7 +282,7 @@ def _mixed(
         (item, index[item.group]) for item in automaton.invariants if isinstance(item, Apart) and item.group in index
     ]
     states = [
-        with_fields(_limited(state, counted_groups, report), parents=frozenset([i])) for i, state in enumerate(states)
+        with_fields(_limit(state, counted_groups, report), parents=frozenset([i])) for i, state in enumerate(states)
     ]
     parts = [state for state in states if answers is None or state.label in answers]
     if layer.recurrence is not None:
@@ -316,7 +316,7 @@ def _mixed(
             parts = next_parts
             width += len(head.value)
         report.trace.append((name_place(number + 1, ATTENTION), str(layer.out)))
-        parts = [_written(state, layer.out, name_place(number + 1, ATTENTION), model, fused) for state in parts]
+        parts = [_write(state, layer.out, name_place(number + 1, ATTENTION), model, fused) for state in parts]
         report.met += parts
         parts = join(parts, model.live(number, feed_forward=True))
     report.trace.append((at, f"read behind: {sorted(model.live(number, feed_forward=True))}"))
@@ -326,7 +326,7 @@ def _mixed(
 def _fed_forward(
     model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
-    """After a block's feed-forward."""
+    """Returns the states after a block's feed-forward."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     at, where, done = name_place(number + 1), name_place(number + 1, FEED_FORWARD), list[AbstractState]()
     loose = frozenset(i for i, name in enumerate(model.registers) if name in automaton.loose)
@@ -347,7 +347,7 @@ def _fed_forward(
 
 
 def _text(state: AbstractState) -> str:
-    """All that is known of a state, ideally."""
+    """Returns all that is known of a state, ideally."""
     registers = {i: str(state.ideal(p)) for i, p in sorted(state.registers.items())}
     box = [(name, str(domain)) for name, domain in sorted(state.box.items()) if not isinstance(domain, Rounded)]
     return (
@@ -355,10 +355,10 @@ def _text(state: AbstractState) -> str:
     )
 
 
-def _limited(
+def _limit(
     state: AbstractState, counted_groups: Sequence[tuple[Consecutive, int, int]], report: Report
 ) -> AbstractState:
-    """The state with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
+    """Returns the state with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
     for item, group, count in counted_groups:
         names = state.register(count).atoms
         domain = state.box[next(iter(names))] if len(names) == 1 else None
@@ -374,7 +374,7 @@ def _limited(
     return state
 
 
-def _written(state: AbstractState, out: Written, at: str, model: Model, fused: bool) -> AbstractState:
+def _write(state: AbstractState, out: Written, at: str, model: Model, fused: bool) -> AbstractState:
     for register, row in out:
         where = f"{at}, register {model.registers[register]}"
         state, change = dot(state, [(w, state.register(-1 - j)) for j, w in row], 0, where, fused)

@@ -20,7 +20,7 @@ class Pool:
         self._of_shape: dict[object, list[int]] = {}
 
     def add(self, state: AbstractState) -> int:
-        """The number of the state that now covers this one too."""
+        """Returns the number of the state that now covers this one too."""
         state, shape = shaped(state)
         places = self._of_shape.setdefault(shape, [])
         for place in places:
@@ -33,7 +33,7 @@ class Pool:
 
 
 def _covers(a: AbstractState, b: AbstractState) -> bool:
-    """Whether the registers of b that depend on the position alone are those of a, there."""
+    """Returns whether the registers of b that depend on the position alone are those of a, there."""
     if b.position.low != b.position.high:
         return all(b.register(i) == p for i, p in _of_position(a).items())
     return all(b.fixed(p) == b.fixed(b.register(i)) for i, p in _of_position(a).items())
@@ -44,12 +44,12 @@ def _of_position(state: AbstractState) -> dict[int, Polynomial]:
 
 
 def wide_first(states: Sequence[AbstractState]) -> list[AbstractState]:
-    """Those of more than one position first: they say how a register depends on the position."""
+    """Sorts states so that those of more than one position come first: they say how a register depends on the position."""
     return sorted(states, key=lambda state: state.position.low == state.position.high)
 
 
 def join(states: Sequence[AbstractState], live: frozenset[int]) -> list[AbstractState]:
-    """The states with these registers only, those that differ in bounds only joined; of each parent for itself."""
+    """Returns the states with these registers only, those that differ in bounds only joined; of each parent for itself."""
     pool = Pool()
     for state in wide_first(states):
         pool.add(state.cleaned(live))
@@ -57,12 +57,12 @@ def join(states: Sequence[AbstractState], live: frozenset[int]) -> list[Abstract
 
 
 def join_and_link(states: Sequence[AbstractState], live: frozenset[int]) -> list[AbstractState]:
-    """As `join`, and `before` speaks of the new states."""
+    """Joins states, and lets `before` speak of the new ones."""
     return linked(join(states, live))
 
 
 def linked(states: Sequence[AbstractState]) -> list[AbstractState]:
-    """The states with a `before` that speaks of them, not of those that they are parts of."""
+    """Returns the states with a `before` that speaks of them, not of those that they are parts of."""
     parts: dict[int, set[int]] = {}  # state of the entry → the new states that are part of it
     for number, state in enumerate(states):
         for parent in state.parents:
@@ -75,7 +75,7 @@ def linked(states: Sequence[AbstractState]) -> list[AbstractState]:
 
 
 def _follows(state: AbstractState, other: AbstractState) -> bool:
-    """Whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
+    """Returns whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
     forms = [form for form in (*state.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)]
     for form in dict.fromkeys([((POSITION, 1),), *forms]):
         step = dict(form).get(POSITION, 0)
@@ -86,7 +86,7 @@ def _follows(state: AbstractState, other: AbstractState) -> bool:
 
 
 def general(states: Sequence[AbstractState]) -> list[AbstractState]:
-    """Without the states that are another one with some of its atoms equal."""
+    """Removes the states that are another one with some of its atoms equal."""
     groups: dict[object, list[AbstractState]] = {}
     for state in sorted(states, key=lambda state: -len(state.box)):
         skeleton = tuple((i, _skeleton(state, p)) for i, p in state.registers.items())
@@ -155,7 +155,7 @@ def _order(item: tuple[tuple[str, ...], Fraction]) -> tuple[int, Fraction]:
 
 
 def comparisons(state: AbstractState) -> tuple[tuple[bool, ...], ...]:
-    """Which of two counts is larger, if that is known: it decides gates to come, so states that differ in it stay apart."""
+    """Returns which of two counts is larger, if that is known: it decides gates to come, so states that differ in it stay apart."""
     counts = sorted((name, domain) for name, domain in state.box.items() if isinstance(domain, Reciprocal))
     signs = []
     for i, (_, x) in enumerate(counts):
@@ -203,7 +203,7 @@ def by_order(state: AbstractState) -> dict[str, str]:
 
 
 def shaped(state: AbstractState) -> tuple[AbstractState, object]:
-    """The state with its atoms called by their order, and what another state must share to be joined with it."""
+    """Returns the state with its atoms called by their order, and what another state must share to be joined with it."""
     called = state.called(by_order(state))
     domains = frozenset((name, _type(domain)) for name, domain in called.box.items())
     registers = tuple((i, None if p.atoms <= SHARED else _terms(p)) for i, p in called.registers.items())

@@ -43,13 +43,13 @@ class Numbers:
 
 
 def vocabulary(model: Model) -> object:
-    """How tokens embed, the ranges of numbers left out."""
+    """Returns how tokens embed, the ranges of numbers left out."""
     rows = {name: numbers.rows for name, numbers in model.families.items()}
     return rows, model.specials, model.position
 
 
 def first_difference(model: Model, other: Model) -> str:
-    """The first place at which the weights of two models differ; "" if they are the same."""
+    """Returns the first place at which the weights of two models differ; "" if they are the same."""
     if vocabulary(model) != vocabulary(other):
         return "the vocabulary"
     for number, (mine, its) in enumerate(zip_longest(model.layers, other.layers)):
@@ -88,7 +88,7 @@ class Model:
     heads: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
 
     def head(self, block: int, number: int) -> str:
-        """What a head is called; block, number: from 0."""
+        """Returns what a head is called; block, number: from 0."""
         names = self.heads[block] if block < len(self.heads) else ()
         return name_place(block + 1, name_part("head", number + 1, names[number] if number < len(names) else ""))
 
@@ -107,7 +107,7 @@ class Model:
         return used.union(*(layer.read() for layer in self.layers[block + 1 :]))
 
     def weights(self) -> Iterator[tuple[str, Weight]]:
-        """Every weight, with its place."""
+        """Yields every weight, with its place."""
         for word, row in self.specials.items():
             yield from ((f"the embedding of {word}", weight) for _, weight in row)
         yield from (("the embedding of positions", weight) for _, weight in self.position)
@@ -149,7 +149,7 @@ def described(
     families: Sequence[Family],
     heads: tuple[tuple[str, ...], ...] = (),
 ) -> Model:
-    """A model of which the first rows are these families. Raises ValueError for an untied output head."""
+    """Returns a model of which the first rows are these families. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
         raise ValueError("the output head is not the embedding")
     numbers = sum(map(len, families))
@@ -169,7 +169,7 @@ def planned(
     *,
     rounded: bool,
 ) -> Model:
-    """As `described`, of the exact layers that `wire` fills the matrices from. rounded: weights are rounded to the format.
+    """Describes the exact layers that `wire` fills the matrices from. rounded: weights are rounded to the format.
 
     families: of the whole vocabulary; the embedding may list fewer of their numbers, as the powers that their rows are do not
     depend on how many there are. Raises ValueError if they are not those of the embedding.
@@ -192,12 +192,12 @@ def planned(
 
 
 def names_of_heads(blocks: Sequence[BlockPlan]) -> tuple[tuple[str, ...], ...]:
-    """Those of each block."""
+    """Returns the names of the heads of each block."""
     return tuple(tuple(head.name for head in block.heads) for block in blocks)
 
 
 def _numbers(family: Family, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:
-    """Of one or two numbers, a line through them, as `described` has it."""
+    """Returns a family of one or two numbers as a line through them."""
     if isinstance(family.high, int) and family.high - family.low < 2:
         rows = [
             {index[name]: exact(c) for name, c in row.items() if c} for row in Powers(family.low, family.high, powers)

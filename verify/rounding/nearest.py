@@ -75,7 +75,7 @@ class ScoredKey:
 
 
 def nearest_count_of(query: AbstractState, keys: Sequence[Key], operators: int) -> NearestCount | None:
-    """The choice among these keys, if their scores have that form. operators: how often a score is rounded on its way."""
+    """Returns the choice among these keys, if their scores have that form. operators: how often a score is rounded on its way."""
     scale, target = Fraction(0), constant(0)
     for key in keys:
         name = _count(key)
@@ -108,7 +108,7 @@ def nearest_count_of(query: AbstractState, keys: Sequence[Key], operators: int) 
 
 
 def _count(key: Key) -> str:
-    """The atom that is the key's count, if it is one."""
+    """Returns the atom that is the key's count, if it is one."""
     names = list(key.count.terms)
     if len(names) == 1 and len(names[0]) == 1 and key.count == atom(names[0][0]):
         return names[0][0] if isinstance(key.joint.box[names[0][0]], Reciprocal) else ""
@@ -190,7 +190,7 @@ class NearestCount:
     def _equal(
         self, e: ScoredKey, winning: Fraction, margins: list[Fraction], shared: list[Polynomial], where: str
     ) -> AbstractState | None:
-        """The part in which the key is equal to the query. shared: the number that equal keys have, once it is known."""
+        """Returns the part in which the key is equal to the query. shared: the number that equal keys have, once it is known."""
         upper = self._upper(e)
         joint, squares = e.key.joint, e.squares.squares
         if e.squares.rest.terms or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
@@ -234,7 +234,7 @@ class NearestCount:
                     outcome.winners.append(winner)
 
     def _cases(self, last: int, noise: Fraction, margins: list[Fraction], where: str) -> list[Part]:
-        """Which index wins, with the margins on the way."""
+        """Returns which index wins in each part of the counts, with the margins on the way."""
         names = self.target.atoms
         if not names:
             return self._constant_target(self.target.constant, last, noise, margins)
@@ -292,7 +292,8 @@ class NearestCount:
 
 @cache
 def _nearest_by(shares: tuple[tuple[int, Fraction], ...], low: int, high: int) -> tuple[Fraction, ...] | None:
-    """What 1/(m + 1) is nearer to t = Σ c/m^i than 1/m, 1/(m + 2) and, by its square's share, 1/(m − 1), for m from low to high.
+    """Returns what 1/(m + 1) is nearer to t = Σ c/m^i than 1/m, 1/(m + 2) and, by its square's share, 1/(m − 1), for m from low
+    to high.
 
     None unless 1/(m + 2) ≤ t ≤ 1/m, and where no bound is easy to prove. shares: the pairs (i, c).
     """

@@ -23,7 +23,7 @@ HIDDEN = -5_000_000  # pseudo registers of what units hold, counted downwards: s
 def dot(
     state: AbstractState, pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight, where: str, fused: bool
 ) -> tuple[AbstractState, Polynomial]:
-    """Σ weight·value + bias, rounded. The values are elements of the format, so that ±value is one, and 0 + value."""
+    """Returns Σ weight·value + bias, rounded. The values are elements of the format, so that ±value is one, and 0 + value."""
     pairs = [(w, value) for w, value in pairs if value.terms]
     if not bias and (not pairs or (len(pairs) == 1 and pairs[0][0] in SIGNS)):
         return state, _sum(pairs, bias)
@@ -47,12 +47,12 @@ def _sum(pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight) -> Polynomial
 
 
 def row_of(state: AbstractState, row: Row, bias: Weight, where: str, fused: bool) -> tuple[AbstractState, Polynomial]:
-    """One row of an affine map of the registers."""
+    """Returns one row of an affine map of the registers."""
     return dot(state, [(w, state.register(i)) for i, w in row], bias, where, fused)
 
 
 def added(state: AbstractState, register: int, change: Polynomial, where: str) -> AbstractState:
-    """A residual addition. Both are elements of the format."""
+    """Returns a residual addition. Both are elements of the format."""
     old = state.register(register)
     value = old + change
     if old.terms and change.terms:
@@ -68,7 +68,7 @@ def feed_forward(
     fused: bool,
     done: frozenset[int] = frozenset(),
 ) -> Iterator[AbstractState]:
-    """The state after the sublayer, in parts where the sign of a gate asks for it.
+    """Yields the state after the sublayer, in parts where the sign of a gate asks for it.
 
     done: units that need not be looked at again; what open ones hold stands in the pseudo registers HIDDEN, HIDDEN − 1, …
     """
@@ -123,7 +123,7 @@ def feed_forward(
 def loosened(
     state: AbstractState, weights: Sublayer, loose: frozenset[int], where: str, names: Sequence[str], fused: bool
 ) -> tuple[AbstractState, list[AbstractState]]:
-    """The state with whole numbers between bounds written to these registers; and the parts in which each has one form.
+    """Returns the state with whole numbers between bounds written to these registers; and the parts in which each has one form.
 
     The state itself is not split: what the registers depend on is forgotten.
     """

@@ -66,11 +66,11 @@ def require_same_argmax(state: AbstractState, model: Model, fused: bool) -> None
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
-                _decided(state, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
+                _decide(state, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
 
 
 def _by_forms(state: AbstractState, value: Polynomial) -> Polynomial:
-    """The same with one atom less for each form that is one number: so a share times a bit is seen to be the share."""
+    """Returns the same with one atom less for each form that is one number: so a share times a bit is seen to be the share."""
     for form, (low, high) in state.forms.items():
         if low == high:
             (name, factor), *others = form
@@ -117,7 +117,7 @@ def _is_inexact(state: AbstractState, value: Polynomial) -> bool:
     return any(state.integer(name) is None for name in value.atoms)
 
 
-def _decided(state: AbstractState, difference: Polynomial, where: str, again: Callable[[AbstractState], None]) -> None:
+def _decide(state: AbstractState, difference: Polynomial, where: str, again: Callable[[AbstractState], None]) -> None:
     """Raises Refused or Undecided unless it has one sign in both readings. again: asks anew for all logits of a part."""
     low, high = state.bounds(difference)
     ideal_low, ideal_high = state.bounds(difference, ideal=True)
@@ -126,7 +126,7 @@ def _decided(state: AbstractState, difference: Polynomial, where: str, again: Ca
     _refuse_where_they_differ(state, difference, where)
     for part in state.split(difference, where):
         if difference.atoms <= part.box.keys():
-            _decided(part, difference.substitute(_fixed(part, difference)), where, again)
+            _decide(part, difference.substitute(_fix(part, difference)), where, again)
         else:  # where an atom stands for no number any more, registers say what it was
             again(part)
 
@@ -179,7 +179,7 @@ def _require_same_count(
             raise Undecided(WHERE, f"a word may beat the least number at {state.label}, which is no count then")
 
 
-def _fixed(part: AbstractState, difference: Polynomial) -> dict[str, Polynomial]:
+def _fix(part: AbstractState, difference: Polynomial) -> dict[str, Polynomial]:
     """Atoms that the split has given one value."""
     fixed: dict[str, Polynomial] = {}
     for name in difference.atoms:

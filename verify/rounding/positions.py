@@ -63,7 +63,7 @@ class Column:
 
     @property
     def exactly(self) -> Array:
-        """What it is in the ideal machine, in steps; of a known number."""
+        """Returns what it is in the ideal machine, in steps; of a known number."""
         if self.ideal is not None:
             return self.ideal
         return np.array([Fraction(x, 1 << self.scale) for x in self.low.tolist()], object)
@@ -255,7 +255,7 @@ class Machine:
             stream[register] = self.settled(total([stream[register], change], self.length, at), at)
         return stream
 
-    def _opened(self, gate: Column, up: Column, where: str) -> Column:
+    def _open(self, gate: Column, up: Column, where: str) -> Column:
         """Returns what a unit's gate lets through; where its other factor is 0 it may be anything, where it is shut as well."""
         ideal = gate.high if gate.ideal is None else gate.ideal
         other = up.low if up.ideal is None else up.ideal
@@ -277,7 +277,7 @@ class Machine:
     ) -> Iterable[tuple[int, Column]]:
         for number, unit in units:
             terms = [x, self.constant(unit.gate_bias)] if unit.gate_bias else [x]
-            gate = self._opened(total(terms, self.length, where), up, where)
+            gate = self._open(total(terms, self.length, where), up, where)
             hidden = self.settled(self.finer(product(gate, up, where)), f"{where}, product")
             for register, weight in readers.get(number, ()):
                 yield register, times(hidden, weight)
@@ -296,7 +296,7 @@ class Machine:
         x = Column(low, low if x.is_known else x.high >> x.scale, 0, x.grid)
         grid = min(x.grid, *(_twos(Fraction(bias))[1] for bias in biases.values() if bias), NOTHING)
         top = total([x, known(np.full(self.length, max(biases.values()), object))], self.length, where)
-        largest = self._opened(top, up, where)
+        largest = self._open(top, up, where)
         # The largest gate is the largest of all; its product with the other factor as well, and all are whole numbers of steps.
         whole = self.finer(product(replace(largest, low=np.zeros(self.length, object), grid=grid), up, where))
         self.settled(whole, f"{where}, product")
@@ -543,7 +543,7 @@ class PositionReport(Report):
 
     @property
     def states(self) -> list[int]:
-        """How many positions there are after each block."""
+        """Returns how many positions there are after each block."""
         return [len(stream[0].low) for stream in self.streams]
 
     @cached_property

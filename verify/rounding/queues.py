@@ -28,7 +28,9 @@ class Queue:
     invariant: Delayed
 
     def held(self, states: Sequence[AbstractState], where: str) -> Integer:
-        """In units: a range that holds it after every state. Raises Undecided if something else than a whole number enters."""
+        """Returns, in units, a range that holds the state at every position. Raises Undecided if something else than a whole
+        number enters.
+        """
         ends = [Fraction(0)]
         for state in states:
             entering = state.register(self.early)
@@ -41,7 +43,7 @@ class Queue:
     def at(
         self, state: AbstractState, domain: Integer, feed: Row, where: str, fused: bool
     ) -> tuple[AbstractState, Polynomial]:
-        """The state, and what is kept after it. Raises Refused if its operators may saturate, Undecided if they round."""
+        """Returns the state, and what is kept after it. Raises Refused if its operators may saturate, Undecided if they round."""
         old, new = state.space.fresh("s"), state.space.fresh("s")
         value = atom(new) * self.unit
         box = {**state.box, new: domain}
@@ -58,7 +60,7 @@ class Queue:
 
 
 def queue_of(register: int, carry: Row, feed: Row, names: Sequence[str], delays: Sequence[Delayed]) -> Queue | None:
-    """The queue that these rows keep in a register, if they do by one of the invariants."""
+    """Returns the queue that these rows keep in a register, if they do by one of the invariants."""
     if len(carry) != 1 or len(feed) != 2:
         return None
     (source, base), weights = carry[0], dict(feed)

@@ -86,11 +86,11 @@ class RecurrenceTransfer:
         self._carry_forward()
 
     def parts(self, number: int) -> Iterator[AbstractState]:
-        """The state of this number in parts, with what is kept added to its registers."""
+        """Yields the state of this number in parts, with what is kept added to its registers."""
         for _, behind in sorted(self.joints.get(number, {}).items()):
             joint: AbstractState | None = behind
             for r in self.totals:
-                joint = joint and self._summed(joint, r, number)
+                joint = joint and self._sum(joint, r, number)
             if joint is None:
                 continue
             for r, queue in self.queues.items():
@@ -116,19 +116,19 @@ class RecurrenceTransfer:
 
     # The window
 
-    def _advanced(self, state: AbstractState, before: int, hidden: AbstractState | None) -> AbstractState | None:
-        """The state after such a position, with what is kept then; None if no position is after it."""
+    def _advance(self, state: AbstractState, before: int, hidden: AbstractState | None) -> AbstractState | None:
+        """Returns the state after such a position, with what is kept then; None if no position is after it."""
         if hidden is None:
             joint = state.restricted(atom(POSITION), None, Fraction(1))
-            return None if joint is None else self._kept(with_fields(joint, before=frozenset()), {})
+            return None if joint is None else self._keep(with_fields(joint, before=frozenset()), {})
         joint = joint_behind(state, before, hidden)
         return (
             None
             if joint is None
-            else self._kept(joint, {i: joint.register(i) for i in joint.registers if i <= HIDDEN_STATE})
+            else self._keep(joint, {i: joint.register(i) for i in joint.registers if i <= HIDDEN_STATE})
         )
 
-    def _kept(self, state: AbstractState, old: Mapping[int, Polynomial]) -> AbstractState:
+    def _keep(self, state: AbstractState, old: Mapping[int, Polynomial]) -> AbstractState:
         changed: dict[int, Polynomial] = {}
         for r in self.window:
             carry: Row = self.carry.get(r, ())
@@ -139,7 +139,7 @@ class RecurrenceTransfer:
         return with_fields(state, registers={**rest, **changed})
 
     def _carry_forward(self) -> None:
-        """What can be kept after each state: a fixed point, from the first position on."""
+        """Computes what can be kept after each state: a fixed point, from the first position on."""
         pools = self.pools
         live = frozenset(HIDDEN_STATE - r for r in self.window)
         behind = followers(self.states)
@@ -152,7 +152,7 @@ class RecurrenceTransfer:
             if done > MOST_STEPS:
                 raise Undecided(self.where, f"no end of what the recurrence can keep after {MOST_STEPS} steps")
             hidden = None if before == NOTHING else pools[before].states[place]
-            joint = self._advanced(self.states[number], before, hidden)
+            joint = self._advance(self.states[number], before, hidden)
             if joint is None:
                 continue
             self.joints.setdefault(number, {})[before, place] = joint
@@ -171,7 +171,7 @@ class RecurrenceTransfer:
     # Sums
 
     def _shares(self, register: int) -> list[Share]:
-        """What the positions of each state feed to a sum, or to a register of a cycle."""
+        """Returns what the positions of each state feed to a sum, or to a register of a cycle."""
         shares = []
         for state in self.states:
             pairs = [(w, state.register(c)) for c, w in self.feed.get(register, ())]
@@ -185,7 +185,9 @@ class RecurrenceTransfer:
         return shares
 
     def _shares_of_cycle(self, cycle: Cycle) -> list[Share]:
-        """What one position can add to a register of the cycle: what it feeds to one of them, with a sign if there is one."""
+        """Returns what one position can add to a register of the cycle: what it feeds to one of them, with a sign if there is
+        one.
+        """
         shares = []
         for fed in zip(*(self._shares(r) for r, _ in cycle), strict=True):
             low = min(Fraction(0), *(share.low for share in fed))
@@ -196,7 +198,8 @@ class RecurrenceTransfer:
         return shares
 
     def _returns(self, cycle: Cycle) -> bool:
-        """Whether few hidden states of the cycle can stand behind a state, by which may follow which: if so, the way forward ends.
+        """Returns whether few hidden states of the cycle can stand behind a state, by which may follow which: if so, the way
+        forward ends.
 
         Nothing else rests on it, as all that is carried forward is calculated again.
         """
@@ -213,8 +216,8 @@ class RecurrenceTransfer:
                 pending += [(follower, new) for follower in behind[number]]
         return not pending
 
-    def _summed(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
-        """The state with a sum; its own operators do not saturate, on the way neither."""
+    def _sum(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
+        """Returns the state with a sum; its own operators do not saturate, on the way neither."""
         total, place = self.totals[register], self._place(register)
         earlier = [total.bounds(i) for i in self.states[number].before] or [(0, 0)]
         low, high = min(low for low, _ in earlier), max(high for _, high in earlier)
@@ -243,7 +246,7 @@ class Total:
         self.lines: dict[tuple[int, int], Line] = {}  # those found so far
 
     def _numbers(self) -> dict[int, Fraction | None]:
-        """The one number that it is after a state, whatever stands before; None if there are several."""
+        """Returns the one number that it is after a state, whatever stands before; None if there are several."""
         numbers: dict[int, Fraction | None] = {}
         behind = followers(self.states)
         queue = deque((i, self.shares[i].value) for i in firsts(self.states))
@@ -258,7 +261,7 @@ class Total:
         return numbers
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Of all values after a state."""
+        """Returns bounds of all values after a state."""
         value = self.numbers.get(number, Fraction(0))
         if value is not None:
             return whole(value), whole(value)
@@ -266,7 +269,7 @@ class Total:
         return self._line(number, -1).at(most), self._line(number, 1).at(most)
 
     def at(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
-        """The state with it in a register."""
+        """Returns the value after a position."""
         value = self.numbers[number]
         if value is not None:
             return state.with_registers({register: constant(value)})
@@ -288,7 +291,7 @@ class Total:
         return part
 
     def _line(self, number: int, side: int) -> Line:
-        """How far below (side −1) or above 0 (1) the positions up to one of this state bring the sum."""
+        """Returns how far below (side −1) or above 0 (1) the positions up to one of this state bring the sum."""
         if (number, side) not in self.lines:
             self.lines[number, side] = self._new_line(number, side)
         return self.lines[number, side]
@@ -312,7 +315,7 @@ class Total:
 
 
 def _latest(state: AbstractState) -> Iterator[tuple[int, int, int]]:
-    """What is known of its last position k at each n: a, b and c with a·k + b·n ≤ c, a ≥ 1."""
+    """Yields what is known of its last position k at each n: a, b and c with a·k + b·n ≤ c, a ≥ 1."""
     for form, (_, most) in state.forms.items():
         factors = dict(form)
         if factors.keys() == SHARED and factors[POSITION] > 0:
@@ -329,7 +332,7 @@ class Line:
     last: int
 
     def at(self, position: int) -> int:
-        """After a position."""
+        """Returns the value after a position."""
         return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
 
 
@@ -349,17 +352,17 @@ def widened(old: AbstractState, new: AbstractState, entry: AbstractState) -> Abs
 
 
 def firsts(states: Sequence[AbstractState]) -> list[int]:
-    """The states that the first position may have."""
+    """Returns the states that the first position may have."""
     return [i for i, state in enumerate(states) if state.position.low == 1]
 
 
 def followers(states: Sequence[AbstractState]) -> list[list[int]]:
-    """The states that the position after each state may have."""
+    """Returns the states that the position after each state may have."""
     return [[j for j, state in enumerate(states) if i in state.before] for i in range(len(states))]
 
 
 def joint_behind(state: AbstractState, before: int, hidden: AbstractState) -> AbstractState | None:
-    """The state where the position before has left this hidden state; None if none can."""
+    """Returns the state where the position before has left this hidden state; None if none can."""
     past, names = hidden.renamed()
     place = names[POSITION]
     if (joint := state.beside(past)) is None:
@@ -375,7 +378,7 @@ def joint_behind(state: AbstractState, before: int, hidden: AbstractState) -> Ab
 
 
 def _is_elsewhere(state: AbstractState, name: str) -> bool:
-    """Whether anything may depend on an atom but its own bounds."""
+    """Returns whether anything may depend on an atom but its own bounds."""
     return (
         any(name in p.atoms for p in state.registers.values())
         or any(other == name for form in state.forms for other, _ in form)

@@ -17,7 +17,7 @@ from verify.algebra.symbolic import grows, is_sized
 
 
 def exact(value: float | Number) -> Any:
-    """The number, an int where it is one: those calculate ten times as fast."""
+    """Returns the number, an int where it is one: those calculate ten times as fast."""
     if type(value) is int:  # before what takes longer to ask
         return value
     if type(value) is Fraction and type(value.numerator) is int:
@@ -34,15 +34,15 @@ def exact(value: float | Number) -> Any:
 
 
 def as_polynomial(weight: Weight) -> Polynomial:
-    """The weight as a polynomial in n."""
+    """Returns the weight as a polynomial in n."""
     return weight if isinstance(weight, Polynomial) else constant(weight)
 
 
 def sparse(row: Matrix) -> Row:
-    """The entries of a matrix row that are not zero."""
+    """Returns the entries of a matrix row that are not zero."""
     return matrix_rows(row[None], exact)[0]
 
 
 def of_matrices(block: Block) -> Layer:
-    """A block's rows."""
+    """Returns a block's rows."""
     return block_rows(block, exact)

@@ -21,7 +21,7 @@ class Square:
 
     @property
     def can_vanish(self) -> bool:
-        """Whether the form is a whole number."""
+        """Returns whether the form is a whole number."""
         return is_whole(self.form.constant)
 
     @property
@@ -31,7 +31,7 @@ class Square:
 
     @property
     def behind(self) -> Fraction:
-        """By how much the square is less, at any other value than r: 0 if r is not one number.
+        """Returns by how much the square is less at any other value than r: 0 if r is not one number.
 
         The form's values are whole numbers apart, so any other one is 1 − |r| away from 0 or more; and (1 − |r|)² − r² = 1 − 2·|r|.
         """
@@ -54,11 +54,11 @@ class Score:
     rest: Polynomial
 
     def upper(self, state: Bounded) -> Fraction:
-        """An upper bound."""
+        """Returns an upper bound."""
         return state.bounds(self.rest)[1] - sum((s.cost * _least_square(state, s) for s in self.squares), Fraction(0))
 
     def lower(self, state: Bounded) -> Fraction:
-        """A lower bound."""
+        """Returns a lower bound."""
         worst = Fraction(0)
         for square in self.squares:
             low, high = state.bounds(square.form)
@@ -74,7 +74,7 @@ def _least_square(state: Bounded, square: Square) -> Fraction:
 
 
 def _from_whole(value: Number) -> Fraction:
-    """How far a number is from the nearest whole one."""
+    """Returns how far a number is from the nearest whole one."""
     return abs(value - round(value))  # type: ignore[return-value]
 
 
@@ -106,7 +106,9 @@ def _without(monomial: tuple[str, ...], name: str) -> list[str]:
 
 
 def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
-    """A number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it grows."""
+    """Returns a number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it
+    grows.
+    """
     divisor, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
     if any(grows(c) for c in coefficients):
         return common_divisor(coefficients)

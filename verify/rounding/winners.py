@@ -19,7 +19,7 @@ from verify.rounding.scores import Square, complete_squares, lattice
 
 
 def scored(candidate: Candidate) -> Candidate:
-    """With the score's squares: those of the key's atoms first, its position last of them.
+    """Completes the score's squares: those of the key's atoms first, its position last of them.
 
     The squares and the rest are the score, whatever the order. Of the query itself the position is last of all, if else a form has
     a constant that is no whole number: of −S·(x − k)² + c·k then x − k is the form, and c·k the rest. The query's atoms are first,
@@ -40,7 +40,9 @@ def scored(candidate: Candidate) -> Candidate:
 
 
 def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
-    """The part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is below that."""
+    """Returns the part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is below
+    that.
+    """
     while True:
         joint, score = candidate.joint, candidate.score
         upper = candidate.upper
@@ -64,7 +66,8 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
 
 
 def _without_losing_bit(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
-    """The part in which an atom of the key that has two values has the one with which it can win; None if each can, or none.
+    """Returns the part in which an atom of the key that has two values has the one with which it can win; None if each can, or
+    none.
 
     The query's atoms are the key's where both are one position.
 
@@ -94,14 +97,14 @@ class Winners:
     apart: int = 1
 
     def unique(self) -> bool:
-        """Whether no two positions can tie."""
+        """Returns whether no two positions can tie."""
         on, least = self.line()
         if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
             return False
         return all(margin for margin, _ in self._margins(on, least))
 
     def margin(self, lost: Sequence[Fraction]) -> Fraction:
-        """By how much the largest score exceeds any other one, ties left out; 0 if that is not seen.
+        """Returns by how much the largest score exceeds any other one, ties left out; 0 if that is not seen.
 
         lost: by how much those are behind that never win.
         """
@@ -114,7 +117,7 @@ class Winners:
         return min([*lost, *margins, *([least * self.apart] if several else [])], default=Fraction(0))
 
     def ranks(self) -> list[int]:
-        """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""
+        """Returns how many of the others each one surely beats. Those on the line are not compared: it says who wins."""
         on, _ = self.line()
         pairs = [(c, is_on) for c, is_on in zip(self.parts, on, strict=True)]
         return [
@@ -123,7 +126,7 @@ class Winners:
         ]
 
     def line(self) -> tuple[list[bool], Fraction]:
-        """Which parts are on the line, and by how much it differs at two positions that are beside each other, at least."""
+        """Returns which parts are on the line, and by how much it differs at two positions that are beside each other, at least."""
         nothing = [False for _ in self.parts], Fraction(0)
         functions = [f for c in self.parts if (f := _without_ties(c)) is not None]
         if not functions:
@@ -140,7 +143,7 @@ class Winners:
         return on, square.cost * (2 * max(low, -high, Fraction(0)) + 1)
 
     def _margins(self, on: Sequence[bool], least: Fraction) -> Iterator[tuple[Fraction, Fraction | None]]:
-        """Of two parts that are not both on the line, at two positions: by how much their scores differ at least.
+        """Yields, for two parts that are not both on the line, by how much their scores at two positions differ at least.
 
         And by how much if they do, None if they never do.
         """
@@ -168,7 +171,8 @@ class Winners:
 
 
 def _least_apart(one: Candidate, other: Candidate) -> Fraction | None:
-    """By how much the scores of two keys differ at least, one of each part; 0 if that is not seen, None if no query meets both.
+    """Returns by how much the scores of two keys differ at least, one of each part; 0 if that is not seen, None if no query
+    meets both.
 
     An atom of the query has one name and one value in both parts. Where one of them has another form for it, the two are equal.
     """
@@ -189,7 +193,7 @@ def _least_apart(one: Candidate, other: Candidate) -> Fraction | None:
 
 
 def _ends_like_values(candidate: Candidate) -> bool:
-    """Whether the score is one square and a number, and bounds of its form are whole numbers away from values of it."""
+    """Returns whether the score is one square and a number, and bounds of its form are whole numbers away from values of it."""
     score = candidate.score
     if not score.rest.is_constant or len(score.squares) != 1:
         return False
@@ -198,7 +202,7 @@ def _ends_like_values(candidate: Candidate) -> bool:
 
 
 def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square | None] | None:
-    """The score as a function of the key's position k', if it has no value twice and depends on nothing else of the key.
+    """Returns the score as a function of the key's position k', if it has no value twice and depends on nothing else of the key.
 
     Also the square of a form in k' that it is made of, None if it is c·k' and what has no k', c ≠ 0.
     """

@@ -64,35 +64,35 @@ class Above:
 
     @property
     def name(self) -> str:
-        """Of the document."""
+        """Returns the name of the document."""
         return path_of(self.subject, self.about).stem
 
     @property
     def sha256(self) -> str:
-        """Of all that it says."""
+        """Returns a digest of all that it says."""
         return hashlib.sha256(text_of(self).encode()).hexdigest()
 
 
 def subjects() -> Iterator[tuple[Subject, About]]:
-    """All that is stored: those of which the whole takes ten seconds or more."""
+    """Yields all that is stored: those of which the whole takes ten seconds or more."""
     for dossier in find_dossiers().values():
         yield from dossier.stored_above
 
 
 def judge_of(what: About) -> Judge:
-    """What is asked of each case."""
+    """Returns what is asked of each case."""
     from verify.programs.intervals import as_defined
 
     return rounding if what == "rounding" else as_defined
 
 
 def path_of(subject: Subject, what: About) -> Path:
-    """Where the document stands."""
+    """Returns where the document stands."""
     return FOLDER / f"{name_of(subject, what)}-above.json"
 
 
 def make(subject: Subject, what: About) -> tuple[Above, Any]:
-    """The document, and the theorem. Raises Undecided, Unanswered."""
+    """Returns the document, and the theorem. Raises Undecided, Unanswered."""
     survey, cases, roots = Survey(subject, (judge_of(what),)), list[CaseOfBits](), list[Node]()
 
     def judged(walk: Walk) -> None:
@@ -129,7 +129,7 @@ def weights_of(subject: Subject, about: About) -> tuple[str, ...]:
 
 
 def fingerprint(theorem: Any) -> str:
-    """A digest of a theorem, whatever the order in which a run came to the inequalities of a part."""
+    """Returns a digest of a theorem, whatever the order in which a run came to the inequalities of a part."""
 
     def told(part: Any) -> Any:
         shown = [
@@ -143,7 +143,7 @@ def fingerprint(theorem: Any) -> str:
 
 
 def leaves(part: Any, turns: str = "") -> Iterator[str]:
-    """The ways to all cases of a theorem's case."""
+    """Yields the ways to all cases of a theorem's case."""
     if "parts" not in part:
         yield turns
         return
@@ -169,7 +169,7 @@ def require(above: Above, theorem: Any) -> None:
 
 
 def chosen(above: Above, seed: int) -> CaseOfBits:
-    """The case that is judged anew."""
+    """Returns the case that is judged anew."""
     key = f"{above.sha256} {checker()} {seed}"
     return min(above.cases, key=lambda case: hashlib.sha256(f"{key} {case.root} {case.turns}".encode()).digest())
 
@@ -189,8 +189,8 @@ def renew(above: Above, case: CaseOfBits, theorem: Any) -> None:
 
 
 def _require_path(walk: Walk, part: Any, inequalities: Sequence[Any]) -> None:
-    """Whether the theorem splits as the walk did, and has what was shown on the way."""
-    case_inequalities = {_told(shown) for some in (walk.shown, *(fork.shown for fork in walk.forks)) for shown in some}
+    """Raises an error unless the theorem splits as the walk did, and has what was shown on the way."""
+    case_inequalities = {_tell(shown) for some in (walk.shown, *(fork.shown for fork in walk.forks)) for shown in some}
     there = set[tuple[str, str]]()
     for fork in (*walk.forks, None):
         there |= {tuple(inequalities[one if isinstance(one, int) else one[0]]) for one in part["shown"]}
@@ -204,19 +204,19 @@ def _require_path(walk: Walk, part: Any, inequalities: Sequence[Any]) -> None:
         )
 
 
-def _told(shown: Shown) -> tuple[str, str]:
+def _tell(shown: Shown) -> tuple[str, str]:
     return text(shown[0]), shown[1]
 
 
 def text_of(above: Above) -> str:
-    """As it is stored."""
+    """Returns the text of the document's file."""
     said = {"schema": SCHEMA, "of": about(above.subject), "about": above.about, "theorem": above.theorem}
     said |= {"weights": above.weights, "cases": [asdict(case) for case in above.cases]}
     return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
 
 
 def read(subject: Subject, what: About) -> Above | None:
-    """The document, if there is one. Raises ValueError for what is none."""
+    """Returns the document, if there is one. Raises ValueError for what is none."""
     path = path_of(subject, what)
     if not path.exists():
         return None

@@ -88,7 +88,7 @@ class StoredInterval:
 
     @property
     def line(self) -> str:
-        """As it is stored; it begins after the one before."""
+        """Returns the stored line; it begins after the one before."""
         return " ".join([self.form, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
 
     @classmethod
@@ -126,7 +126,7 @@ class Document:
 
     @property
     def sha256(self) -> str:
-        """Of all that it says."""
+        """Returns a digest of all that it says."""
         return hashlib.sha256(text_of(self).encode()).hexdigest()
 
     @property
@@ -136,7 +136,7 @@ class Document:
 
 
 def digest(value: object) -> str:
-    """Of what JSON can say."""
+    """Returns a digest of a JSON value."""
     return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:DIGITS]
 
 
@@ -153,19 +153,19 @@ class NotCertified(Exception):
 
 
 def subjects() -> Iterator[tuple[Subject, About]]:
-    """All that is stored: every model that is certified for every n; those of rounding first."""
+    """Yields all that is stored: every model that is certified for every n; those of rounding first."""
     entries = [entry for dossier in find_dossiers().values() for entry in dossier.stored]
     return iter(sorted(entries, key=lambda entry: entry[1] != "rounding"))
 
 
 def name_of(subject: Subject, what: About) -> str:
-    """Of a document: istree-lean-eos-sequential-rounding."""
+    """Returns the name of a document: istree-lean-eos-sequential-rounding."""
     sequential = ["sequential"] * (subject.discipline is Discipline.SEQUENTIAL)
     return "-".join([*subject.dossier.labels, *sequential, what])
 
 
 def path_of(subject: Subject, what: About) -> Path:
-    """Where it stands."""
+    """Returns where it stands."""
     return FOLDER / f"{name_of(subject, what)}.json"
 
 
@@ -202,7 +202,8 @@ def asked(cases: Sequence[Question], interval: StoredInterval) -> Sequence[Quest
 def intervals(
     subject: Subject, what: About, known: Sequence[StoredInterval] = (), *, accepted: bool = False
 ) -> Iterator[StoredInterval]:
-    """All of them, from the subject's n to its last. known: what need not be certified again where the weights are the same.
+    """Yields all of them, from the subject's n to its last. known: what need not be certified again where the weights are the
+    same.
 
     accepted: as a document has it. Raises NotCertified.
     """
@@ -218,7 +219,9 @@ def intervals(
 
 
 def is_unchanged(subject: Subject, interval: StoredInterval) -> bool:
-    """Whether the weights and texts are those of the interval, also at single n. Raises NotCertified where users get others."""
+    """Returns whether the weights and texts are those of the interval, also at single n. Raises NotCertified where users get
+    others.
+    """
     part = built(subject, interval.low, interval.high)
     compare(subject, part)
     return (form_of(part), part.high) == (interval.form, interval.high)
@@ -230,7 +233,7 @@ def form_of(part: Part) -> str:
 
 
 def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
-    """The weights from low on, to `end` at most, and the inputs. They are held against the matrices that users get.
+    """Returns the weights from low on, to `end` at most, and the inputs. They are held against the matrices that users get.
 
     one: at one n only. Raises NotCertified where users get others.
     """
@@ -241,7 +244,7 @@ def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
 
 
 def certified(subject: Subject, what: About, part: Part, *, accepted: bool = False) -> StoredInterval:
-    """The check itself. accepted: by the small checker too. Raises NotCertified."""
+    """Returns the check itself. accepted: by the small checker too. Raises NotCertified."""
     certified_pieces = _rounding(part, accepted=accepted) if what == "rounding" else _program(subject, part)
     return StoredInterval(part.low, form_of(part), tuple(certified_pieces))
 
@@ -251,10 +254,10 @@ def _rounding(part: Part, *, accepted: bool) -> list[Piece]:
     if judged.verdict != CERTIFIED or judged.report is None:
         raise NotCertified(part.low, part.high, judged.where, judged.what, judged.verdict)
     said = said_of_rounding(judged)
-    return [Piece(part.high, digest([said, _accepted(part, judged.report)] if accepted else said))]
+    return [Piece(part.high, digest([said, _accept(part, judged.report)] if accepted else said))]
 
 
-def _accepted(part: Part, report: Report) -> str:
+def _accept(part: Part, report: Report) -> str:
     """Returns what the small checker says of a certificate that is made of this report. Raises NotCertified where it rejects."""
     from verify.certificates.finder import certificate_of
     from verify.certificates.statement import accept
@@ -267,7 +270,9 @@ def _accepted(part: Part, report: Report) -> str:
 
 
 def said_of_rounding(judged: Judged) -> object:
-    """What a check said: the margin of each head, and the one needed; how many abstract states there are; what is assumed."""
+    """Returns what a check said: the margin of each head, and the one needed; how many abstract states there are; what is
+    assumed.
+    """
     report = judged.report
     if report is None:
         raise TypeError("a check without a report says nothing")
@@ -291,7 +296,7 @@ def _program(subject: Subject, part: Part) -> list[Piece]:
 
 
 def said_of_program(document: Mapping[str, Any]) -> object:
-    """What a comparison said: the program, what is due at each state, and what is assumed."""
+    """Returns what a comparison said: the program, what is due at each state, and what is assumed."""
     return [document["program_sha256"], document["task"], sorted(document.get("assumed_invariants", ()))]
 
 
@@ -299,7 +304,8 @@ def said_of_program(document: Mapping[str, Any]) -> object:
 
 
 def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
-    """What the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one of these.
+    """Compares what the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one
+    of these.
 
     Raises NotCertified where they differ.
     """
@@ -309,7 +315,7 @@ def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
 
 
 def difference_at(subject: Subject, model: Model, n: int) -> str:
-    """The first place where the weights that are built for this n are not those of the interval; "" if there is none."""
+    """Returns the first place where the weights that are built for this n are not those of the interval; "" if there is none."""
     from verify.programs.intervals import at_one
 
     one = replace(subject, n=n, last=0)
@@ -323,7 +329,7 @@ def difference_at(subject: Subject, model: Model, n: int) -> str:
 
 
 def text_of(document: Document) -> str:
-    """As it is stored: an interval a line."""
+    """Returns the text of the document's file: an interval a line."""
     cases = [f"{case.asked} {case.high}" for case in document.questions]
     said = {"schema": SCHEMA, "of": about(document.subject), "about": document.about}
     said |= {"checker": SMALL} if document.accepted else {}
@@ -334,7 +340,7 @@ def text_of(document: Document) -> str:
 
 
 def read(subject: Subject, what: About, *, whole: bool = True) -> Document | None:
-    """The document, if there is one. whole: up to the last n. Raises ValueError for what is none."""
+    """Returns the document, if there is one. whole: up to the last n. Raises ValueError for what is none."""
     path = path_of(subject, what)
     if not path.exists():
         return None
@@ -359,14 +365,14 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
 
 @cache
 def checker() -> str:
-    """A digest of the text of all that checks."""
+    """Returns a digest of the text of all that checks."""
     here = Path(__file__).parents[1]
     files = sorted(path for folder in CHECKERS for path in (here / folder).rglob("*.py"))
     return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def chosen(document: Document, count: int, seed: int, why: str) -> Sequence[StoredInterval]:
-    """So many of the intervals: others for other weights, another checker or another seed."""
+    """Draws so many of the intervals: others for other weights, another checker or another seed."""
     key = f"{why} {document.weights} {checker()} {seed}"
     order = sorted(document.intervals, key=lambda one: hashlib.sha256(f"{key} {one.low}".encode()).digest())
     return sorted(order[:count], key=lambda one: one.low)
@@ -395,7 +401,7 @@ class Renewal:
 
     @cached_property
     def renewed(self) -> Sequence[StoredInterval]:
-        """Those that are certified anew."""
+        """Returns the intervals that are certified anew."""
         return chosen(self.document, RENEWED, self.seed, "certified")
 
     @cached_property
@@ -404,7 +410,7 @@ class Renewal:
         return questions(self.document.subject, self.document.about)
 
     def build(self, interval: StoredInterval) -> None:
-        """Whether the interval has these weights and this question still, at each n and for users.
+        """Compares the interval's weights and question with those of now, at each n and for users.
 
         Raises Stale, or NotCertified if what is there now is not certified.
         """
@@ -432,7 +438,7 @@ class Renewal:
         return self.known[key]
 
     def renew(self, interval: StoredInterval) -> None:
-        """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""
+        """Certifies the interval anew and compares the result with the stored one. Raises Stale, NotCertified."""
         subject = self.document.subject
         part = built(subject, interval.low, interval.high)
         compare(subject, part)
@@ -441,7 +447,7 @@ class Renewal:
             raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy} --all")
 
     def _look(self, interval: StoredInterval) -> None:
-        """At what stands in a stale interval's place, for a while: it may be worse than stale."""
+        """Certifies what stands in a stale interval's place, for a while: it may be worse than stale."""
         subject, low = self.document.subject, interval.low
         for _ in range(RENEWED + 1):
             if low > subject.last:
@@ -453,7 +459,7 @@ class Renewal:
 
     @property
     def name(self) -> str:
-        """Of the document."""
+        """Returns the name of the document."""
         return f"verify/stored/{path_of(self.document.subject, self.document.about).name}"
 
     @property

@@ -64,12 +64,12 @@ class Cell:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What it is, as the document has it."""
+        """Returns what it is, as the document has it."""
         return {"architecture": self.architecture, "mode": str(self.mode), "n": self.n}
 
     @property
     def steps(self) -> int:
-        """How many steps it is trained."""
+        """Returns how many steps it is trained."""
         return STEPS[self.mode][self.n]
 
 

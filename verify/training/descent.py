@@ -100,7 +100,7 @@ class Asked:
         return self._share(logits(weights, self.tokens).argmax(-1))
 
     def right_rounded(self, model: LoadedModel, weights: Weights) -> float:
-        """The same by the engine of p bits, which rounds weights when it loads them."""
+        """Returns the same by the engine of p bits, which rounds weights when it loads them."""
         arrays = {key: w.detach().numpy() for key, w in weights.items()}
         blocks: list[Block] = []
         while f"blocks.{len(blocks)}.ffn.W_gate" in arrays:

@@ -45,7 +45,7 @@ class Job:
         return {**about, **descent.measure(about["subject"], about["p"], how, about["seed"])}
 
     def is_of(self, row: Row) -> bool:
-        """Whether a row is this one, measured."""
+        """Returns whether a row is this one, measured."""
         return all(row.get(what) == value for what, value in self.about.items())
 
 

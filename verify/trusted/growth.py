@@ -62,7 +62,7 @@ def plus(first: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> P
 
 
 def add(result: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> Polynomial:
-    """In place."""
+    """Adds a multiple of `second` to `result` in place."""
     for monomial, c in second.items():
         total = result.get(monomial, 0) + (c if factor == 1 else factor * c)
         if total:
@@ -137,7 +137,7 @@ class Box:
     answers: tuple[Polynomial, ...] = ()
 
     def within(self, name: str, low: Polynomial | None, high: Polynomial | None) -> Box:
-        """With another end, or two."""
+        """Returns the box with another end, or two."""
         ends = [old if new is None else new for old, new in zip(self.ends[name], (low, high), strict=True)]
         return replace(self, ends={**self.ends, name: (ends[0], ends[1])})
 
@@ -147,12 +147,12 @@ class Box:
         return max(0, math.floor(self._of_v(self.ends["B"][0]) or 0))
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
-        """Whether the polynomial is > 0, or >= 0, everywhere in the box."""
+        """Returns whether the polynomial is > 0, or >= 0, everywhere in the box."""
         found = least(map(self._of_E, bernstein(cleared(polynomial), "n", *self.ends["n"])[0]))
         return found is not None and (found > 0 if relation == ">" else found >= 0)
 
     def _of_E(self, polynomial: Polynomial) -> Fraction | None:
-        """A number that the polynomial is nowhere below, by rule 3; None if none is found."""
+        """Returns a number that the polynomial is nowhere below, by rule 3; None if none is found."""
         h: Fraction | None = Fraction(0)
         for part in reversed(by_power(polynomial, "E")):
             if h is None or h < 0:
@@ -169,7 +169,7 @@ class Box:
         return h
 
     def _of_B(self, polynomial: Polynomial, scale: int) -> Fraction | None:
-        """The same of the polynomial without E, divided by scale."""
+        """Returns the same of the polynomial without E, divided by scale."""
         parts = [(polynomial, scale)]
         for name in (*sorted(names_of(polynomial) - SYMBOLS), "B"):
             ends = self.ends.get(name, ({}, number(1)))  # of what is rounded down
@@ -178,7 +178,7 @@ class Box:
         return least(self._of_v(one, scale) for one, scale in parts)
 
     def _of_v(self, polynomial: Polynomial, scale: int = 1) -> Fraction | None:
-        """The same, by rule 4."""
+        """Returns the same, by rule 4."""
         total: Polynomial = {}
         for monomial, c in polynomial.items():
             add(total, grown(self.start, self.fixed, monomial), c)
@@ -207,13 +207,13 @@ def cleared(polynomial: Polynomial) -> Polynomial:
 
 
 def growth(polynomial: Polynomial) -> int:
-    """A power of B that its terms do not outgrow: V² is at most 2B."""
+    """Returns a power of B that its terms do not outgrow: V² is at most 2B."""
     weights = (sum({"B": 2, "V": 1, "v": 1}.get(name, 0) * power for name, power in m) for m in polynomial)
     return max((-(-weight // 2) for weight in weights), default=0)
 
 
 def root(bits_of_bits: int, r: int) -> Box:
-    """All n that have this r."""
+    """Returns all n that have this r."""
     of_B = parsed(f"{Fraction(1 << r, 2)}*V^2"), parsed(f"{1 << r}*V^2 + -1")
     return Box((bits_of_bits - r + 1) // 2, {"B": of_B, "n": (parsed("1/2*E"), parsed("1*E + -1"))})
 
@@ -254,7 +254,7 @@ def check(theorem: Any, proof: Any) -> None:
 
 
 def checked(case: Any, box: Box, inequalities: Sequence[tuple[Polynomial, str]]) -> Iterator[int]:
-    """The numbers of the inequalities that this case and its parts show."""
+    """Yields the numbers of the inequalities that this case and its parts show."""
     for item in case["shown"]:
         place, *by = item if isinstance(item, list) else [item]
         polynomial, relation = inequalities[place]
@@ -271,12 +271,14 @@ def checked(case: Any, box: Box, inequalities: Sequence[tuple[Polynomial, str]])
 
 
 def by_exponent(box: Box) -> tuple[Box, Box]:
-    """The box with its least v alone, and with all others."""
+    """Returns the box with its least v alone, and with all others."""
     return replace(box, fixed=True), replace(box, start=box.start + 1)
 
 
 def parts_of(box: Box, question: Any) -> tuple[Box, Box]:
-    """Where a question is true, and where not. Raises Rejected unless each n of the box is in the part that is right for it."""
+    """Returns where a question is true, and where not. Raises Rejected unless each n of the box is in the part that is right for
+    it.
+    """
     of, rises, start, end = question["of"], question["rises"], parsed(question["from"]), parsed(question["to"])
     polynomial, relation = parsed(question["question"][0]), question["question"][1]
     if (names_of(start) | names_of(end)) - KNOWN[of]:
@@ -289,7 +291,7 @@ def parts_of(box: Box, question: Any) -> tuple[Box, Box]:
 
 
 def step_of(end: Polynomial) -> Polynomial:
-    """How far a whole number is from an end that it is not, at least."""
+    """Returns how far a whole number is from an end that it is not, at least."""
     if any(power < 0 for monomial in end for _, power in monomial):
         reject("an end has a negative power")
     return number(Fraction(1, math.lcm(*(c.denominator for c in end.values()))))

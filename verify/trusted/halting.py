@@ -34,7 +34,7 @@ def check(theorem: Any, proof: Any) -> None:
 
 
 def obligations(theorem: Any, hints: Any) -> list[Any]:
-    """The theorems that the kernel must be shown, in their order."""
+    """Returns the theorems that the kernel must be shown, in their order."""
     statement = Halting(theorem)
     statement.halts(hints)
     return statement.owed
@@ -49,12 +49,12 @@ class Block(NamedTuple):
 
     @property
     def length(self) -> str:
-        """How many cells."""
+        """Returns how many cells."""
         return f"({self.last}) - ({self.first}) + 1"
 
     @property
     def digits(self) -> tuple[str, ...]:
-        """What its cells may hold."""
+        """Returns what its cells may hold."""
         return OF_A if self.digit == "a" else (self.digit,)
 
 
@@ -90,13 +90,13 @@ class Halting(Statement):
         self.owe([], f"{put(self.known(theorem['bits'], ('size',), divided=True), {'size': size})} == n")
 
     def rule(self, state: str, digit: str) -> tuple[str, str, str]:
-        """What is written, where the head goes, and the next state."""
+        """Returns what is written, where the head goes, and the next state."""
         row, place = self.machine[STATES.index(state)], 3 * DIGITS.index(digit)
         written, direction, after = row[place : place + 3]
         return (written, direction, after) if written in DIGITS and direction in OTHER else reject("no rule")
 
     def halts(self, hints: Any) -> None:
-        """By induction on rounds."""
+        """Proves by induction on rounds that the machine halts."""
         rounds = self.known(hints["rounds"], "k")
         start, before, after, end = (self.read(hints["now"], t) for t in ("0", "t", "t + 1", rounds))
         some = ["t >= 0", f"{rounds} >= t + 1"]
@@ -113,7 +113,7 @@ class Halting(Statement):
             reject("it does not halt in the answers")
 
     def read(self, shown: Any, rounds: str) -> Configuration:
-        """A configuration after so many rounds."""
+        """Returns a configuration after so many rounds."""
 
         def blocks(side: Any) -> list[Block]:
             places = [(digit, [put(self.known(e, "kt"), {"t": rounds}) for e in ends]) for digit, *ends in side]
@@ -126,7 +126,7 @@ class Halting(Statement):
         )
 
     def plain(self, c: Configuration) -> Configuration:
-        """Without empty blocks, blanks at the ends and neighbours of one digit."""
+        """Removes empty blocks, blanks at the ends and neighbours of one digit."""
         sides: dict[str, list[Block]] = {}
         for side, blocks in c.sides.items():
             found: list[Block] = []
@@ -159,7 +159,7 @@ class Halting(Statement):
         return Configuration(c.state, c.facing, {c.facing: rest, back: [block, *c.sides[back]]})
 
     def step(self, c: Configuration, given: Iterable[str]) -> Configuration:
-        """One cell."""
+        """Returns one cell."""
         block, *rest = c.sides[c.facing] or [Block("0", "1", "1")]
         self.owe(given, f"{block.length} >= 1")
         [(written, direction, state)] = {self.rule(c.state, digit) for digit in block.digits}
@@ -175,7 +175,7 @@ class Halting(Statement):
         return Configuration(state, direction, sides)
 
     def equal(self, c: Configuration, d: Configuration, given: Iterable[str]) -> None:
-        """Both are the same."""
+        """Requires that both are the same."""
         if (c.state, c.facing) != (d.state, d.facing):
             reject("another state or direction")
         for side in OTHER:

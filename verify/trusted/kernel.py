@@ -79,7 +79,7 @@ def times(first: Polynomial, second: Polynomial) -> Polynomial:
 
 
 def constant(polynomial: Polynomial) -> Fraction | None:
-    """Its value if it is a number."""
+    """Returns its value if it is a number."""
     return polynomial.get((), Fraction(0)) if set(polynomial) <= {()} else None
 
 
@@ -110,7 +110,7 @@ class Checker:
         return [self.fact(self.polynomial_of(difference), relation) for difference, relation in compared(tree)]
 
     def fact(self, polynomial: Polynomial, relation: str) -> Fact:
-        """A strict one between integers leaves a distance of 1."""
+        """Returns a strict one between integers leaves a distance of 1."""
         whole = all(
             c.denominator == 1 and all(self.kinds[name] == "integer" for name, _ in monomial)
             for monomial, c in polynomial.items()
@@ -198,7 +198,7 @@ class Checker:
         del self.facts[before:]
 
     def sum(self, terms: Any) -> tuple[Polynomial, bool]:
-        """A sum of products, which is ≥ 0; and whether it is > 0."""
+        """Returns a sum of products, which is ≥ 0; and whether it is > 0."""
         total, strict = number(0), False
         for factor, places in terms:
             product = self.polynomial(factor)
@@ -214,7 +214,7 @@ class Checker:
         return total, strict
 
     def shown(self, polynomial: Polynomial, relation: str, terms: Any) -> None:
-        """The sum of products is this polynomial, and what it is known to be is what is wanted."""
+        """Requires that the sum of products is this polynomial, and that what it is known to be is what is wanted."""
         total, strict = self.sum(terms)
         if total != polynomial:
             reject("the sum of products is another polynomial")
@@ -291,7 +291,7 @@ def compared(tree: ast.expr) -> list[tuple[ast.expr, str]]:
 
 
 def exponential(tree: ast.expr) -> tuple[Fraction, str]:
-    """A number below or equal to the base, and the name of the exponent."""
+    """Returns a number below or equal to the base, and the name of the exponent."""
     match tree:
         case ast.Call(func=ast.Name(id="exp"), args=[ast.Name(id=name)], keywords=[]):
             return sum((Fraction(1, math.factorial(k)) for k in range(EXP_TERMS)), Fraction(0)), name

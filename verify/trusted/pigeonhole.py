@@ -53,7 +53,7 @@ def check(theorem: Any, proof: Any, language: Callable[[Any, Any], list[Any]] | 
 
 
 def obligations(theorem: Any, hints: Any) -> list[Any]:
-    """The theorems that the kernel must be shown, in their order."""
+    """Returns the theorems that the kernel must be shown, in their order."""
     s = Statement(theorem)
     {"index": s.index, "ngram": s.ngram, "counting": s.counting, "istree": s.istree}[theorem["task"]](hints)
     if "oracle" in theorem:
@@ -70,12 +70,12 @@ class Place:
     words: tuple[str, ...]
 
     def put(self, values: Mapping[str, str]) -> Place:
-        """With values for its variables."""
+        """Puts values in place of some of its names, bits or variables."""
         return Place((), put(self.position, values), tuple(put(word, values) for word in self.words))
 
     @property
     def ranges(self) -> list[str]:
-        """Which values its variables take."""
+        """Returns the values that its variables take."""
         return [f"1 <= {name} <= {last}" for name, last in self.loops]
 
 
@@ -102,7 +102,7 @@ class Statement:
         self.owe([], f"{put(self.known(theorem['bits'], ('size',), divided=True), {'size': self.size})} == n")
 
     def known(self, text: Any, more: Texts = (), bits: Texts = (), *, divided: bool = False) -> str:
-        """The text, if it speaks of nothing but sizes, `more` and these bits."""
+        """Returns the text, if it speaks of nothing but sizes, `more` and these bits."""
         for node in ast.walk(parsed(text)):
             match node:
                 case ast.Name(id=name) if name not in (*self.sizes, *more, *bits):
@@ -116,7 +116,7 @@ class Statement:
         return f"({ast.unparse(parsed(text))})"
 
     def laid_out(self, program: Any, scope: Texts, bits: Texts) -> tuple[list[Place], str]:
-        """A program's items, and how many it writes. No loop's end depends on another's variable, on bits or on k."""
+        """Returns a program's items, and how many it writes. No loop's end depends on another's variable, on bits or on k."""
         found, length = list[Place](), "0"
         for item in program:
             if isinstance(item, list):
@@ -134,7 +134,7 @@ class Statement:
         return found, length
 
     def at(self, places: list[Place], hint: Any, where: str = "", given: Texts = (), scope: Texts = ()) -> Place:
-        """An item with values for its loops. That these are in range is owed, and that it stands there."""
+        """Returns an item with values for its loops. That these are in range is owed, and that it stands there."""
         number, texts = hint
         place = places[kernel.whole_number(number, len(places))]
         values = [self.known(text, ("k", *scope), BITS) for text in texts]
@@ -147,7 +147,7 @@ class Statement:
         return found
 
     def owe(self, given: Texts, show: str) -> None:
-        """A theorem for all numbers that it speaks of."""
+        """Adds a theorem for all numbers that it speaks of."""
         trees = [parsed(text) for text in (*self.given, *given, show)]
         values = Values({node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)})
         *known, shown = [ast.unparse(values.visit(tree)) for tree in trees]
@@ -163,13 +163,13 @@ class Statement:
                 self.owe(place.ranges, f"{word} >= 1")
 
     def tokens(self) -> list[str]:
-        """A sequence no longer than the size, and a query: its tokens are returned unless Bob writes them in a loop."""
+        """Returns a sequence no longer than the size, and a query: its tokens are returned unless Bob writes them in a loop."""
         self.up_to_size([*self.alice, *self.bob], 1)
         self.owe([], f"{self.size} >= {self.length}")
         return [] if any(place.loops for place in self.bob) else [place.words[0] for place in self.bob]
 
     def tells(self, token: str) -> None:
-        """The token is the answer for x[k], and the answers differ."""
+        """Requires that the token is the answer for x[k], and that the answers differ."""
         zero, one = (self.known(answer, "k") for answer in self.answers)
         self.owe(["x[k] == 0"], f"{token} == {zero}")
         self.owe(["x[k] == 1"], f"{token} == {one}")
@@ -222,7 +222,7 @@ class Statement:
             self.owe([*given, *equal], f"f[{place.position}] == f[{self.known(hints['root'], 'k')}]")
 
     def simple(self, edges: list[Place]) -> None:
-        """An edge has two ends, and none comes twice."""
+        """Requires that an edge has two ends, and that none comes twice."""
         for edge in edges:
             a, b = edge.words
             self.owe([*edge.ranges, f"{a} == {b}"], NEVER)
@@ -234,7 +234,7 @@ class Statement:
                     self.owe([*behind, f"{a} == {u}", f"{b} == {v}"], NEVER)
 
     def label(self, labels: list[Place], edge: Place, end: str, hints: Any) -> str:
-        """Of an edge's end, whatever its bits are."""
+        """Returns the label of an edge's end, whatever its bits are."""
         return by_bits(end, lambda v: self.at(labels, next(hints), v, edge.ranges, dict(edge.loops)).words[0])
 
     def blind(self, hints: Any) -> None:
@@ -256,7 +256,7 @@ def fresh(name: str, *scope: str) -> bool:
 
 
 def by_bits(text: str, value: Callable[[str], str]) -> str:
-    """A value that depends on the text, by all values of its bits."""
+    """Returns a value that depends on the text, by all values of its bits."""
     bits = [ast.unparse(node) for node in ast.walk(parsed(text)) if isinstance(node, ast.Subscript)]
     if not bits:
         return f"({value(text)})"
@@ -265,7 +265,7 @@ def by_bits(text: str, value: Callable[[str], str]) -> str:
 
 
 def put(text: str, values: Mapping[str, str]) -> str:
-    """With values for some of its names or bits."""
+    """Puts values in place of some of its names, bits or variables."""
 
     class Putting(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> ast.AST:

@@ -77,7 +77,7 @@ class Attention:
     def read(
         self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column], scores: Site, sums: Site
     ) -> list[Column]:
-        """What every token reads: one column per column of `value`. scores, sums: the sites of both."""
+        """Returns what every token reads: one column per column of `value`. scores, sums: the sites of both."""
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
         if scores.records:
@@ -180,7 +180,7 @@ class Attention:
         return Pattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
 
     def _spread(self, pattern: Pattern) -> Iterator[Pattern]:
-        """The same with an entry for each key, ascending for each query, where sums are rounded key by key."""
+        """Yields the same with an entry for each key, ascending for each query, where sums are rounded key by key."""
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
             return
@@ -206,7 +206,9 @@ class Attention:
             query = stop
 
     def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Which entries have the highest exact score of their query, and which trail it by less than G."""
+        """Returns a mask of the entries with the highest exact score of their query, and one of those that trail it by less than
+        G.
+        """
         if self.decisive_gap is None:
             raise TypeError("there is no self.decisive_gap")
         numbers = self.numbers
@@ -227,7 +229,7 @@ class Attention:
         return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query), NOWHERE)
 
     def _uniform_weight(self, winners: int, losers: bool) -> int:
-        """The weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
+        """Returns the weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
         if (winners, losers) not in self._uniform:
             self._uniform[winners, losers] = winners_share(winners, self.operators.arithmetic, losers=losers)
         return self._uniform[winners, losers]
@@ -284,7 +286,7 @@ class Attention:
 
 
 def _cuts(ends: Tensor, limit: int) -> Iterator[int]:
-    """Some of the ascending `ends`, the last one among them, at most `limit` apart where single steps allow it."""
+    """Yields some of the ascending `ends`, the last one among them, at most `limit` apart where single steps allow it."""
     begin = 0
     while begin < int(ends[-1]):
         place = int(torch.searchsorted(ends, begin + limit, right=True)) - 1

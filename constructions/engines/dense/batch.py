@@ -56,7 +56,7 @@ class Batch:
         return max((b - a for a, b in zip(self.offsets, self.offsets[1:], strict=False)), default=0)
 
     def span(self, sequence: int) -> slice:
-        """The flat positions of the sequence that was given as number `sequence`."""
+        """Returns the flat positions of the sequence that was given as number `sequence`."""
         place = self.order[sequence]
         return slice(self.offsets[place], self.offsets[place + 1])
 
@@ -116,5 +116,5 @@ def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -
 
 
 def _fits(shortest: int, longest: int, sequences: int, area: int) -> bool:
-    """Whether these sequences are tiled together: not much padding, and several rows of each in one tile."""
+    """Returns whether these sequences are tiled together: not much padding, and several rows of each in one tile."""
     return 4 * longest <= 5 * shortest + 4 * _ROWS and sequences * _ROWS * longest <= area

@@ -59,7 +59,7 @@ class Column:
         return Column(self.narrow, self.exponent + places, self.bound, wide=self.wide, tight=self.tight)
 
     def objects(self, exponent: int) -> Objects:
-        """The mantissas as Python integers, for an exponent not above this column's."""
+        """Returns the mantissas as Python integers, for an exponent not above this column's."""
         if self.narrow is not None:
             numbers: Objects = self.narrow.cpu().numpy().astype(object)
         else:
@@ -70,7 +70,7 @@ class Column:
         return shifted
 
     def quanta(self) -> Objects:
-        """The values of an integer column (positions,), as Python integers."""
+        """Returns the values of an integer column (positions,), as Python integers."""
         return self.objects(0)
 
 
@@ -88,13 +88,13 @@ class Numbers:
     # Making columns
 
     def zero(self, length: int) -> Column:
-        """A column of zeros."""
+        """Returns a column of zeros."""
         if length not in self._zeros:
             self._zeros[length] = torch.zeros(length, dtype=torch.int64, device=self.device)
         return Column(self._zeros[length], 0, 0)
 
     def constant(self, integer: int, length: int) -> Column:
-        """A column of equal integers."""
+        """Returns a column of equal integers."""
         mantissa, exponent = weight_of(integer)
         if mantissa == 0:
             return self.zero(length)
@@ -159,7 +159,7 @@ class Numbers:
         return column
 
     def linear(self, terms: Sequence[tuple[Weight, Column]], constant: Weight, length: int) -> Column:
-        """Σ weight · column + constant, exactly."""
+        """Returns Σ weight · column + constant, exactly."""
         present = [(weight, column) for weight, column in terms if weight.mantissa and column.bound]
         if not present:
             return self.constant(constant.mantissa, length).shifted(constant.exponent)
@@ -198,7 +198,7 @@ class Numbers:
         return self.linear([(ONE, a), (Weight(-1, 0), b)], ZERO, len(a))
 
     def multiply(self, a: Column, b: Column) -> Column:
-        """The products position by position, exactly; in units of quantum²."""
+        """Returns the products position by position, exactly; in units of quantum²."""
         if a.bound == 0 or b.bound == 0:
             return self.zero(len(a))
         if a.bound * b.bound >= NARROW:
@@ -221,7 +221,7 @@ class Numbers:
         return self.from_objects(np.maximum(column.objects(column.exponent), 0), column.exponent)
 
     def gather(self, column: Column, index: Tensor) -> Column:
-        """The entries at `index`, an int64 tensor."""
+        """Returns the entries at `index`, an int64 tensor."""
         if column.bound == 0:
             return self.zero(len(index))
         if column.narrow is not None:
@@ -229,20 +229,20 @@ class Numbers:
         return self.from_objects(column.objects(column.exponent)[index.cpu().numpy()], column.exponent)
 
     def part(self, column: Column, entries: slice) -> Column:
-        """The entries of a slice."""
+        """Returns the entries of a slice."""
         if column.narrow is not None:
             return Column(column.narrow[entries], column.exponent, column.bound)
         return self.from_objects(column.objects(column.exponent)[entries], column.exponent)
 
     def equal(self, a: Column, b: Column) -> bool:
-        """Whether all the numbers are equal."""
+        """Returns whether all the numbers are equal."""
         difference = self.subtract(a, b)
         if difference.narrow is None:
             return False
         return not bool(difference.narrow.any())
 
     def concatenate(self, columns: Sequence[Column]) -> Column:
-        """The columns one after the other."""
+        """Returns the columns one after the other."""
         if len(columns) == 1:
             return columns[0]
         present = [column for column in columns if column.bound]
@@ -252,7 +252,7 @@ class Numbers:
         bound = max(column.bound << (column.exponent - exponent) for column in present)
         if bound >= NARROW:
             return self.from_objects(np.concatenate([column.objects(exponent) for column in columns]), exponent)
-        return Column(torch.cat([_aligned(column, exponent) for column in columns]), exponent, bound)
+        return Column(torch.cat([_align(column, exponent) for column in columns]), exponent, bound)
 
     def segment_sum(self, column: Column, segment: Tensor, segments: int, largest: int) -> Column:
         """Sums of the entries of equal `segment`, exactly; `largest`: the most entries that a segment has."""
@@ -273,7 +273,7 @@ class Numbers:
         return self.from_objects(sums, column.exponent)
 
     def prefix_sums(self, column: Column) -> Column:
-        """The exact sums of the entries before each place, one more than there are entries."""
+        """Returns the exact sums of the entries before each place, one more than there are entries."""
         if column.bound * len(column) >= NARROW:
             column = self.tighten(column)
         bound = column.bound * len(column)
@@ -289,7 +289,7 @@ class Numbers:
         return self.from_objects(np.cumsum(np.concatenate([np.zeros(1, dtype=object), entries])), column.exponent)
 
     def segment_max(self, column: Column, segment: Tensor, segments: int) -> Column:
-        """The largest entry of each segment; every segment has an entry."""
+        """Returns the largest entry of each segment; every segment has an entry."""
         if column.bound == 0:
             return self.zero(segments)
         if column.narrow is not None:
@@ -303,7 +303,7 @@ class Numbers:
         return self.from_objects(np.array(largest, dtype=object), column.exponent)
 
     def at_least(self, column: Column, least: int) -> Tensor:
-        """Where the numbers are at least the integer `least`, (positions,) bool."""
+        """Returns where the numbers are at least the integer `least`, (positions,) bool."""
         if column.bound == 0:
             return torch.full((len(column),), least <= 0, device=self.device)
         # m · 2^e >= least is m >= ⌈least / 2^e⌉.
@@ -346,10 +346,10 @@ class Numbers:
             values = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
             return self.from_objects(values, exponent)
         bound = max(column.bound << (column.exponent - exponent) if column.bound else 0 for column in (a, b))
-        return Column(torch.where(condition, _aligned(a, exponent), _aligned(b, exponent)), exponent, bound)
+        return Column(torch.where(condition, _align(a, exponent), _align(b, exponent)), exponent, bound)
 
     def floats(self, column: Column) -> Tensor | None:
-        """The values (not quanta) in float64 within 2^-52 relative; None where their size could overflow or underflow."""
+        """Returns the values (not quanta) in float64 within 2^-52 relative; None where their size could overflow or underflow."""
         exponent = column.exponent + self.format.quantum_exponent
         if column.bound and not (exponent > -450 and column.bound.bit_length() + exponent < 450):
             return None
@@ -362,7 +362,7 @@ class Numbers:
 
 
 def _span(terms: Sequence[tuple[Weight, Column]], constant: Weight) -> tuple[int, int]:
-    """The exponent common to all terms, and a bound on their sum in its units."""
+    """Returns the exponent common to all terms, and a bound on their sum in its units."""
     exponents = [weight.exponent + column.exponent for weight, column in terms]
     if constant.mantissa:
         exponents.append(constant.exponent)
@@ -374,12 +374,12 @@ def _span(terms: Sequence[tuple[Weight, Column]], constant: Weight) -> tuple[int
 
 
 def _factor(weight: Weight, column: Column, exponent: int) -> int:
-    """The integer by which the column's mantissas enter a sum with this exponent."""
+    """Returns the integer by which the column's mantissas enter a sum with this exponent."""
     return weight.mantissa << (weight.exponent + column.exponent - exponent)
 
 
-def _aligned(column: Column, exponent: int) -> Tensor:
-    """The mantissas for a smaller exponent, where they are known to fit."""
+def _align(column: Column, exponent: int) -> Tensor:
+    """Returns the mantissas for a smaller exponent, where they are known to fit."""
     if column.narrow is None:
         raise TypeError("there is no column.narrow")
     if column.bound == 0 or column.exponent == exponent:

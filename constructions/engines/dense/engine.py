@@ -123,7 +123,8 @@ def matches(
     tile: int | None = None,
     beyond: bool = False,
 ) -> list[int | None]:
-    """Whether greedy decoding of each prompt gives exactly its answer: None, or the first index into the answer where it does not.
+    """Returns whether greedy decoding of each prompt gives exactly its answer: None, or the first index into the answer where it
+    does not.
 
     Derivation: the whole text is fed at once. If at every position from the prompt's last token on the argmax is the
     next token, then by induction decoding, which sees the same prefix, produces the same token. Before the first
@@ -153,7 +154,7 @@ class _Trace:
 
 
 def _nothing(weights: Weights, at_load: Flags | None) -> _Trace:
-    """The trace of a sequence without tokens. at_load: the flags of the weights."""
+    """Returns the trace of a sequence without tokens. at_load: the flags of the weights."""
     registers = [np.zeros((0, weights.model.width), dtype=object)] * (2 * len(weights.blocks) + 1)
     logits = np.zeros((0, len(weights.model.words)), dtype=object)
     return _Trace(np.zeros(0, dtype=np.int64), registers, logits, None if at_load is None else copy_of(at_load))
@@ -200,7 +201,7 @@ class _Run(Domain[Column]):
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
 
     def traces(self) -> list[_Trace]:
-        """What each sequence left behind."""
+        """Returns what each sequence left behind."""
         tables: list[Objects] = []  # tables of (token, d)
         logits: Objects | None = None
         for stream in self._sublayers():
@@ -222,7 +223,7 @@ class _Run(Domain[Column]):
         ]
 
     def _sublayers(self) -> Iterator[list[Column]]:
-        """The residual stream after the embedding and after each sublayer."""
+        """Yields the residual stream after the embedding and after each sublayer."""
         self.stream = self._embed()
         yield self.stream
         for _ in walk(self, self.weights.blocks):
@@ -251,7 +252,7 @@ class _Run(Domain[Column]):
         return self.operators.row(row, bias or ZERO, values, self.batch.size, self._site(site))
 
     def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[Column], site: str) -> Sequence[Column]:
-        """Each row; equal ones are computed once."""
+        """Returns each row; equal ones are computed once."""
         return self.operators.rows(rows, values, self.batch.size, self._site(site))
 
     def unit(self, gate: Column, up: Column, site: str) -> Column:
@@ -280,7 +281,9 @@ def _table(columns: Sequence[Column]) -> Objects:
 
 
 def find_device(name: str) -> torch.device:
-    """The device of this name, cpu or cuda, or one of several such as cuda:1. Raises EngineError with why it is not there."""
+    """Returns the device of this name, cpu or cuda, or one of several such as cuda:1. Raises EngineError with why it is not
+    there.
+    """
     try:
         device = torch.device(name)
     except RuntimeError as error:

@@ -45,7 +45,7 @@ class Recorder:
                 flags.first_position[site] = min(position, flags.first_position.get(site, position))
 
     def forget(self, block: int, names: Sequence[str]) -> None:
-        """As if nothing had been raised at the sites of these names."""
+        """Removes all that was raised at the sites of these names."""
         for flags in self.flags:
             for of_sites in (flags.counts, flags.first_position):
                 for site in [site for site in of_sites if site.block == block and site.site in names]:
@@ -71,11 +71,11 @@ class Site:
 
     @property
     def records(self) -> bool:
-        """Whether anything that it is shown is noted."""
+        """Returns whether anything that it is shown is noted."""
         return self._recorder is not None
 
     def __getitem__(self, indices: int | Sequence[int]) -> Site:
-        """The site of row `indices` of several; of all of these rows, if they are equal."""
+        """Returns the site of row `indices` of several; of all of these rows, if they are equal."""
         if self._recorder is None:
             return self
         rows = (indices,) if isinstance(indices, int) else indices
@@ -84,7 +84,7 @@ class Site:
         )
 
     def at(self, index: Tensor) -> Site:
-        """The site of some of the results, as `gather` takes them."""
+        """Returns the site of some of the results, as `gather` takes them."""
         if self._recorder is None:
             return self
         return Site(self._recorder, self._block, self._names, index if self._tokens is None else self._tokens[index])
@@ -123,6 +123,6 @@ def copy_of(flags: Flags) -> Flags:
 
 
 def in_order(flags: Flags) -> Flags:
-    """The same flags, those first raised first."""
+    """Returns the same flags, those first raised first."""
     sites = sorted(flags.counts, key=lambda site: flags.first_position[site])
     return Flags({site: flags.counts[site] for site in sites}, {site: flags.first_position[site] for site in sites})

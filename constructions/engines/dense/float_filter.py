@@ -92,7 +92,7 @@ class FloatFilter:
         self.groups = [_operands(group, queries, keys, margin, len(coarse), repeats) for group in batch.groups]
 
     def tiles(self, area: int) -> Iterator[Tile]:
-        """What `candidates` is to be asked for, at most `area` pairs (or one row of each sequence) at a time."""
+        """Yields what `candidates` is to be asked for, at most `area` pairs (or one row of each sequence) at a time."""
         return tiles((group.filtered for group in self.groups), area)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
@@ -155,7 +155,7 @@ def float64_operands(
 
 
 def relative_error(width: int) -> float:
-    """What a score of `width` components in float64 is off by at most, as a part of Σ|k_j||q_j|."""
+    """Returns what a score of `width` components in float64 is off by at most, as a part of Σ|k_j||q_j|."""
     return (width + 16) * 2.0**-52
 
 
@@ -176,7 +176,7 @@ def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
 
 
 def _exponent(pair: tuple[Column, Column]) -> int:
-    """Of the products of the pair."""
+    """Returns an exponent of two that bounds the products of the pair."""
     return pair[0].exponent + pair[1].exponent
 
 
@@ -204,7 +204,7 @@ class _Operands:
     alike: Tile | None
 
     def columns(self, first: int, stop: int) -> tuple[int, int]:
-        """How many keys each of the queries sees, and how many at least one of them does."""
+        """Returns how many keys each of the queries sees, and how many at least one of them does."""
         if self.visible is None:
             return first, stop
         return self.least[first], self.most[stop - 1]
@@ -246,7 +246,7 @@ def _operands(
 
 
 def _alike(group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, repeats: Repeats | None) -> bool:
-    """Whether all sequences agree wherever they have tokens: in queries, keys, who is blind, and which keys are new.
+    """Returns whether all sequences agree wherever they have tokens: in queries, keys, who is blind, and which keys are new.
 
     So it is where a head looks at positions only.
     """
@@ -260,7 +260,7 @@ def _alike(group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, repeats: 
 
 
 def _of_each(query: Tensor, key: Tensor, alike: Tile) -> tuple[Tensor, Tensor]:
-    """The pairs of the last sequence, and the same of the others, which may be shorter."""
+    """Returns the pairs of the last sequence, and the same of the others, which may be shorter."""
     shift = (alike.start - alike.start[-1])[:, None]
     within = query - alike.start[-1] < alike.lengths[:, None]
     return (query + shift)[within], (key + shift)[within]

@@ -28,7 +28,7 @@ def decisive_gap(operators: Operators, length: int) -> int | None:
 
 
 def float64_holds(operators: Operators) -> bool:
-    """Whether float64 holds the elements of the format."""
+    """Returns whether float64 holds the elements of the format."""
     try:
         require_float64_format(operators.arithmetic.format)
     except ValueError:

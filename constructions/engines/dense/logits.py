@@ -44,7 +44,7 @@ def first_argmax(
 
 
 def _integers(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column]) -> tuple[Tensor, Tensor] | None:
-    """The registers that are read, (register, token), and the unembedding, (register, vocabulary): integers in float64.
+    """Returns the registers that are read, (register, token), and the unembedding, (register, vocabulary): integers in float64.
 
     Their products are the logits in one common unit, without any error in whatever order they are added up; None unless
     bounds show this, and that no logit is rounded.

@@ -41,12 +41,12 @@ class Operators:
         self.shift = -arithmetic.format.quantum_exponent
 
     def round(self, column: Column, site: Site) -> Column:
-        """The elements of the format that the numbers round to."""
+        """Returns the elements of the format that the numbers round to."""
         site.note(column)
         return self.rounder.round(column)
 
     def row(self, row: Row, bias: Weight, columns: Values[Column], length: int, site: Site) -> Column:
-        """Σ weight · column + bias, rounded as the discipline says."""
+        """Returns Σ weight · column + bias, rounded as the discipline says."""
         numbers = self.numbers
         if self.fused:
             terms = [(weight, columns[j]) for j, weight in row]
@@ -61,7 +61,7 @@ class Operators:
     def rows(
         self, rows: Sequence[tuple[Row, Weight]], columns: Values[Column], length: int, site: Site
     ) -> list[Column]:
-        """Each row; equal ones are computed once."""
+        """Returns each row; equal ones are computed once."""
         equal: dict[tuple[Row, Weight], list[int]] = {}
         for i, row in enumerate(rows):
             equal.setdefault(row, []).append(i)
@@ -69,7 +69,7 @@ class Operators:
         return [column_of[row] for row in rows]
 
     def dot(self, pairs: Sequence[tuple[Column, Column]], length: int, site: Site) -> Column:
-        """Σ a · b over the pairs of columns, rounded as the discipline says."""
+        """Returns Σ a · b over the pairs of columns, rounded as the discipline says."""
         numbers = self.numbers
         products = [numbers.multiply(a, b) for a, b in pairs]
         if self.fused:
@@ -78,7 +78,7 @@ class Operators:
         return self.running_sum(products, length, site)
 
     def dot_exactness(self, pairs: Sequence[tuple[Column, Column]]) -> Exactness:
-        """What bounds show of `dot`, whichever positions of one column are paired with whichever of the other."""
+        """Returns what bounds show of `dot`, whichever positions of one column are paired with whichever of the other."""
         tight = [(self.numbers.tighten(a), self.numbers.tighten(b)) for a, b in pairs]
         tight = [(a, b) for a, b in tight if a.bound and b.bound]  # 0 is exact, whatever its exponent
         exponents = [a.exponent + b.exponent - self.shift for a, b in tight]
@@ -109,7 +109,7 @@ class Operators:
     def weighted_sum(
         self, weight: Column, value: Column, segment: Tensor, segments: int, largest: int, site: Site
     ) -> Column:
-        """For each segment the sum of its entries weight · value, rounded as the discipline says.
+        """Returns for each segment the sum of its entries weight · value, rounded as the discipline says.
 
         segment: (entries,) in ascending order. largest: the most entries that a segment has. site: that of the segments.
         """

@@ -25,7 +25,7 @@ from constructions.rows import Recurrent, Row, Written
 def states(
     operators: Operators, batch: Batch, recurrence: Recurrent, stream: Sequence[Column], site: Site
 ) -> dict[int, Column]:
-    """The state after each token, by register. site: that of all states together."""
+    """Returns the state after each token, by register. site: that of all states together."""
     numbers, width = operators.numbers, len(stream)
     before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
     rows, state_of = dict(recurrence.end_to_end(width)), dict[int, Column]()
@@ -36,14 +36,14 @@ def states(
             group_states = _by_position(operators, batch, group, [*before, *stream], site)
         state_of |= group_states
         for register, column in group_states.items():
-            before[register] = _delayed(operators, batch, column)
+            before[register] = _delay(operators, batch, column)
     return state_of
 
 
 def _at_once(
     operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
 ) -> dict[int, Column] | None:
-    """The states of the group as whole columns; None where they are not known to be right."""
+    """Returns the states of the group as whole columns; None where they are not known to be right."""
     if len(group) > 1:
         return None
     (register, row), size = group[0], batch.size
@@ -56,7 +56,7 @@ def _at_once(
     terms = operators.numbers.linear([(weight, columns[j]) for j, weight in rest], ZERO, size)
     guess = _running_sum(operators, batch, terms.shifted(-operators.shift))
     given = list(columns)
-    given[register] = _delayed(operators, batch, guess)
+    given[register] = _delay(operators, batch, guess)
     step = operators.row(row, ZERO, given, size, site[register])
     if operators.numbers.equal(step, guess):
         return {register: step}
@@ -65,15 +65,15 @@ def _at_once(
 
 
 def _running_sum(operators: Operators, batch: Batch, terms: Column) -> Column:
-    """The exact sum of each sequence's entries up to this one."""
+    """Returns the exact sum of each sequence's entries up to this one."""
     numbers = operators.numbers
     sums = numbers.prefix_sums(terms)
     after = torch.arange(1, batch.size + 1, device=numbers.device)
     return numbers.subtract(numbers.gather(sums, after), numbers.gather(sums, batch.start))
 
 
-def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:
-    """The column one position later, 0 at the first position of each sequence."""
+def _delay(operators: Operators, batch: Batch, column: Column) -> Column:
+    """Returns the column one position later, 0 at the first position of each sequence."""
     numbers = operators.numbers
     if column.bound == 0:
         return column
@@ -85,7 +85,7 @@ def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:
 def _by_position(
     operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
 ) -> dict[int, Column]:
-    """The states of the group by definition. columns: the states known before each token, then the registers."""
+    """Returns the states of the group by definition. columns: the states known before each token, then the registers."""
     numbers = operators.numbers
     order = torch.argsort(batch.position, stable=True)  # position by position, and in each the sequences in order
     counts = torch.bincount(batch.position).tolist()[1:]

@@ -31,13 +31,13 @@ class Repeats(NamedTuple):
     kind: Tensor
 
     def spans(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Where in `order` the keys that are equal to `key` and not after `query` begin and end."""
+        """Returns where in `order` the keys that are equal to `key` and not after `query` begin and end."""
         kind = self.kind[key]
         return self.begin[kind], torch.searchsorted(self.codes, kind * len(self.kind) + query, right=True)
 
 
 def find_repeats(numbers: Numbers, batch: Batch, keys: Sequence[Column]) -> Repeats | None:
-    """The equal keys, given by component; None if in no sequence two keys are equal."""
+    """Returns the equal keys, given by component; None if in no sequence two keys are equal."""
     if any(_ascends(column, batch) for column in keys):
         return None
     size, device = batch.size, numbers.device
@@ -62,7 +62,7 @@ def find_repeats(numbers: Numbers, batch: Batch, keys: Sequence[Column]) -> Repe
 
 
 def _ascends(column: Column, batch: Batch) -> bool:
-    """Whether each sequence's entries ascend or each one's descend, which takes no sorting to see."""
+    """Returns whether each sequence's entries ascend or each one's descend, which takes no sorting to see."""
     if column.narrow is None:
         return False
     before, after = column.narrow[:-1], column.narrow[1:]

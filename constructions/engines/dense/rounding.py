@@ -25,7 +25,7 @@ class Rounder:
         self.rounding = rounding
 
     def round(self, column: Column) -> Column:
-        """The elements of the format that the numbers round to; `Rounded.quanta` of the definition."""
+        """Returns the elements of the format that the numbers round to; `Rounded.quanta` of the definition."""
         if self.is_exact(column):
             return column
         column = self.numbers.tighten(column)
@@ -42,7 +42,7 @@ class Rounder:
         return self._clamp(rounded)
 
     def is_exact(self, column: Column) -> bool:
-        """Whether the bound shows that the column holds elements of the format."""
+        """Returns whether the bound shows that the column holds elements of the format."""
         if column.bound == 0:
             return True
         fmt = self.format
@@ -51,7 +51,8 @@ class Rounder:
         return fmt.is_fixed_point or column.bound.bit_length() <= fmt.significand_bits
 
     def flagged(self, column: Column) -> tuple[Tensor, Tensor] | None:
-        """Where rounding saturates and where it meets a tie, `Rounded.saturated` and `Rounded.tie`, each (positions,) bool.
+        """Returns where rounding saturates and where it meets a tie, `Rounded.saturated` and `Rounded.tie`, each (positions,)
+        bool.
 
         None where bounds show that nothing is rounded.
         """
@@ -198,14 +199,14 @@ def _bit_lengths(magnitudes: Objects) -> Objects:
 
 
 def _magnitude(column: Column) -> Column:
-    """The absolute values."""
+    """Returns the absolute values."""
     if column.narrow is not None:
         return Column(column.narrow.abs(), column.exponent, column.bound)
     return Column(None, column.exponent, column.bound, wide=np.abs(column.objects(column.exponent)))
 
 
 def _negative(column: Column) -> Column:
-    """The numbers with the other sign."""
+    """Returns the numbers with the other sign."""
     if column.narrow is not None:
         return Column(-column.narrow, column.exponent, column.bound)
     return Column(None, column.exponent, column.bound, wide=-column.objects(column.exponent))

@@ -80,7 +80,7 @@ class _Sieve:
         self.beyond = (largest + math.ldexp(1.0, step)) * (1.0 + 2.0**-40)
 
     def sift(self, tile: Tile, workspace: Workspace) -> _Sifted:
-        """The scores of one tile."""
+        """Returns the scores of one tile."""
         first, stop = tile.first, tile.stop
         rows, columns = tile.tokens[:, first:stop], tile.tokens[:, :stop]
         shape = (len(tile.start), stop - first, stop)  # (sequence, query, key)

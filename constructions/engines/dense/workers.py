@@ -34,7 +34,7 @@ class Workers:
             self._idle.put(Workspace(device))
 
     def map(self, work: Callable[[Tile, Workspace], Result], tiles: Iterable[Tile]) -> Iterator[Result]:
-        """The results in order; only a few tiles are begun before their results are asked for."""
+        """Yields the results in order; only a few tiles are begun before their results are asked for."""
 
         def task(tile: Tile) -> Result:
             workspace = self._idle.get()
@@ -61,7 +61,7 @@ class Workers:
 
 @contextmanager
 def workers(device: torch.device) -> Iterator[Workers]:
-    """As many workers as torch has threads, one on a GPU; meanwhile each torch operation of this thread stays on it."""
+    """Yields as many workers as torch has threads, one on a GPU. Meanwhile each torch operation of this thread stays on it."""
     allowed = torch.get_num_threads()
     if device.type != "cpu" or allowed == 1:
         yield Workers(device, 1, None)

@@ -26,7 +26,7 @@ def find_parts(places: Array, quanta: Sequence[int]) -> list[list[int]]:
         elif values > 1:
             kind = kind * FEW_VALUES + (np.cumsum(held) - 1)[places[:, i]]
             kind = (np.cumsum(np.bincount(kind) > 0) - 1)[kind]
-    ranks, numbers = _ranked(quanta)
+    ranks, numbers = _rank(quanta)
     parts: list[list[int]] = []
     for members in np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1]):
         columns = ranks[places[members][:, many]].T
@@ -35,8 +35,10 @@ def find_parts(places: Array, quanta: Sequence[int]) -> list[list[int]]:
     return parts
 
 
-def _ranked(quanta: Sequence[int]) -> tuple[Array, Array]:
-    """Which number each of these is, ascending, as some may be equal; and the numbers over their largest common power of two."""
+def _rank(quanta: Sequence[int]) -> tuple[Array, Array]:
+    """Returns the rank of each number, with equal numbers sharing one, and the sorted numbers over their largest common power of
+    two.
+    """
     ranks = np.cumsum([False, *(a != b for a, b in pairwise(quanta))])
     bits = reduce(or_, quanta, 0)
     different = [weight // (bits & -bits or 1) for weight, _ in groupby(quanta or [0])]

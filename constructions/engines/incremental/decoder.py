@@ -77,7 +77,7 @@ class LookupDecoder:
 
     @property
     def records(self) -> int:
-        """How many records were taken."""
+        """Returns how many records were taken."""
         return int(self._cells[3]) if self._program.layout.reused else self.length
 
     def _make_room(self, end: int) -> None:
@@ -119,7 +119,7 @@ class LookupDecoder:
             self._cells[at // 8], self._cells[at // 8 + 1] = table.ctypes.data, 65 - len(table).bit_length()
 
     def _make_room_for_runs(self, tokens: int) -> None:
-        """A token makes a run of several at most once for each head."""
+        """Grows the tables of runs. A token makes a run of several at most once for each head."""
         used, size = int(self._cells[1]), self._program.layout.entry
         if (used + tokens * self._program.heads) * size > len(self._runs):
             runs = np.zeros(

@@ -115,9 +115,9 @@ class HeadCode:
         self.alike: Polynomial = {right: c for (_, right), c in unlike.items()}
         self.squares = squares
         inexact = [need for need in squares if 2 * self.form(need.equals).exponent < self.code.quantum]
-        self.slack = sum((self._moved(need) for need in inexact), Fraction(0))
+        self.slack = sum((self._move(need) for need in inexact), Fraction(0))
 
-    def _moved(self, need: Need) -> Fraction:
+    def _move(self, need: Need) -> Fraction:
         """Returns what a quantum of the register that holds a square moves a score by. Raises NotCovered if others decide."""
         holders = {name: c for name, c in need.form.terms.items() if name not in {*need.equals.terms, "one"}}
         if len(holders) != 1:
@@ -152,7 +152,7 @@ class HeadCode:
         self.spread = Fraction(0)
         if (prefer := lookup.prefer) is not None:
             self.key = self.form(prefer.key)
-            pull = self._fixed(prefer.pull)
+            pull = self._fix(prefer.pull)
             if pull is not None:
                 self.pull = pull
                 low, high = self.key.least, self.key.most
@@ -178,7 +178,7 @@ class HeadCode:
         for key, _ in lookup.equal:
             self.keys.append(code.in_word(code.on_grid(self.form(key), 0)))  # integers, in all models so far
 
-    def _fixed(self, form: Affine) -> Fraction | None:
+    def _fix(self, form: Affine) -> Fraction | None:
         return None if set(form.terms) - {"one"} else form.constant + form.terms.get("one", Fraction(0))
 
     # At each position
@@ -619,7 +619,7 @@ class HeadCode:
         share = self._share(code.plus(others, 1))
         for i, (result, slot) in enumerate(zip(results, slots, strict=True)):
             if self.always:
-                summed = self._summed(group, i)
+                summed = self._sum(group, i)
                 total = code.add(alone[i], summed)
             else:
                 total = code.load(code.plus(run, self.sum_fields[i]), self.sums[i])
@@ -635,7 +635,7 @@ class HeadCode:
             for r, slot in zip(results, slots, strict=True)
         ]
 
-    def _summed(self, group: str, i: int) -> Value:
+    def _sum(self, group: str, i: int) -> Value:
         code = self.code
         run = code.cell(code.plus(group, self.run_field))
         several = code.test("ne", run, 0)

@@ -291,7 +291,7 @@ class Code:
         The run is given up where a number saturates that else would need no rounding.
         """
         if value.exponent < self.quantum:
-            value = self._shifted(value, self.quantum - value.exponent)
+            value = self._shift(value, self.quantum - value.exponent)
         if max(abs(value.least), abs(value.most)) <= self.largest * Fraction(2) ** self.quantum:
             return value
         type_, name = value.type, value.name
@@ -310,7 +310,7 @@ class Code:
         low, high = (max(-self.largest, min(self.largest, end)) for end in (value.low, value.high))
         return self.bounded(Value(name, value.low, value.high, value.exponent), low, high)
 
-    def _shifted(self, value: Value, shift: int) -> Value:
+    def _shift(self, value: Value, shift: int) -> Value:
         result = Value("", value.low >> shift, (value.high >> shift) + 1, self.quantum)
         if value.low == value.high == 0:
             return ZERO

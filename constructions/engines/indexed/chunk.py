@@ -122,7 +122,7 @@ class Chunk:
         return state, IndexedRun(next_tokens, Registers(self.parts), self.columns)
 
     def _finish(self, parts: Sequence[list[Column]]) -> Array:
-        """The last block's feed-forward and the argmax; once for all positions that agree in what these read."""
+        """Returns the last block's feed-forward and the argmax; once for all positions that agree in what these read."""
         pieces, lengths = Joined({}, parts, {}).pieces, [len(part[0]) for part in parts]
         rows = different_rows([pieces[i] for i in self.loaded.read_last], sum(lengths))
         if rows is None:
@@ -140,7 +140,7 @@ class Chunk:
         return np.concatenate(tokens)[rows.which]
 
     def _finish_part(self, operators: Operators, part: Stream, length: int) -> Array:
-        """At a part's positions, or at one position for each different row."""
+        """Computes the last block and the argmax at a part's positions, or at one position for each different row."""
         number = len(self.loaded.weights.blocks)
         for block in self.loaded.weights.blocks[-1:]:
             self._feed_forward(operators, block, part, length, number)
@@ -176,7 +176,7 @@ class Chunk:
         remember: bool,
         forget: bool,
     ) -> Memory:
-        """What a head reads is added to the outputs of each part."""
+        """Returns what a head reads is added to the outputs of each part."""
         keys = Joined(memory.registers, self.parts, shared)
         head = Head(self.operators, weights, site, memory, keys, self.length)
         number, index = (int(name) for name in site.split(".attn."))
@@ -214,7 +214,7 @@ class Chunk:
     # Output head
 
     def _decode(self, operators: Operators, part: Stream, length: int) -> Array:
-        """The argmax of the logits at each position; the vocabulary's rows are the keys."""
+        """Returns the argmax of the logits at each position; the vocabulary's rows are the keys."""
         used, rows = self.loaded.vocabulary
         wishes = [part[i] for i in used]
         certified, result = self._find_argmax(rows, wishes, length)
@@ -231,7 +231,9 @@ class Chunk:
         return result
 
     def _find_argmax(self, rows: Sequence[Column], wishes: Sequence[Column], length: int) -> tuple[Array, Array]:
-        """Where the argmax is certified, and the argmax there. Rounding moves a logit by a quantum for each rounded operation."""
+        """Returns where the argmax is certified, and the argmax there. Rounding moves a logit by a quantum for each rounded
+        operation.
+        """
         fmt = self.arithmetic.format
         none = np.zeros(length, bool), np.zeros(length, np.int64)
         if not fmt.is_fixed_point or not rows:

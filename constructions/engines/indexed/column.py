@@ -57,22 +57,22 @@ class Column:
         return widened(self._m)
 
     def as_kind(self, kind: type[np.signedinteger]) -> Array:
-        """The mantissas as integers of this kind, which hold them. Not for digits."""
+        """Returns the mantissas as integers of this kind, which hold them. Not for digits."""
         if isinstance(self._m, Digits):
             raise TypeError("self._m is a Digits")
         return self._m.astype(kind, copy=False)
 
     def packed(self) -> Column:
-        """The same in less memory."""
+        """Returns the same in less memory."""
         return zeros(len(self)) if self.is_zero else Column(packed(self._m, self.bound), self.e, self.bound)
 
     @property
     def is_zero(self) -> bool:
-        """Whether every value is 0."""
+        """Returns whether every value is 0."""
         return self.bound == 0
 
     def take(self, index: Array) -> Column:
-        """The values at the given places, or where a mask is true."""
+        """Returns the values at the given places, or where a mask is true."""
         if self.is_zero:
             return zeros(int(np.count_nonzero(index)) if index.dtype == np.bool_ else len(index))
         return Column(self._m[index], self.e, self.bound)
@@ -82,31 +82,31 @@ class Column:
         return self
 
     def at(self, place: int) -> Fraction:
-        """One value."""
+        """Returns one value."""
         return Fraction(int(self._m[place])) * Fraction(2) ** self.e
 
     def equals(self, other: Column) -> Array:
-        """At which places both hold the same value."""
+        """Returns a mask of the places at which both hold the same value."""
         if self.e == other.e and not isinstance(self._m, Digits) and not isinstance(other._m, Digits):
             return np.equal(self._m, other._m)
         e = min(self.e, other.e)
         return np.asarray(self.scaled_to(e) == other.scaled_to(e), bool)
 
     def changes(self) -> Array:
-        """Which values but the first are not the same as the one before."""
+        """Returns a mask of the values that differ from the one before."""
         if self.is_zero:
             return np.zeros(max(len(self) - 1, 0), bool)
         return np.asarray(self._m[1:] != self._m[:-1], bool)
 
     def is_even(self) -> bool:
-        """Whether it rises, or falls, by equal steps. Of wide numbers that is not found out."""
+        """Returns whether it rises, or falls, by equal steps. Of wide numbers that is not found out."""
         if len(self) < 3 or self.is_zero:
             return True
         m = self.m
         return not isinstance(m, Digits) and bool(m[1] - m[0] == m[2] - m[1] and np.all(m[1:] - m[:-1] == m[1] - m[0]))
 
     def scaled_to(self, e: int) -> Mantissas:
-        """The mantissas for a smaller exponent e."""
+        """Returns the mantissas for a smaller exponent e."""
         shift, m = self.e - e, self.m
         if self.is_zero:
             return m
@@ -123,12 +123,12 @@ class Column:
         return total.result(0, bound, len(self))
 
     def to_quanta(self, quantum_exponent: int) -> list[int]:
-        """The values as integers in units of 2^quantum_exponent. Raises ValueError if they are no integers then."""
+        """Returns the values as integers in units of 2^quantum_exponent. Raises ValueError if they are no integers then."""
         return self.scaled_to(quantum_exponent).tolist()
 
 
 def normalised(m: Mantissas, e: int) -> Column:
-    """A column with its common factors of two in the exponent and the narrowest mantissas."""
+    """Returns a column with its common factors of two in the exponent and the narrowest mantissas."""
     trailing = trailing_zeros(m) if len(m) else -1
     if trailing < 0:
         return zeros(len(m))
@@ -145,12 +145,12 @@ def of_integers(numbers: Sequence[int] | Array, e: int) -> Column:
 
 
 def zeros(length: int) -> Column:
-    """A column of zeros, all of them in one place."""
+    """Returns a column of zeros, all of them in one place."""
     return Column(np.ndarray(length, np.int64, _ZERO, strides=(0,)), 0, 0)
 
 
 def constant(value: Fraction, length: int) -> Column:
-    """A column that holds `value`, a dyadic rational, everywhere."""
+    """Returns a column that holds `value`, a dyadic rational, everywhere."""
     return _constant(*dyadic(value), length)
 
 
@@ -162,7 +162,7 @@ def _constant(mantissa: int, e: int, length: int) -> Column:
 
 
 def dyadic(value: Fraction) -> tuple[int, int]:
-    """The odd mantissa and the exponent of a dyadic rational; (0, 0) for 0. Raises ValueError for another number."""
+    """Returns the odd mantissa and the exponent of a dyadic rational; (0, 0) for 0. Raises ValueError for another number."""
     if value == 0:
         return 0, 0
     down = value.denominator.bit_length() - 1
@@ -173,7 +173,7 @@ def dyadic(value: Fraction) -> tuple[int, int]:
 
 
 def concatenated(*columns: Column) -> Column:
-    """The values of one column, then those of the next."""
+    """Returns the values of one column, then those of the next."""
     if len(columns) == 1:
         return columns[0]
     others = [column for column in columns if not column.is_zero]
@@ -189,7 +189,7 @@ def concatenated(*columns: Column) -> Column:
 
 
 def classes(columns: Iterable[Column], length: int) -> Array:
-    """A number for each place; places where all columns agree have the same one, from 0 on without gaps."""
+    """Returns a number for each place; places where all columns agree have the same one, from 0 on without gaps."""
     class_of = np.zeros(length, np.int64)
     for column in columns:
         m = column.m
@@ -200,7 +200,7 @@ def classes(columns: Iterable[Column], length: int) -> Array:
 
 
 def from_floats(values: NDArray[np.float64]) -> Column:
-    """The exact values of float64 numbers. Raises ValueError for infinities and NaN."""
+    """Returns the exact values of float64 numbers. Raises ValueError for infinities and NaN."""
     if not values.any():
         return zeros(len(values))
     if not np.all(np.isfinite(values)):
@@ -220,12 +220,12 @@ def from_floats(values: NDArray[np.float64]) -> Column:
 
 
 def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: int) -> Column:
-    """Σ weight·column + offset, exactly."""
+    """Returns Σ weight·column + offset, exactly."""
     return linear([(*dyadic(weight), column) for weight, column in terms], dyadic(offset), length)
 
 
 def linear(terms: Sequence[tuple[int, int, Column]], offset: tuple[int, int], length: int) -> Column:
-    """Σ w·2^e·column + the offset, an odd mantissa and an exponent, or (0, 0); exactly."""
+    """Returns Σ w·2^e·column + the offset, an odd mantissa and an exponent, or (0, 0); exactly."""
     parts = [(w, e + column.e, column) for w, e, column in terms if w and not column.is_zero]
     if not parts:
         return _constant(*offset, length)
@@ -250,7 +250,9 @@ def _narrowest(bound: int) -> type[np.signedinteger]:
 
 
 def _weighted_sum(terms: Sequence[tuple[int, Array]], added: int) -> Array:
-    """Σ factor·numbers + added, where nothing leaves their kind. It is summed up in place: a new array costs more than a sum."""
+    """Returns Σ factor·numbers + added, where nothing leaves their kind. It is summed up in place: a new array costs more than a
+    sum.
+    """
     (factor, numbers), *others = sorted(terms, key=lambda term: abs(term[0]) == 1)  # products first
     result, own = (numbers, False) if factor == 1 else (numbers * factor, True)
     for factor, numbers in others:
@@ -263,7 +265,7 @@ def _weighted_sum(terms: Sequence[tuple[int, Array]], added: int) -> Array:
 
 
 def multiply(a: Column, b: Column) -> Column:
-    """The products of two columns, exactly."""
+    """Returns the products of two columns, exactly."""
     if a.is_zero or b.is_zero:
         return zeros(len(a))
     bound = a.bound * b.bound
@@ -276,7 +278,7 @@ def multiply(a: Column, b: Column) -> Column:
 
 
 def extremes(a: Column, b: Column) -> tuple[Column, Column]:
-    """The smaller and the larger of two columns at each place."""
+    """Returns the smaller and the larger of two columns at each place."""
     e = min(a.e, b.e)
     first, second = a.scaled_to(e), b.scaled_to(e)
     below = less(first, second)
@@ -291,7 +293,7 @@ def positive_part(a: Column) -> Column:
 
 
 def at_most(a: Column, limit: Fraction) -> Array:
-    """Whether each value is at most `limit`."""
+    """Returns whether each value is at most `limit`."""
     scaled = limit / Fraction(2) ** a.e
     floor = scaled.numerator // scaled.denominator
     if floor >= a.bound:

@@ -66,7 +66,7 @@ def first_mismatch(
     tick: Callable[[int], None] = lambda length: None,
     beyond: bool = False,
 ) -> tuple[int | None, Followed]:
-    """Whether greedy decoding of `prompt` gives `answer`: the index of the first other token, or None if all agree.
+    """Returns whether greedy decoding of `prompt` gives `answer`: the index of the first other token, or None if all agree.
 
     The answer is fed in as if it had been decoded. If the argmax at every position is the next token of the answer, induction over
     positions shows that decoding gives just this sequence, since the model is causal.
@@ -87,7 +87,7 @@ def first_mismatch(
 
 
 def _in_few_bits(tokens: Sequence[int] | Array) -> Array:
-    """These tokens in 32 bits, or as they are in less. Raises IndexError for what would become another number by that."""
+    """Returns the tokens in 32 bits, or as they are if they take less. Raises IndexError for a token that does not fit."""
     array, most = np.asarray(tokens), np.iinfo(np.int32)
     if len(array) and (array.dtype.kind not in "iu" or array.min() < most.min or array.max() > most.max):
         raise IndexError("tokens are integers of 32 bits")
@@ -143,7 +143,7 @@ class Indexed:
     def follow(
         self, prompt: Array, answer: Array, chunk: int | None, tick: Callable[[int], None], *, forget: bool
     ) -> tuple[int | None, Followed]:
-        """Where the first token of the answer is that is not the argmax before it.
+        """Returns where the first token of the answer is that is not the argmax before it.
 
         chunk: how many positions to read at a time. If None, a few, until these show that some head keeps most of its keys, then
         all that are left, as each chunk sorts the keys that are kept. Few are enough that sorting the vocabulary costs no more;

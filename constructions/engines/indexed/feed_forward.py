@@ -24,7 +24,7 @@ FEWER_VALUES = 4  # than positions, so many times
 def changes(
     operators: Operators, sublayer: Sublayer, stream: Registers, length: int, number: int
 ) -> Iterator[tuple[int, Column]]:
-    """What the feed-forward of a block adds to each register. number: of the block, in the names of what saturates."""
+    """Yields what the feed-forward of a block adds to each register. number: of the block, in the names of what saturates."""
     everywhere = _Places(operators, stream, length)
     places = [everywhere] * len(sublayer.units)
     for registers, units in sublayer.readers.items():
@@ -60,16 +60,16 @@ class _Places:
         self.hidden[i] = do.round(multiply(positive_part(gate), up), f"{number}.product[{i}]")
 
     def spread(self, unit: int) -> Column:
-        """A unit at every position."""
+        """Returns a unit at every position."""
         return self.everywhere(self.hidden[unit])
 
     def everywhere(self, column: Column) -> Column:
-        """A column of these places at every position."""
+        """Returns a column of these places at every position."""
         return column if self.found is None else column.take(self.found)
 
 
 def _looked_up(operators: Operators, stream: Registers, registers: Sequence[int], length: int) -> _Places | None:
-    """One position for each combination of values, or None if the registers' ranges allow too many."""
+    """Returns one position for each combination of values, or None if the registers' ranges allow too many."""
     size, codes = 1, np.zeros(length, np.int64)
     for register in registers:
         m = stream[register].m

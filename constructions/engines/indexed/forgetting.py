@@ -34,13 +34,15 @@ class Dropped:
     slope: Fraction
 
     def is_beaten(self, coefficients: Mapping[int, Column], lead: Fraction) -> Array:
-        """At which queries each dropped key lies `lead` > 0 or more below the best kept one. coefficients: Q_i by register."""
+        """Returns a mask of the queries at which each dropped key lies `lead` > 0 or more below the best kept one. coefficients:
+        Q_i by register.
+        """
         curvature = coefficients[self.square]
         pull = combine([(Fraction(1), coefficients[self.root]), (self.slope, curvature)], Fraction(0), len(curvature))
         return at_most(curvature, Fraction(0)) & ~at_most(pull, lead / self.gap)
 
     def joined(self, other: Dropped) -> Dropped | None:
-        """What asks for both; None if they are about other registers, which no single condition is."""
+        """Returns what asks for both; None if they are about other registers, which no single condition is."""
         if (self.root, self.square) != (other.root, other.square):
             return None
         return Dropped(self.root, self.square, min(self.gap, other.gap), max(self.slope, other.slope))
@@ -49,7 +51,7 @@ class Dropped:
 def drop(
     registers: Mapping[int, Column], root: int, square: int, alike: tuple[Array, Array] | None = None
 ) -> tuple[Array, Dropped] | None:
-    """Which keys to keep, and what that asks of later queries; None if all have to be kept.
+    """Returns a mask of the keys to keep, and what that asks of later queries; None if all keys must be kept.
 
     registers: all that the head's scores read, at its keys in order of position. alike: if known, keys in an order in which those
     that agree in all other registers stand side by side, in order of position, and a number for each of them, its kind; keys that

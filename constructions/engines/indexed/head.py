@@ -65,7 +65,7 @@ class Memory:
 
     @property
     def kept(self) -> int:
-        """How many keys are kept."""
+        """Returns how many keys are kept."""
         return len(next(iter(self.registers.values()))) if self.count else 0
 
 
@@ -145,7 +145,7 @@ class Head:
     # The keys
 
     def remembered(self, *, forget: bool) -> Memory:
-        """What is to be remembered of all keys so far. forget: keys that provably cannot win again are dropped.
+        """Returns what is to be remembered of all keys so far. forget: keys that provably cannot win again are dropped.
 
         Kept is every register that may be the root of a square.
         """
@@ -162,7 +162,7 @@ class Head:
         return self._forget(memory, winners, {i: c.take(place) for i, c in zip(self.scored, coefficients, strict=True)})
 
     def _forget(self, memory: Memory, winners: Winners, last: Mapping[int, Column]) -> Memory:
-        """The memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
+        """Returns the memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
         if self.searched is None:
             raise TypeError("there is no self.searched")
         if winners.preference is None:
@@ -181,7 +181,7 @@ class Head:
         return replace(memory, registers={i: c.take(keep) for i, c in memory.registers.items()}, dropped=dropped)
 
     def _row(self, row: Row, name: str) -> Column:
-        """A row of the keys' or the values' matrix at all keys; what saturates is counted for those of the chunk."""
+        """Returns a row of the keys' or the values' matrix at all keys; what saturates is counted for those of the chunk."""
         return self.operators.row(row, self.keys, ZERO, self.number, f"{self.site}.{name}", self.before)
 
     # Certificates
@@ -195,7 +195,9 @@ class Head:
         return 1 if self.operators.fused else len(self.head.query)
 
     def _is_bilinear(self) -> bool:
-        """Whether the scores Σ_c key_c·query_c are a bilinear form in the registers that the key weights read, then rounded."""
+        """Returns whether the scores Σ_c key_c·query_c are a bilinear form in the registers that the key weights read, then
+        rounded.
+        """
         fmt = self.operators.arithmetic.format
         if not fmt.is_fixed_point:
             return False  # a float format may round scores by much more than a quantum
@@ -207,7 +209,7 @@ class Head:
         return all(self._is_linear(self.head.key[c], row) for c, row in enumerate(self.key))
 
     def _stays_within(self, query: Sequence[Column], length: int) -> Array:
-        """At which queries no product key_c·query_c and no sum of the first of them saturates, whichever the key."""
+        """Returns a mask of the queries at which no product key_c·query_c and no partial sum saturates, whichever the key is."""
         fmt = self.operators.arithmetic.format
         largest = fmt.max_value - self._rounded_operations * fmt.quantum
         low, high, within, alone = zeros(length), zeros(length), np.ones(length, bool), np.ones(length, bool)
@@ -231,7 +233,7 @@ class Head:
         return distinct(self.key)
 
     def _is_linear(self, weights: Row, row: Column) -> bool:
-        """Whether `row` is what the weights make of the registers, without any rounding."""
+        """Returns whether `row` is what the weights make of the registers, without any rounding."""
         terms = [(self.operators.weight(w), self.keys[i]) for i, w in weights]
         if self._is_exact(terms):
             return True
@@ -239,14 +241,16 @@ class Head:
         return exact.e == row.e and bool(np.all(exact.m == row.m))
 
     def _is_exact(self, terms: Sequence[tuple[Fraction, Column]]) -> bool:
-        """Whether all sums of these terms surely lie in the format: each is a multiple of the quantum, none is too large."""
+        """Returns whether all sums of these terms surely lie in the format: each is a multiple of the quantum, none is too
+        large.
+        """
         fmt = self.operators.arithmetic.format
         largest = [abs(weight) * reach(column) for weight, column in terms]
         steps = [weight * Fraction(2) ** column.e / fmt.quantum for weight, column in terms if not column.is_zero]
         return sum(largest) <= fmt.max_value and all(step.denominator == 1 for step in steps)
 
     def _coefficients(self, query: Sequence[Column], length: int) -> list[Column]:
-        """What each of the registers that the key weights read is multiplied with, at each query."""
+        """Returns what each of the registers that the key weights read is multiplied with, at each query."""
         terms: dict[int, list[tuple[Fraction, Column]]] = {i: [] for i in self.scored}
         for row, column in zip(self.head.key, query, strict=True):
             for i, weight in row:
@@ -254,12 +258,12 @@ class Head:
         return [combine(of_register, Fraction(0), length) for of_register in terms.values()]
 
     def _exact_scores(self, query: Sequence[Column]) -> bool:
-        """Whether no product of a score needs rounding."""
+        """Returns whether no product of a score needs rounding."""
         bits = self.operators.fraction_bits
         return all(q.is_zero or k.is_zero or q.e + k.e >= -bits for q, k in zip(query, self.key, strict=True))
 
     def _are_alike(self, winners: Winners) -> Array:
-        """At which queries all winners are ordinary keys, each row of which is the same at all of them."""
+        """Returns a mask of the queries whose winners are ordinary keys with equal rows."""
         low, high, order = winners.low, winners.high, winners.order
         changes = np.zeros(len(order), bool)  # from the key before
         for row in self.key:
@@ -274,7 +278,8 @@ class Head:
     # Reading
 
     def _read(self, j: int, winners: Winners, certified: Array, losers: Array) -> Column:
-        """The attention-weighted sum of one value row; `certified` loses the queries for which several terms get rounded.
+        """Returns the attention-weighted sum of one value row; `certified` loses the queries for which several terms get
+        rounded.
 
         losers: at which queries other keys are there that vanish.
         """
@@ -290,17 +295,17 @@ class Head:
         )
         if len(mixed) == 0:
             return result
-        total = self._summed(j, value, winners, mixed)
+        total = self._sum(j, value, winners, mixed)
         if not operators.fused:  # each product is rounded
-            terms = self._summed(~j, Column((value.m != 0).astype(np.int64), 0, 1), winners, mixed)
+            terms = self._sum(~j, Column((value.m != 0).astype(np.int64), 0, 1), winners, mixed)
             certified[mixed[~at_most(terms, Fraction(1))]] = False
         kinds, kind = np.unique(np.where(total.m != 0, 2 * number[mixed] + losers[mixed], 2), return_inverse=True)
         shares = winners_shares(kinds // 2, kinds % 2 == 1, arithmetic)
         products = multiply(total, of_integers(shares, -operators.fraction_bits).take(kind))
-        return _placed(operators.round(products, f"{self.site}.sum[{j}]"), mixed, result)
+        return _place(operators.round(products, f"{self.site}.sum[{j}]"), mixed, result)
 
-    def _summed(self, name: int, value: Column, winners: Winners, queries: Array) -> Column:
-        """The sum of the winners' values. name: of the value, by which its running sums are known once they are made."""
+    def _sum(self, name: int, value: Column, winners: Winners, queries: Array) -> Column:
+        """Returns the sum of the winners' values. name: of the value, by which its running sums are known once they are made."""
         one = Fraction(1)
         if winners.order is not self._order:
             self._order, self._sums = winners.order, {}
@@ -329,7 +334,7 @@ class Head:
             shares = [weights[h] for h in places]
             for j, row in enumerate(values):
                 results[j, i] = self.operators.dot(shares, row[places])
-        return [_placed(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
+        return [_place(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
 
     @cached_property
     def _quanta(self) -> tuple[Array, list[Array]]:
@@ -339,8 +344,8 @@ class Head:
         return keys.reshape(len(self.key), self.number), [integers(column.scaled_to(e)) for column in self.value]
 
 
-def _placed(some: Column, places: Array, among: Column) -> Column:
-    """The column with others' values at some places."""
+def _place(some: Column, places: Array, among: Column) -> Column:
+    """Returns the column with others' values at some places."""
     index = np.arange(len(among))
     index[places] = len(among) + np.arange(len(places))
     both = concatenated(among, some).take(index)
@@ -348,7 +353,7 @@ def _placed(some: Column, places: Array, among: Column) -> Column:
 
 
 def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
-    """The least and the largest number of a column and of what stood before it."""
+    """Returns the least and the largest number of a column and of what stood before it."""
     low, high = ends(column)
     for least, most in before:
         low, high = min(low, least), max(high, most)
@@ -356,6 +361,6 @@ def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple
 
 
 def _running_sums(values: Column) -> Column:
-    """The sum of the values before each place, and of all."""
+    """Returns the sum of the values before each place, and of all."""
     sums = concatenate([np.zeros(1, np.int64), running_sums(values.m, values.bound)])
     return Column(sums, values.e, values.bound * len(values))

@@ -61,7 +61,7 @@ class Grouped:
         self._places = Sorted(self.group * (length + 1) + self.order)
 
     def seen(self, queries: Sequence[Column], visible: Array) -> Seen:
-        """For queries, a column for each matching dimension, that see the keys below `visible`."""
+        """Returns the keys below `visible` that queries may match. queries: a column for each dimension that is compared."""
         wanted, representable = np.zeros(len(visible), np.int64), np.ones(len(visible), bool)
         for column, (e, values, present) in zip(queries, self._steps, strict=True):
             number, multiple = look_up(column, e, values)
@@ -79,7 +79,7 @@ class Grouped:
 
 
 def look_up(queries: Column, e: int, values: Sorted) -> tuple[Array, Array]:
-    """The place of each query among the values of exponent e, −1 if absent; and whether it is a multiple of 2^e."""
+    """Returns the place of each query among the values of exponent e, −1 if absent; and whether it is a multiple of 2^e."""
     if queries.is_zero or queries.e >= e:
         return values.find(queries.scaled_to(e)), np.ones(len(queries), bool)
     m = queries.m
@@ -144,7 +144,7 @@ def preferred(preference: Dimension, grouped: Grouped) -> Preferred | None:
 
 
 def beginnings(ordered: Array) -> Array:
-    """Where each run of equal numbers begins, the first one included."""
+    """Returns where each run of equal numbers begins, the first one included."""
     return np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
 
 
@@ -157,7 +157,7 @@ def direction_of(group: Array, rank: Array) -> int:
 
 
 def is_function_of(column: Column, rank: Array) -> bool:
-    """Whether places of equal rank, from 0 on, hold equal values."""
+    """Returns whether places of equal rank, from 0 on, hold equal values."""
     if column.is_zero:
         return True
     one = np.zeros(int(rank.max(initial=0)) + 1, np.int64)  # a place of each rank
@@ -166,6 +166,6 @@ def is_function_of(column: Column, rank: Array) -> bool:
 
 
 def count_at_most(values: Sorted, e: int, queries: Column) -> Array:
-    """How many of the values of exponent e are at most each query."""
+    """Returns how many of the values of exponent e are at most each query."""
     thresholds = queries.scaled_to(e) if queries.is_zero or queries.e >= e else shift_right(queries.m, e - queries.e)
     return values.below(thresholds, equal=True)

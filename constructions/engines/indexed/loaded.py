@@ -22,7 +22,7 @@ class Loaded:
 
     @cached_property
     def weights(self) -> Weights:
-        """Those of the blocks, and of the position."""
+        """Returns the weights of the blocks, and of the position."""
         return Weights(self.model, self.arithmetic)
 
     @cached_property

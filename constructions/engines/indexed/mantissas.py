@@ -37,7 +37,7 @@ class Digits:
         return iter(self.tolist())
 
     def __getitem__(self, index: Any) -> Any:
-        """The numbers at these places; at a single one, a Python integer."""
+        """Returns the numbers at these places; at a single one, a Python integer."""
         digits = [row[index] for row in self.rows]
         if np.ndim(digits[0]) == 0:
             return sum(int(digit) << DIGIT_BITS * i for i, digit in enumerate(digits))
@@ -62,7 +62,7 @@ class Digits:
 
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
         result = np.ones(len(self), bool)
-        for x, y in zip(*_aligned(self, other), strict=True):
+        for x, y in zip(*_align(self, other), strict=True):
             result &= x == y
         return result
 
@@ -75,14 +75,14 @@ Mantissas: TypeAlias = Array | Digits
 
 
 def packed(m: Mantissas, bound: int) -> Mantissas:
-    """The same numbers in as few bytes as hold them; `widened` gives them back. bound: at least every magnitude."""
+    """Returns the same numbers in as few bytes as hold them; `widened` gives them back. bound: at least every magnitude."""
     if isinstance(m, Digits):
         return Digits([*(row.astype(np.int32) for row in m.rows[:-1]), _fitting(m.rows[-1], bound_of(m.rows[-1]))])
     return _fitting(m, bound)
 
 
 def widened(m: Mantissas) -> Mantissas:
-    """In 64 bits, as all operations here want them."""
+    """Returns the mantissas in 64 bits, as all operations here take them."""
     if isinstance(m, Digits):
         return m if all(row.dtype == np.int64 for row in m.rows) else Digits([row.astype(np.int64) for row in m.rows])
     return m if m.dtype == np.int64 else m.astype(np.int64)
@@ -94,7 +94,7 @@ def _fitting(row: Array, bound: int) -> Array:
 
 
 def integers(m: Mantissas) -> Array:
-    """As Python integers, in an array of objects."""
+    """Returns the mantissas as Python integers, in an array of objects."""
     if not isinstance(m, Digits):
         return m.astype(object)
     total = m.rows[-1].astype(object)
@@ -104,7 +104,7 @@ def integers(m: Mantissas) -> Array:
 
 
 def from_integers(numbers: Array) -> Mantissas:
-    """Of Python integers, as narrow as they allow. Shapes: (places,), object."""
+    """Returns Python integers as mantissas, as narrow as they allow. Shapes: (places,), object."""
     bound = max((max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0), 0)
     if bound < SMALL:
         return numbers.astype(np.int64)
@@ -114,7 +114,7 @@ def from_integers(numbers: Array) -> Mantissas:
 
 
 def least_and_most(m: Mantissas) -> tuple[int, int]:
-    """The least and the largest of the numbers."""
+    """Returns the least and the largest of the numbers."""
     if not isinstance(m, Digits):
         return int(m.min()), int(m.max())
     ends = []
@@ -128,21 +128,21 @@ def least_and_most(m: Mantissas) -> tuple[int, int]:
 
 
 def bound_of(m: Mantissas) -> int:
-    """At least every magnitude: of int64 numbers the largest, of digits hardly more."""
+    """Returns an upper bound of every magnitude: the largest one for int64, hardly more for digits."""
     last, below = (m.rows[-1], DIGIT_BITS * (len(m.rows) - 1)) if isinstance(m, Digits) else (m, 0)
     most, least = int(last.max()), int(last.min())
     return max(((most + 1) << below) - 1, -least << below)
 
 
 def narrowed(m: Mantissas) -> Mantissas:
-    """The same in as few digits as will do."""
+    """Returns the same in as few digits as will do."""
     while isinstance(m, Digits) and _rows_for(bound := bound_of(m)) < max(2, len(m.rows)):
         m = carried(list(m.rows), bound)
     return m
 
 
 def trailing_zeros(m: Mantissas) -> int:
-    """How often 2 divides all of them; −1 if all are 0."""
+    """Returns how often 2 divides all of them; −1 if all are 0."""
     for i, row in enumerate(m.rows if isinstance(m, Digits) else (m,)):
         common = int(np.bitwise_or.reduce(row[:: len(row) // 64 + 1]))
         if not common & 1:  # otherwise these few numbers have no common factor already
@@ -165,13 +165,13 @@ def shift_right(m: Mantissas, places: int) -> Mantissas:
 
 
 def bit(m: Mantissas, place: int) -> Array:
-    """The binary digit of value 2^place, in two's complement."""
+    """Returns the binary digit of value 2^place, in two's complement."""
     shifted = shift_right(m, place)
     return (shifted.rows[0] if isinstance(shifted, Digits) else shifted) & 1
 
 
 def divisible(m: Mantissas, places: int) -> Array:
-    """Whether 2^places divides each number."""
+    """Returns whether 2^places divides each number."""
     if not isinstance(m, Digits):
         return np.asarray(m & ((1 << places) - 1) == 0 if places < 63 else m == 0)
     whole = min(places // DIGIT_BITS, len(m.rows) - 1)
@@ -182,8 +182,8 @@ def divisible(m: Mantissas, places: int) -> Array:
 
 
 def less(a: Mantissas | int, b: Mantissas | int) -> Array:
-    """Whether a < b at each place."""
-    x, y = _aligned(a, b)
+    """Returns whether a < b at each place."""
+    x, y = _align(a, b)
     result: Array = np.asarray(x[0] < y[0])
     for digit, other in zip(x[1:], y[1:], strict=True):
         result = (digit < other) | ((digit == other) & result)
@@ -192,12 +192,12 @@ def less(a: Mantissas | int, b: Mantissas | int) -> Array:
 
 def where(condition: Array, a: Mantissas | int, b: Mantissas | int) -> Mantissas:
     """a where the condition holds, elsewhere b."""
-    rows = [np.where(condition, x, y) for x, y in zip(*_aligned(a, b), strict=True)]
+    rows = [np.where(condition, x, y) for x, y in zip(*_align(a, b), strict=True)]
     return Digits(rows) if len(rows) > 1 else rows[0]
 
 
 def concatenate(parts: Sequence[Mantissas]) -> Mantissas:
-    """The numbers of the first, then those of the second, and so on."""
+    """Returns the numbers of the first, then those of the second, and so on."""
     count = max(map(_count, parts))
     rows = [np.concatenate(row) for row in zip(*(_digits(part, count) for part in parts), strict=True)]
     return Digits(rows) if len(rows) > 1 else rows[0]
@@ -232,7 +232,7 @@ class Total:
                 self._put(i + j, row * other, x_reach[i] * y_reach[j])
 
     def result(self, offset: int, bound: int, length: int) -> Mantissas:
-        """The total and an offset, as narrow as the bound on its magnitudes allows."""
+        """Returns the total and an offset, as narrow as the bound on its magnitudes allows."""
         place = 0
         while offset:
             piece = offset if abs(offset) < _BASE else offset & _MASK
@@ -276,7 +276,7 @@ def difference(a: Mantissas, b: Mantissas, bound: int) -> Mantissas:
 
 
 def running_sums(m: Mantissas, bound: int) -> Mantissas:
-    """The sum of the numbers up to each place."""
+    """Returns the sum of the numbers up to each place."""
     most = bound * len(m)
     if not isinstance(m, Digits) and most < SMALL:
         sums: Array = np.cumsum(m)
@@ -319,8 +319,8 @@ def carried(rows: list[Array], bound: int) -> Mantissas:
     return Digits(rows) if count > 1 else rows[0]
 
 
-def _aligned(a: Any, b: Any) -> tuple[list[Any], list[Any]]:
-    """As many digits of both. A Python integer has digits, too."""
+def _align(a: Any, b: Any) -> tuple[list[Any], list[Any]]:
+    """Pads both to the same number of digits. A Python integer has digits, too."""
     count = max(_count(a), _count(b))
     return _digits(a, count), _digits(b, count)
 

@@ -66,7 +66,7 @@ class Keys:
     def winners(
         self, coefficients: Sequence[Column], visible: Array, lead: Fraction, largest: Fraction
     ) -> Winners | None:
-        """The winners of some queries, or None if the scores do not have the structure.
+        """Returns the winners of some queries, or None if the scores do not have the structure.
 
         coefficients: Q_i of each register, over these queries. visible: each query sees the keys below visible[query]; it never
         falls. lead: what winners must lead by, not 0. largest: scores beyond ±largest saturate.
@@ -133,13 +133,13 @@ class Keys:
         return Found(winners, np.stack([seen.stop, np.searchsorted(special, visible)]), total)
 
     def _order(self, dimensions: Sequence[Dimension]) -> _Order | None:
-        """The keys sorted for these dimensions; None if they cannot be searched so. It is made once."""
+        """Returns the keys sorted for these dimensions; None if they cannot be searched so. It is made once."""
         which = tuple((d.square, d.scale) for d in dimensions)
         if which not in self._orders:
-            self._orders[which] = self._sorted(dimensions)
+            self._orders[which] = self._sort(dimensions)
         return self._orders[which]
 
-    def _sorted(self, dimensions: Sequence[Dimension]) -> _Order | None:
+    def _sort(self, dimensions: Sequence[Dimension]) -> _Order | None:
         ordinary = self.structure.ordinary
         preference = choose_preference(dimensions, ordinary)
         matching = [d for d in dimensions if d is not preference]
@@ -168,7 +168,7 @@ class Keys:
     def _special_key(
         self, coefficients: Sequence[Column], centre: Column, key: int, visible: Array, unit: int
     ) -> _Candidates:
-        """A special key, scored by the bilinear form itself."""
+        """Returns a special key, scored by the bilinear form itself."""
         terms = [
             (unit * register.at(key), c) for register, c in zip(self.structure.registers, coefficients, strict=True)
         ]
@@ -176,12 +176,12 @@ class Keys:
 
 
 def _wishes(dimensions: Sequence[Dimension], coefficients: Sequence[Column]) -> list[Column]:
-    """What queries want of each dimension."""
+    """Returns what queries want of each dimension."""
     return [coefficients[d.root] if d.root >= 0 else zeros(len(coefficients[d.square])) for d in dimensions]
 
 
 def _run(best_first: Preferred | None, wish: Column, low: Array, high: Array, unit: int) -> _Candidates:
-    """A run of equal keys of the group: order[low:high]."""
+    """Returns a run of equal keys of the group: order[low:high]."""
     present = high > low
     if best_first is None or not present.any():
         return _Candidates(zeros(len(low)), present)
@@ -195,14 +195,16 @@ def _run(best_first: Preferred | None, wish: Column, low: Array, high: Array, un
 
 
 def _defect_reach(preference: Dimension | None) -> Fraction:
-    """How far a defect of the preferred square can move a score, up or down."""
+    """Returns how far a defect of the preferred square can move a score, up or down."""
     if preference is None:
         return Fraction(0)
     return preference.scale * preference.defect.bound * Fraction(2) ** preference.defect.e
 
 
 def _outside(matching: Sequence[Dimension], preference: Dimension | None, wish: Column, unit: int) -> Fraction | None:
-    """What unit·(score − c(query)) is at most for an ordinary key of another group; None if there is just one group by design."""
+    """Returns what unit·(score − c(query)) is at most for an ordinary key of another group; None if there is just one group by
+    design.
+    """
     if not matching:
         return None
     least_mismatch = min(d.granularity**2 / (4 * d.scale) for d in matching)
@@ -213,7 +215,8 @@ def _outside(matching: Sequence[Dimension], preference: Dimension | None, wish: 
 def _decide(
     candidates: Sequence[_Candidates], needed: Fraction, outside: Fraction | None
 ) -> tuple[Array, Array, Column]:
-    """Whether the best candidates lead all others and `outside` by `needed`; which ones they are; and their score, 0 if none.
+    """Returns whether the best candidates lead all others and `outside` by `needed`; which ones they are; and their score, 0 if
+    none.
 
     Derivation of the defects' part in `needed`: the keys after the runs of the second rank lie further from the wish, so they beat
     these runs at most by the difference of two defects, twice `_defect_reach`; a lead over the runs is thus one over them.
@@ -241,14 +244,16 @@ def _decide(
 
 
 def _within_range(total: Column, lead: Fraction, largest: Fraction) -> Array:
-    """Whether neither a winner of this score nor, against it, a loser that saturates at −largest is moved too far by saturation."""
+    """Returns whether neither a winner of this score nor, against it, a loser that saturates at −largest is moved too far by
+    saturation.
+    """
     return at_most(total, largest) & ~at_most(total, lead - largest)
 
 
 def _is_beneath(
     highest: Column, some: Array, seen: Seen, outside: Fraction | None, centre: Column, least: Fraction
 ) -> Array:
-    """Where every score is at most `least`, so that all of them round to it.
+    """Returns where every score is at most `least`, so that all of them round to it.
 
     highest: at least each score of the candidates, where there are `some`, and of the keys after them, which a defect may lift
     above the runs of the second rank. outside: see `_outside`; it says nothing of queries that are not representable.
@@ -261,7 +266,7 @@ def _is_beneath(
 
 
 def _join(ranges: Sequence[tuple[Array, Array]], wins: Array) -> tuple[Array, Array]:
-    """The range of all winners among the runs of the first rank, which touch."""
+    """Returns the range of all winners among the runs of the first rank, which touch."""
     low, high = (np.where(wins[0], end, 0) for end in ranges[0])
     if len(ranges) > 1:
         low = np.where(wins[0], low, np.where(wins[1], ranges[1][0], 0))

@@ -32,23 +32,23 @@ class Operators:
         self._times = times
 
     def for_many(self, times: Array) -> Operators:
-        """For columns whose places stand for so many positions; saturations are counted together with these."""
+        """Returns operators for columns whose places stand for several positions each. Counts saturations into this object."""
         result = Operators(self.arithmetic, times)
         result.saturations = self.saturations
         return result
 
     def counted(self, places: Array, number: int) -> Array:
-        """How many positions each of `number` new places stands for, if the columns' places go to these."""
+        """Returns how many positions each of `number` new places stands for, if the columns' places go to these."""
         if self._times is None:
             return np.bincount(places, minlength=number)
         return np.bincount(places, self._times, number).astype(np.int64)  # below 2^53: exact
 
     def positions(self, places: Array) -> int:
-        """How many positions these places stand for."""
+        """Returns how many positions these places stand for."""
         return len(places) if self._times is None else int(self._times[places].sum())
 
     def round(self, column: Column, site: str, since: int = 0) -> Column:
-        """The column rounded. Saturations are counted from the place `since` on: those before it were counted before."""
+        """Returns the column rounded. Saturations are counted from the place `since` on: those before it were counted before."""
         result, saturated = rounded(column, self.arithmetic)
         if saturated is None:
             return result
@@ -66,7 +66,7 @@ class Operators:
         site: str,
         since: int = 0,
     ) -> Column:
-        """One row of an affine map under the discipline."""
+        """Returns one row of an affine map under the discipline."""
         unit = -self.fraction_bits
         terms = [(mantissa, exponent + unit, columns[j]) for j, (mantissa, exponent) in weights]
         offset = bias.mantissa, bias.exponent + unit
@@ -80,17 +80,17 @@ class Operators:
 
     @staticmethod
     def sum(a: Column, b: Column, length: int) -> Column:
-        """The exact sum of two columns."""
+        """Returns the exact sum of two columns."""
         if a.is_zero or b.is_zero:
             return b if a.is_zero else a
         return linear([(1, 0, a), (1, 0, b)], NONE, length)
 
     def weight(self, weight: Weight) -> Fraction:
-        """Its value."""
+        """Returns its value."""
         return weight.quanta * self.arithmetic.format.quantum
 
     def dot(self, weights: Iterable[int], values: Iterable[int]) -> int:
-        """Σ w·v in quanta, rounded under the discipline. weights, values: in quanta, integers of Python."""
+        """Returns Σ w·v in quanta, rounded under the discipline. weights, values: in quanta, integers of Python."""
         fmt, rounding, shift = self.arithmetic.format, self.arithmetic.rounding, self.fraction_bits
         if self.fused:
             return round_shifted(sum(map(mul, weights, values)), shift, fmt, rounding).quanta
@@ -103,5 +103,5 @@ class Operators:
 
 
 def reach(column: Column) -> Fraction:
-    """At least every magnitude."""
+    """Returns an upper bound of every magnitude."""
     return column.bound * Fraction(2) ** column.e

@@ -28,7 +28,7 @@ SAMPLE, FEW = 1 << 10, 16  # numbers to look at first; so many times fewer diffe
 
 
 def unique(m: Mantissas) -> tuple[Mantissas, Array]:
-    """The different numbers in order, and the place of each number among them."""
+    """Returns the different numbers in order, and the place of each number among them."""
     if isinstance(m, Digits):
         if (few := _unique_leads(m)) is not None:
             return few
@@ -56,7 +56,7 @@ def unique(m: Mantissas) -> tuple[Mantissas, Array]:
 
 
 def _few(m: Array) -> Array | None:
-    """The different numbers in order if they are few: then it is faster to look each up than to sort the places."""
+    """Returns the different numbers in order if they are few: then it is faster to look each up than to sort the places."""
     sample = m[:: len(m) // SAMPLE + 1]
     if FEW * len(np.unique(sample)) > len(sample):
         return None
@@ -90,7 +90,7 @@ class Sorted:
                 np.cumsum(np.bincount(values - self._least, minlength=span), out=self._below[1:])
 
     def below(self, wishes: Mantissas, *, equal: bool = False) -> Array:
-        """How many of the values are less than each wish, or equal to it."""
+        """Returns how many of the values are less than each wish, or equal to it."""
         values = self.values
         if isinstance(values, Digits) or isinstance(wishes, Digits):
             return _wide_below(values, wishes, equal=equal)
@@ -102,16 +102,16 @@ class Sorted:
         return counts
 
     def below_within(self, wishes: Mantissas, low: Array, high: Array) -> Array:
-        """As `below`, if that is from low to high; where it is not, what is nearest to it there, or itself."""
+        """Computes `below`, clipped to low … high; where it is already clipped, returns the nearest place there."""
         if self._below is not None or isinstance(self.values, Digits) or isinstance(wishes, Digits):
             return self.below(wishes)
         low, high = low.copy(), high.copy()
         if len(far := np.flatnonzero(high - low > NEAR)):
             low[far] = high[far] = _places(self.values, wishes[far], "left")
-        return _bisected(self.values, wishes, low, high, equal=False)
+        return _bisect(self.values, wishes, low, high, equal=False)
 
     def find(self, wishes: Mantissas) -> Array:
-        """A place of each wish among the values, −1 if it is none of them."""
+        """Returns a place of each wish among the values, −1 if it is none of them."""
         place = np.minimum(self.below(wishes), len(self.values) - 1)
         return np.where(np.asarray(self.values[place] == wishes, bool), place, -1)
 
@@ -120,11 +120,11 @@ def _wide_below(values: Mantissas, wishes: Mantissas, *, equal: bool) -> Array:
     shift = max(0, max(bound_of(values), bound_of(wishes)).bit_length() - 61)
     leads, wish_leads = (_lead(m, shift) for m in (values, wishes))
     low, high = np.searchsorted(leads, wish_leads, "left"), np.searchsorted(leads, wish_leads, "right")
-    return _bisected(values, wishes, low, high, equal=equal)  # these agree with the wish in all but their last digits
+    return _bisect(values, wishes, low, high, equal=equal)  # these agree with the wish in all but their last digits
 
 
-def _bisected(values: Mantissas, wishes: Mantissas, low: Array, high: Array, *, equal: bool) -> Array:
-    """How many of the values are less than each wish, or equal to it, of which it is known that it is from low to high.
+def _bisect(values: Mantissas, wishes: Mantissas, low: Array, high: Array, *, equal: bool) -> Array:
+    """Returns how many of the values are less than each wish, or equal to it, of which it is known that it is from low to high.
 
     Changes these; where low is not less than high, it is the answer.
     """
@@ -140,13 +140,13 @@ def _bisected(values: Mantissas, wishes: Mantissas, low: Array, high: Array, *, 
 
 
 def stable_order(numbers: Array, most: int) -> Array:
-    """The places in the order of numbers from 0 to `most`, equal ones as they stand."""
+    """Returns the places in the order of numbers from 0 to `most`, equal ones as they stand."""
     packed = _packed_order(numbers, most)
     return np.argsort(numbers, kind="stable") if packed is None else packed
 
 
 def _packed_order(numbers: Array, most: int) -> Array | None:
-    """The same, where a number and its place fit into 64 bits: numbers are sorted some times as fast as their places."""
+    """Returns the same, where a number and its place fit into 64 bits: numbers are sorted some times as fast as their places."""
     bits = max(len(numbers) - 1, 0).bit_length()
     if (most + 1) << bits >= SMALL:
         return None
@@ -158,7 +158,7 @@ def _packed_order(numbers: Array, most: int) -> Array | None:
 
 
 def _places(values: Array, wishes: Array, side: Literal["left", "right"]) -> Array:
-    """As `np.searchsorted`, which is some times as fast if the wishes are sorted."""
+    """Computes `np.searchsorted`. Sorts the wishes first if that is faster."""
     bits = max(len(wishes) - 1, 0).bit_length()
     bound = max(int(wishes.max()), -int(wishes.min())) if len(wishes) else 0
     if (bound + 1) << bits < SMALL:
@@ -181,7 +181,7 @@ def _lead(m: Mantissas, shift: int) -> Array:
 
 
 def _order(m: Digits) -> Array:
-    """The places in the order of their numbers."""
+    """Returns the places in the order of their numbers."""
     order = np.argsort(_lead(m, max(0, bound_of(m).bit_length() - 61)))
     ordered = m[order]
     if np.any(less(ordered[1:], ordered[:-1])):

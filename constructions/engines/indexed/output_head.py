@@ -37,7 +37,7 @@ class OutputHead:
         self.keys = [Keys([rows[i].take(tokens) for i in self.numbers], (), len(tokens)) for tokens in self.parts]
 
     def argmax(self, wishes: Sequence[Column], lead: Fraction, largest: Fraction) -> tuple[Array, Array]:
-        """Which positions are certified, and their argmax; the other entries of it mean nothing.
+        """Returns a mask of the positions that are certified, and their argmax. Other entries of the argmax mean nothing.
 
         wishes: the registers over the positions. lead: what an exact logit must lead by, to lead when rounded as well, not 0.
         largest: logits beyond ±largest saturate.
@@ -78,7 +78,7 @@ class _Leader(NamedTuple):
 
 
 def _race(leader: _Leader, candidate: _Leader, lead: Fraction) -> _Leader:
-    """The leader after the best of one more part at each position."""
+    """Returns the leader after the best of one more part at each position."""
     e = min(leader.logit.e, candidate.logit.e)
     old, new = leader.logit.scaled_to(e), candidate.logit.scaled_to(e)
     higher = less(old, new)

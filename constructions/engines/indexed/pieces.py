@@ -27,7 +27,7 @@ class Pieces:
         return min((piece.e for piece in self.pieces if not piece.is_zero), default=0)
 
     def take(self, index: Array) -> Column:
-        """The values at a few places, which rise."""
+        """Returns the values at a few places, which rise."""
         if self._whole is not None:
             return self._whole.take(index)
         ends = np.cumsum([len(piece) for piece in self.pieces])
@@ -40,7 +40,7 @@ class Pieces:
         )
 
     def whole(self) -> Column:
-        """All of it."""
+        """Returns all of it."""
         if self._whole is None:
             self._whole = concatenated(*self.pieces)
         return self._whole

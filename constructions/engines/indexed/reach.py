@@ -23,12 +23,12 @@ MOST_PRODUCTS = 1 << 10
 
 
 def distinct(keys: Sequence[Column]) -> Array:
-    """Each different key once, almost: in float64. Shape: (coordinate, key)."""
+    """Returns each different key once, almost: in float64. Shape: (coordinate, key)."""
     return np.unique(_floats(keys), axis=1)
 
 
 def sums_stay_within(queries: Sequence[Column], keys: Array, largest: Fraction) -> Array:
-    """For each query, whether all sums of its first products with any key are known to lie within ±largest.
+    """Returns a mask of the queries whose partial sums of products with any key stay within ±largest.
 
     queries: a column for each coordinate. keys: see `distinct`. No coordinate exceeds ±largest.
     """
@@ -53,7 +53,7 @@ def sums_stay_within(queries: Sequence[Column], keys: Array, largest: Fraction) 
 
 
 def _fits(low: Array, high: Array, keys: Array, most: Array, largest: float) -> bool:
-    """Whether the sums stay within at every corner of the box from `low` to `high`. most: magnitudes of the keys."""
+    """Returns whether the sums stay within at every corner of the box from `low` to `high`. most: magnitudes of the keys."""
     ends = [(a,) if a == b else (a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
     if 1 << sum(len(end) > 1 for end in ends) > MOST_CORNERS:
         return False
@@ -68,7 +68,7 @@ def _fits(low: Array, high: Array, keys: Array, most: Array, largest: float) -> 
 
 
 def _floats(columns: Sequence[Column]) -> Array:
-    """The nearest float64 numbers, or almost. Shape: (coordinate, place)."""
+    """Returns the nearest float64 numbers, or almost. Shape: (coordinate, place)."""
     return np.array([_float(column) for column in columns])
 
 

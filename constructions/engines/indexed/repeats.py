@@ -29,7 +29,7 @@ class Rows(NamedTuple):
 
 
 def different_rows(registers: Sequence[Pieces], length: int) -> Rows | None:
-    """The different rows of these registers, in equal pieces; None if few are alike, or seem to be."""
+    """Returns the different rows of these registers, in equal pieces; None if few are alike, or seem to be."""
     pieces = list(zip(*(register.pieces for register in registers), strict=True))
     if not pieces:
         return None
@@ -65,7 +65,7 @@ def different_rows(registers: Sequence[Pieces], length: int) -> Rows | None:
 
 
 def _codes(columns: Iterable[Column], exponents: Sequence[int]) -> Array:
-    """A number for each place, the same where all columns are. exponents: what the mantissas are taken for."""
+    """Returns a number for each place, the same where all columns are. exponents: what the mantissas are taken for."""
     total, factor = None, 1
     for column, e in zip(columns, exponents, strict=True):
         factor = factor * _FACTOR % (1 << 64)
@@ -84,7 +84,7 @@ def _codes(columns: Iterable[Column], exponents: Sequence[int]) -> Array:
 
 
 def _agrees(register: Pieces, places: Array, which: Array) -> bool:
-    """Whether each position holds what is at the place of its row."""
+    """Returns whether each position holds what is at the place of its row."""
     row, begin = register.take(places), 0
     for piece in register.pieces:
         end = begin + len(piece)

@@ -51,7 +51,7 @@ def _scan(
         carry, feed = rows[register]
         own, before = operators.weight(dict(carry).get(register, ZERO)), held.get(register, Fraction(0))
         terms = [
-            (operators.weight(w), _delayed(state_of[j], held.get(j, Fraction(0))))
+            (operators.weight(w), _delay(state_of[j], held.get(j, Fraction(0))))
             for j, w in carry
             if j != register and j in state_of
         ]
@@ -69,9 +69,7 @@ def _scan(
         elif own.denominator == 1 and exact:
             # Under `sequential` each partial sum must lie within the format, and none exceeds |own|·|h| + reach.
             fused = arithmetic.discipline is Discipline.FUSED
-            iterated = _iterated(
-                int(own), total, before, fmt.max_value if fused else (fmt.max_value - reach) / abs(own)
-            )
+            iterated = _iterate(int(own), total, before, fmt.max_value if fused else (fmt.max_value - reach) / abs(own))
             if iterated is None:
                 return None
             state_of[register] = iterated
@@ -82,14 +80,14 @@ def _scan(
 
 def _running_sum(inputs: Column, before: Fraction) -> Column:
     """h_t = h_{t−1} + the input at t, exactly."""
-    first, m, bound, e = _aligned(before, inputs)
+    first, m, bound, e = _align(before, inputs)
     sums = Column(running_sums(m, bound), e, bound * len(m))
     return combine([(Fraction(1), sums)], first * Fraction(2) ** e, len(m))
 
 
-def _iterated(factor: int, inputs: Column, before: Fraction, largest: Fraction) -> Column | None:
+def _iterate(factor: int, inputs: Column, before: Fraction, largest: Fraction) -> Column | None:
     """h_t = factor·h_{t−1} + the input at t, exactly; None as soon as |h_t| exceeds `largest`."""
-    value, m, _, e = _aligned(before, inputs)
+    value, m, _, e = _align(before, inputs)
     bound = math.floor(largest / Fraction(2) ** e)
     values = []
     for x in m.tolist():
@@ -100,16 +98,16 @@ def _iterated(factor: int, inputs: Column, before: Fraction, largest: Fraction) 
     return of_integers(values, e)
 
 
-def _delayed(column: Column, before: Fraction) -> Column:
-    """The column one position later, `before` first."""
+def _delay(column: Column, before: Fraction) -> Column:
+    """Returns the column one position later, `before` first."""
     if not len(column):
         return column
-    first, m, bound, e = _aligned(before, column)
+    first, m, bound, e = _align(before, column)
     return Column(concatenate([from_integers(np.array([first], object)), m[:-1]]), e, max(abs(first), bound))
 
 
-def _aligned(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int]:
-    """The mantissa of a dyadic value, those of a column, a bound of these, and the exponent that serves both."""
+def _align(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int]:
+    """Returns the mantissa of a dyadic value, those of a column, a bound of these, and the exponent that serves both."""
     mantissa, e = dyadic(before)
     if not mantissa:
         return 0, column.m, column.bound, column.e
@@ -122,7 +120,7 @@ def _aligned(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int
 def _step_by_step(
     operators: Operators, recurrence: Recurrent, stream: Sequence[Column], length: int, held: Mapping[int, Fraction]
 ) -> dict[int, Column]:
-    """By definition, on integers in quanta."""
+    """Computes the recurrence by definition, position by position, on integers in quanta."""
     fmt = operators.arithmetic.format
     inputs = {j: stream[j].to_quanta(fmt.quantum_exponent) for j in coordinates(row for _, row in recurrence.feed)}
     rows = [

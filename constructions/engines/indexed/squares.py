@@ -57,19 +57,21 @@ class Dimension:
         return ends(self.keys)
 
     def least_cost(self, queries: Column) -> Fraction:
-        """What any key's distance from any of these queries costs at least: all keys may lie on one side of them."""
+        """Returns what any key's distance from any of these queries costs at least: all keys may lie on one side of them."""
         (low, high), (first, last) = self.ends, ends(queries)
         return max(low - last, first - high, Fraction(0)) ** 2 / (4 * self.scale)
 
 
 def ends(column: Column) -> tuple[Fraction, Fraction]:
-    """The least and the largest value."""
+    """Returns the least and the largest value."""
     low, high = (end * Fraction(2) ** column.e for end in least_and_most(column.m))
     return low, high
 
 
 def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:
-    """The registers that are constant but for a few keys, and those keys. At all other keys each of these registers is constant."""
+    """Returns the registers that are constant but for a few keys, and those keys. At all other keys each of these registers is
+    constant.
+    """
     flat: list[int] = []
     special: set[int] = set()
     for i, register in enumerate(registers):
@@ -81,7 +83,9 @@ def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], 
 
 
 def _common(values: Mantissas) -> int:
-    """The value of all but MOST_EXCEPTIONS places, if there is one: then most of any 2·MOST_EXCEPTIONS + 1 places hold it."""
+    """Returns the value of all but MOST_EXCEPTIONS places, if there is one: then most of any 2·MOST_EXCEPTIONS + 1 places hold
+    it.
+    """
     places = np.linspace(0, len(values) - 1, min(len(values), 2 * MOST_EXCEPTIONS + 1)).astype(np.int64)
     (value, _) = Counter(values[places[::-1]].tolist()).most_common(1)[0]
     return int(value)
@@ -110,7 +114,8 @@ class Structure:
         self._dimensions: dict[tuple[tuple[int, Fraction], ...], list[Dimension] | None] = {}
 
     def dimensions(self, coefficients: Sequence[Column]) -> list[Dimension] | None:
-        """The dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is neither.
+        """Returns the dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is
+        neither.
 
         coefficients: Q_i of each register, over some queries. Equal dimensions are the same objects.
         """
@@ -133,7 +138,9 @@ class Structure:
         return dimensions
 
     def _root(self, s: int) -> tuple[int, Column, Column] | None:
-        """Of which register a register is the square, −1 if it is one of the pool; its values, and the defect."""
+        """Returns the register whose square this one is (−1 for one of the pool), its values, and the defect; None if there is
+        none.
+        """
         if s not in self._roots:
             others = ((-1, *pair) for pair in self._among(self.pool, s))
             self._roots[s] = next(itertools.chain(self._own_roots(s), others), None)
@@ -155,7 +162,7 @@ class Structure:
                 yield root.whole(), defect
 
     def possible_roots(self, others: Sequence[Register]) -> list[int]:
-        """Which of these may be the root of a register that has none among the registers, as far as these keys tell."""
+        """Returns the registers that may be the root of a square that has none among the registers, as far as these keys tell."""
         if not self.registers or len(self.registers[0]) <= MOST_SPECIAL:
             return list(range(len(others)))  # so few keys do not tell
         rootless = [self.registers[s] for s in self.varying if next(self._own_roots(s), None) is None]
@@ -201,7 +208,8 @@ def square_defect(root: Register, square: Column, ordinary: Array) -> Column | N
 
 
 def choose_preference(dimensions: Sequence[Dimension], ordinary: Array) -> Dimension | None:
-    """The dimension to be searched, not matched: of those that rise from key to key, or else of all, the cheapest to miss.
+    """Returns the dimension to be searched, not matched: of those that rise from key to key, or else of all, the cheapest to
+    miss.
 
     One alone is matched if it falls anywhere: only keys that never fall are searched.
     """

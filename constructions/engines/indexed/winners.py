@@ -53,7 +53,7 @@ class Winners:
 
     @property
     def number(self) -> Array:
-        """How many keys tie for the win."""
+        """Returns how many keys tie for the win."""
         count: Array = self.high - self.low + self.special_wins.sum(axis=0) + self.tie
         return count
 
@@ -71,7 +71,7 @@ class Winners:
         return self.certified, self.low, self.high, self.tie, self.special_wins
 
     def with_rows(self, rows: Sequence[Array]) -> Winners:
-        """Those of other queries, as `rows` has them."""
+        """Returns the winners of other queries; `rows` says which query each one takes them from."""
         certified, low, high, tie, special_wins = rows
         return replace(self, certified=certified, low=low, high=high, tie=tie, special_wins=special_wins)
 
@@ -88,7 +88,8 @@ class Found(NamedTuple):
 
 
 def run_starts(wishes: Sequence[Column], coefficients: Sequence[Column], length: int) -> Array | None:
-    """Where runs begin in which each query lies between the first and the last, and all want the same; None if they are many.
+    """Returns where runs begin in which each query lies between the first and the last, and all want the same; None if they are
+    many.
 
     wishes: what they want, as far as it says of which group. coefficients: in a run, each is constant, or it is one that rises or
     falls by equal steps from the first query of all to the last.
@@ -105,7 +106,7 @@ def run_starts(wishes: Sequence[Column], coefficients: Sequence[Column], length:
 def over_runs(
     begins: Array, shift: Column, least: Fraction, most: Fraction, search: Callable[[Array], Found]
 ) -> Winners:
-    """The winners of all queries, from those at the ends of runs. search: of queries at some places, in any order.
+    """Returns the winners of all queries, from those at the ends of runs. search: of queries at some places, in any order.
 
     shift: what all scores of a query are shifted by, times the unit. least, most: a winner is above and at most that, with it.
     """

@@ -49,12 +49,12 @@ OTHER = let("other", AT_END * back(HERE, 2) + BEHIND * back(HERE, 1))
 
 
 def definition(n: int, label: Label) -> Answer | None:
-    """What should be said in this state of a text; None if nothing is due."""
+    """Returns what should be said in this state of a text; None if nothing is due."""
     return Frames(n).due.get(label)
 
 
 def nearest_record(vertex: Term, target: Term) -> Closest:
-    """The record of the vertex that is nearest to the target, of two as near the later one."""
+    """Returns the record of the vertex that is nearest to the target, of two as near the later one."""
     return Closest(Matching(((OWN, vertex),)), target + Fraction(1, 4))
 
 
@@ -66,7 +66,7 @@ class Frames:
 
     @cached_property
     def due(self) -> dict[Label, Answer]:
-        """By the label of a text's state."""
+        """Returns the word that is due, by the label of a text's state."""
         root = If(equal(K, as_term(3 * self.n - 2)), SayNumber(ONE, VERTEX), Say(NO))
         again = SayNumber(back(HERE, 3), VERTEX)
         answer_at: dict[Label, Answer] = {Label(START): root, SECOND: root}
@@ -85,50 +85,50 @@ class Frames:
 
     @property
     def next_vertex(self) -> Answer:
-        """After `- v`: where the record leads that is found from the frame before."""
+        """Says the word after `- v`: where the record leads that is found from the frame before."""
         other = self.nearest(OTHER, HERE, back(THERE, 2))
         return If(equal(other, ZERO), Anything(), SayNumber(other, VERTEX))
 
     @property
     def unless_visited(self) -> Answer:
-        """After `- u v`: a base before all records, unless the search was at v before."""
+        """Says the word after `- u v`: a base before all records, unless the search was at v before."""
         first = at(K, (self.came_to, HERE))
         return If(as_term(Above(K - first)), Say(NO), SayNumber(ONE, PLACE))
 
     @property
     def up(self) -> Answer:
-        """After `^ v`."""
+        """Says the word after `^ v`."""
         father = self.father(HERE)
         return If(equal(father, ZERO), Anything(), SayNumber(father, VERTEX))
 
     @property
     def edge_gone_up(self) -> Answer:
-        """After `^ u v`: where the record of v stands that leads to u."""
+        """Says the word after `^ u v`: where the record of v stands that leads to u."""
         return SayNumber(at(K, (OWN, HERE), (OTHER, back(HERE, 1))), PLACE)
 
     @property
     def edge_passed(self) -> Answer:
-        """After `/ v`: where the record stands that is found from the frame before."""
+        """Says the word after `/ v`: where the record stands that is found from the frame before."""
         return SayNumber(self.nearest(K, HERE, back(THERE, 2)), PLACE)
 
     @property
     def new_base(self) -> tuple[Answer, Answer]:
-        """After a base, and after the target."""
+        """Says the words after a base, and after the target."""
         return self.place(THERE + 1), self.decision
 
     @property
     def twice_as_far(self) -> Answer:
-        """After `> v @base`: as far behind the last target as that is after the base."""
+        """Says the word after `> v @base`: as far after the last target as that is after the base."""
         return self.place(back(THERE, 3) * 2 - THERE)
 
     def place(self, position: Term) -> Answer:
-        """The position, if there is a word for it."""
+        """Returns the position, if there is a word for it."""
         above = If(as_term(Above(position - (6 * self.n - 4))), Anything(), SayNumber(position, PLACE))
         return If(as_term(Above(position)), above, Anything())
 
     @property
     def decision(self) -> Answer:
-        """After `v @base @target`."""
+        """Says the word after `v @base @target`."""
         vertex, base = back(HERE, 2), back(THERE, 1)
         nearest, nearest_other = self.nearest(K, vertex, THERE), self.nearest(OTHER, vertex, THERE)
         father = self.father(vertex)
@@ -144,13 +144,13 @@ class Frames:
 
     @property
     def downs(self) -> Term:
-        """How often the search went down."""
+        """Returns how often the search went down."""
         return as_term(Count(Matching(((word(DOWN), ONE),))))
 
     # What is known of a vertex
 
     def nearest(self, value: Term, vertex: Term, target: Term) -> Term:
-        """At the record of the vertex that is nearest to the target."""
+        """Reads a value at the record of the vertex that is nearest to the target."""
         return as_term(Read(value, nearest_record(vertex, target)))
 
     @property
@@ -159,5 +159,5 @@ class Frames:
         return let("came_to", equal(K, as_term(3 * self.n - 1)) + word(DOWN, 2) * HERE)
 
     def father(self, vertex: Term) -> Term:
-        """Where the search first came to the vertex from; 0 for the root."""
+        """Returns where the search first came to the vertex from; 0 for the root."""
         return at(word(DOWN, 2) * back(HERE, 1), (self.came_to, vertex))

@@ -80,7 +80,7 @@ class IsTree(SolvedDossier):
         return itertools.islice(self.candidates(subject, random.Random(0), GRAPHS), GRAPHS)
 
     def has_one_answer(self, subject: Subject, given: Graph) -> bool:
-        """For another graph than a tree the theorem allows more than one chain of thought."""
+        """Returns whether the graph is a tree: for another graph the theorem allows more than one chain of thought."""
         return not subject.printed or is_tree(given)
 
     def text_of(self, given: Graph) -> str:

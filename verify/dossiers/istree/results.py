@@ -40,7 +40,7 @@ class Found(ByNeighbours):
 
     @property
     def next(self) -> Term:
-        """That of the one after its edge to the vertex u, which the search names six tokens before its end for the last time."""
+        """Returns the neighbour after u, which the search names for the last time six tokens before its end."""
         return self.edge_behind(self.come_from)
 
     @property
@@ -50,7 +50,7 @@ class Found(ByNeighbours):
 
     @property
     def searches(self) -> Mapping[str, tuple[Items, Term]]:
-        """How each search is written, and what it finds."""
+        """Returns how each search is written, and what it finds."""
         return {
             "the father in a vertex's record": (turns.FATHER, self.recorded),
             "a vertex's first neighbour": (turns.FIRST, self.first),

@@ -21,7 +21,7 @@ OF_TURNS = FOUND.searches
 
 
 def of_turns(name: str) -> Comparison:
-    """One of the searches of Algorithm 2, after any edges, none of them there twice, and any turns."""
+    """Returns one of the searches of Algorithm 2, after any edges, none of them there twice, and any turns."""
     items, term = OF_TURNS[name]
     letters = {turns.V: ABOUT, turns.U: COME_FROM}
     words = [Word(item) if isinstance(item, str) else Word(VERTEX, letters[item]) for item in items]
@@ -30,7 +30,7 @@ def of_turns(name: str) -> Comparison:
 
 
 def once(edges: int, words: Sequence[Word]) -> int | None:
-    """How many edges join the two vertices of a search, after one more word; None if it would be a second one."""
+    """Returns how many edges join the two vertices of a search, after one more word; None if it would be a second one."""
     if [word.name for word in words[-3:]] != [VERTEX, PAPER.joint, VERTEX]:
         return edges
     joins = {words[-3].number, words[-1].number} == {*NUMERALS}

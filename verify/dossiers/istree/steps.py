@@ -34,7 +34,8 @@ NUMBER = as_term(NumberOf())
 
 
 def definition(n: int, layout: TokenLayout, label: Label, *, by_counts: bool = False) -> Answer | None:
-    """What should be said in this state of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
+    """Returns what should be said in this state of a text, the prompt's end or a vertex of the chain of thought; None if nothing
+    is due.
 
     by_counts: the edge after another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
@@ -59,12 +60,12 @@ class _Search:
 
     @property
     def at_end(self) -> Term:
-        """Whether the token is the second endpoint of an edge."""
+        """Returns whether the token is the second endpoint of an edge."""
         return word(self.layout.joint, 1)
 
     @property
     def behind(self) -> Term:
-        """Whether it stands after one."""
+        """Returns whether it stands after one."""
         return word(self.layout.joint, 2)
 
     @property
@@ -77,7 +78,7 @@ class _Search:
 
     @property
     def closes(self) -> Term:
-        """Whether it is the token that ends the prompt or the search."""
+        """Returns whether it is the token that ends the prompt or the search."""
         return word(str(self.layout.end_of_prompt))
 
     @property
@@ -87,33 +88,33 @@ class _Search:
 
     @property
     def thought(self) -> Term:
-        """Whether it is after the prompt."""
+        """Returns whether it is after the prompt."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 2)))
         return at(self.closes, (self.closes, ONE))
 
     @property
     def later(self) -> Term:
-        """Whether it is after the prompt, and not the first thought."""
+        """Returns whether it is after the prompt, and not the first thought."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 1)))
         return self.thought - back(self.closes, 1)
 
     @property
     def visited(self) -> Term:
-        """Whether it is a vertex of the search."""
+        """Returns whether it is a vertex of the search."""
         if self.layout.end_of_prompt is None:
             return self.thought
         return let("visited", self.thought - self.closes * self.thought)
 
     @property
     def complete(self) -> Term:
-        """Whether 2n − 1 vertices stand between both ends, or more, as in no search."""
+        """Returns whether 2n − 1 vertices stand between both ends, or more, as in no search."""
         return as_term(Above(K - self.prompt_end - (2 * self.n - 1)))
 
     @property
     def verdict(self) -> Answer:
-        """What is said after the search's end."""
+        """Returns what is said after the search's end."""
         return If(self.complete, Say(self.layout.yes), Say(self.layout.no))
 
     @property
@@ -126,12 +127,14 @@ class _Search:
 
     @property
     def father(self) -> Term:
-        """Where the search was when it first came to `current`."""
+        """Returns where the search was when it first came to `current`."""
         return at(self.previous, (self.current, self.current))
 
     @property
     def stop(self) -> str:
-        """What is said in place of a vertex where the graph is seen to be no tree, or at the search's end if a verdict follows."""
+        """Returns what is said in place of a vertex where the graph is seen to be no tree, or at the search's end if a verdict
+        follows.
+        """
         return self.layout.end_of_prompt or self.layout.no
 
     def back(self) -> Answer:
@@ -161,7 +164,7 @@ class ByNeighbours(_Search):
         return equal(at(self.visited, (self.current, vertex), last=True), ONE)
 
     def edge_behind(self, vertex: Term) -> Term:
-        """Where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
+        """Returns where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
         own, other = let("own", self.own), let("other", self.other)
         before = at(let("other′", back(self.other, 1)), (let("own′", back(self.own, 1)), own), last=True)
         return at(other, (own, self.current), (before, vertex), last=True)
@@ -195,7 +198,7 @@ class ByCounts(_Search):
 
     @property
     def occurrences(self) -> Count:
-        """Of the vertex at k, up to there."""
+        """Counts how often the vertex at k stands up to there."""
         return Count(Matching(((NUMBER, NUMBER),)))
 
     @property
@@ -220,7 +223,7 @@ class ByCounts(_Search):
         return let("walked", came_down + (ONE - came_down) * self.edge_walked)
 
     def behind_order(self, order: Term) -> Next:
-        """The record of `current` of the next order."""
+        """Returns the record of `current` of the next order."""
         return Next(Matching(((let("own", self.own), self.current),)), self.order, order)
 
     @property
@@ -232,7 +235,7 @@ class ByCounts(_Search):
         return self.behind_order(as_term(Read(self.order, self.first)))
 
     def to(self, record: Next) -> Term:
-        """Where the edge of this record leads."""
+        """Returns where the edge of this record leads."""
         return as_term(Read(let("other", self.other), record))
 
     @property

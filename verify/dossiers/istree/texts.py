@@ -40,17 +40,17 @@ FIRST_NEIGHBOUR, NEXT_NEIGHBOUR, KNOWN = map(Label, ("the first neighbour", "the
 
 
 def records_apart() -> Apart:
-    """Of a simple graph: the two records of an edge, beside each other, are of its two ends."""
+    """Assumes, for a simple graph: the two records of an edge, beside each other, are of its two ends."""
     return Apart("records of one vertex", "self", 2, "two records of one vertex are at least 2 positions apart")
 
 
 def records_limited(most: Bound) -> Limited:
-    """Of the repaired searches: a vertex is recorded where a search for its record has failed."""
+    """Assumes, for the repaired searches: a vertex is recorded where a search for its record has failed."""
     return Limited("records", "records", most, "no more vertices are recorded than there are: n")
 
 
 def edge_counts(most: Bound) -> Consecutive:
-    """Of a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
+    """Assumes, for a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
     statement = (
         "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
     )
@@ -58,7 +58,7 @@ def edge_counts(most: Bound) -> Consecutive:
 
 
 def istree(low: int, high: int, layout: Layout = "paper") -> TokenAutomaton:
-    """A prompt of up to n(n − 1)/2 edges `a ~ b`, and after it up to 2n − 1 vertices of a chain of thought.
+    """Returns a prompt of up to n(n − 1)/2 edges `a ~ b`, and after it up to 2n − 1 vertices of a chain of thought.
 
     Layout `paper`: after n − 1 edges. Layout `eos`: after any number, and [EOS] after both.
     For every n from low to high, low at least 2.
@@ -101,7 +101,7 @@ class _Text:
 
     @staticmethod
     def of(low: int, high: int, families: Callable[[Any], Sequence[Family]], start: Bound, end: int) -> _Text:
-        """A text that begins with up to n(n − 1)/2 edges. families: of the numbers, for any n."""
+        """Returns a text that begins with up to n(n − 1)/2 edges. families: of the numbers, for any n."""
         edges = [state if state.word else replace(state, family=VERTEX) for state in istree(low, high).states[:PROMPT]]
         numbers: dict[str, tuple[Bound, Bound]] = {
             family.name: (family.low, family.high) for family in families(low if low == high else atom(SIZE))
@@ -125,12 +125,12 @@ class _Text:
 
     @property
     def labels(self) -> frozenset[Label]:
-        """Of all states."""
+        """Returns the labels of all states."""
         return frozenset(state.label for state in self.states)
 
 
 def of_hybrid(low: int, high: int) -> TokenAutomaton:
-    """After n − 1 edges a first frame, and then any others; n from low to high."""
+    """Returns texts of a first frame after n − 1 edges, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
     text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.HYBRID.limit(high))
     ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
@@ -146,14 +146,14 @@ def of_hybrid(low: int, high: int) -> TokenAutomaton:
 
 
 def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> TokenAutomaton:
-    """After any edges any turns; what a search returns is a vertex or FAILED. n from low to high.
+    """Returns texts of any turns after any edges; what a search returns is a vertex or FAILED. n from low to high.
 
     limited: given that no more vertices are recorded than there are.
     """
     written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.RAG.length(high))
 
     def search(piece: Label, script: Search, *after: int) -> tuple[int, int]:
-        """A search; a vertex as its result, and FAILED."""
+        """Returns a search; a vertex as its result, and FAILED."""
         items = [item if isinstance(item, str) else VERTEX for item in script.script]
         end = text.write(piece, (START_SEARCH, *items, END_SEARCH), *after)
         vertex, failed = (replace(piece, result=result) for result in (A_VERTEX, FAILED))
@@ -180,7 +180,8 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
 
 
 def searched(automaton: TokenAutomaton, n: int, *, longer: bool = False) -> TokenAutomaton:
-    """Of the paper's layout of a graph: prompts of up to n − 1 edges, and after n − 1 a search of up to 2n − 1 vertices from 1 on.
+    """Returns texts of the paper's layout: prompts of up to n − 1 edges, and after n − 1 a search of up to 2n − 1 vertices from
+    1 on.
 
     That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at states of
     their own.

@@ -100,7 +100,7 @@ RESULTS: Mapping[Label, tuple[Items, str | Vertex]] = {
 
 
 def definition(n: int, label: Label) -> Answer | None:
-    """What should be said in this state of a text; None within the prompt, and where a search is carried out.
+    """Returns what should be said in this state of a text; None within the prompt, and where a search is carried out.
 
     The states are those that `pieces.by_way` has.
     """
@@ -109,7 +109,7 @@ def definition(n: int, label: Label) -> Answer | None:
         return root
     piece, said = label.piece, label.number
     if piece in RESULTS:
-        return _said(*RESULTS[piece])
+        return _say(*RESULTS[piece])
     if label.part == TURN and said == 3:
         return _behind_head(n, again=label.which == RETURN)
     if label.part == TURN and label.behind in PROMPT_ENDS:
@@ -118,13 +118,13 @@ def definition(n: int, label: Label) -> Answer | None:
         return None
     before, own = PIECES[piece]
     if said == 1 and before in (TO_FIRST, TO_NEXT):
-        search_on = _said((), NEXT_BEHIND_FATHER[1])
-        return If(equal(_number((*before, own[0]), W), _number((*before, own[0]), F)), search_on, _said((), KNOWN[1]))
-    return _said((*before, *own[:said]), own[said]) if said < len(own) else None
+        search_on = _say((), NEXT_BEHIND_FATHER[1])
+        return If(equal(_number((*before, own[0]), W), _number((*before, own[0]), F)), search_on, _say((), KNOWN[1]))
+    return _say((*before, *own[:said]), own[said]) if said < len(own) else None
 
 
 def _behind_head(n: int, *, again: bool) -> Answer:
-    """At a turn's second vertex: the first search, but at the end of the walk."""
+    """Says the word at a turn's second vertex: the first search, but at the end of the walk."""
     if not again:
         return Say(START_SEARCH)
     records = as_term(Count(Matching(((word(RECORD), ONE),))))
@@ -132,8 +132,8 @@ def _behind_head(n: int, *, again: bool) -> Answer:
     return If(equal(_number(AGAIN, U), _number(AGAIN, V)), verdict, Say(START_SEARCH))
 
 
-def _said(text: Items, item: str | Vertex) -> Answer:
-    """The word, or the vertex as it stands in the text last."""
+def _say(text: Items, item: str | Vertex) -> Answer:
+    """Returns the word, or the vertex as it stands in the text last."""
     return Say(item) if isinstance(item, str) else SayNumber(_number(text, item), VERTEX)
 
 

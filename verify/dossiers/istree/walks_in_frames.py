@@ -21,12 +21,12 @@ step = cache(definition)  # it is asked for at each word
 
 
 def tokens_of(words: Sequence[str]) -> list[Spoken]:
-    """The words of a text as programs read them."""
+    """Returns the words of a text as programs read them."""
     return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdecimal() else (w, 0) for w in words]
 
 
 def labels(said: Sequence[str]) -> Iterator[Label]:
-    """The labels of the states in which the words after a prompt stand."""
+    """Yields the labels of the states in which the words after a prompt stand."""
     frame = FIRST_FRAME
     for word in said:
         frame = Label(FRAME, word, 1) if word in MARKS else replace(frame, number=frame.number + 1)
@@ -34,7 +34,7 @@ def labels(said: Sequence[str]) -> Iterator[Label]:
 
 
 def run(n: int, edges: Edges) -> list[str]:
-    """The defined words after edges, each after the ones before, up to a verdict, or to where no word is due."""
+    """Returns the defined words after edges, each after the ones before, up to a verdict, or to where no word is due."""
     tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
     read, said = Input(tokens, FAMILIES), list[str]()
     for label in chain([SECOND], labels(said)):  # which looks at each word when it has been said

@@ -21,7 +21,9 @@ SPELLED: Mapping[str, Spelled] = {PLAIN: Spelled(("#",))}
 
 
 def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: Sequence[str]) -> Comparison:
-    """The search of a retrieval task, after any sequence and a query of these numbers. answer, texts: for as many of them."""
+    """Returns the search of a retrieval task, after any sequence and a query of these numbers. answer, texts: for as many of
+    them.
+    """
     query_words = [Word(PLAIN, letter) for letter in letters]
     search, spelled, counts = list[Word](), dict(SPELLED), ""
     for item in searcher.script(len(letters), frozenset()):
@@ -35,7 +37,7 @@ def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: 
             spelled[REPEAT] = Spelled((item.spelled.replace("%d", "#"),))
 
     def asks(behind: int, words: Sequence[Word]) -> int | None:
-        """How many words stand from ? on, which are those that are asked for and no more."""
+        """Returns how many words stand from ? on, which are those that are asked for and no more."""
         if not behind:
             return int(words[-1].name == ASK)
         return behind + 1 if [words[-1]] == query_words[behind - 1 : behind] else None
@@ -46,7 +48,7 @@ def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: 
 
 
 def _read(answer: Answer) -> Term:
-    """What the search finds of which this is said: its number, or whether it is anything."""
+    """Returns what the search finds of which this is said: its number, or whether it is anything."""
     match answer:
         case If(_, Say(word), SayNumber(number)) if word == FAILED:
             return number

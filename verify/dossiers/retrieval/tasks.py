@@ -47,11 +47,11 @@ class Retrieval(SolvedDossier):
     # Definitions
 
     def define(self) -> Answer:
-        """Returns the answer at the end of a prompt."""
+        """Returns the definition. The sequence begins at position 2; no position is asked for that it does not have."""
         return self.task.define(self.tokens_asked)
 
     def define_result(self, word: str) -> Answer | None:
-        """What is said of a search's result: a word of the prompt, FAILED, or "" for a number. None where it cannot be."""
+        """Returns what is said of a search's result: a word of the prompt, FAILED, or "" for a number. None where it cannot be."""
         if self.task.zero:
             return Say(NO if word == FAILED else YES)
         if not word:
@@ -96,7 +96,7 @@ class Retrieval(SolvedDossier):
 
     @property
     def tokens_asked(self) -> int:
-        """How long queries are."""
+        """Returns how long queries are."""
         return self.solver.query_length
 
     @property
@@ -113,7 +113,7 @@ class Retrieval(SolvedDossier):
     # Weights
 
     def script(self, subject: Subject) -> Script:
-        """What is searched for; nothing if the model does not search."""
+        """Returns what is searched for; nothing if the model does not search."""
         solver = self.solver
         return solver.script(self.tokens_asked, frozenset(subject.printed)) if isinstance(solver, Searcher) else ()
 
@@ -149,7 +149,7 @@ class Retrieval(SolvedDossier):
     def candidates(self, subject: Subject, rng: random.Random, count: int) -> Iterator[Question]:
         yield from (question for _, question in self.extreme(subject) if len(question.query) == self.tokens_asked)
         for _ in range(count):
-            question = self._drawn(subject.n, rng)
+            question = self._draw(subject.n, rng)
             if not self.task.wrong(question):
                 yield question
 
@@ -163,7 +163,7 @@ class Retrieval(SolvedDossier):
     def reads(self, given: Question) -> bool:
         return len(given.query) == self.tokens_asked
 
-    def _drawn(self, n: int, rng: random.Random) -> Question:
+    def _draw(self, n: int, rng: random.Random) -> Question:
         tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))
         sequence = tuple(rng.choices(tokens, k=rng.randint(1, min(n, LONGEST))))
         if self.task.place:
@@ -183,7 +183,7 @@ class Retrieval(SolvedDossier):
         return self._every(min(TOKENS, subject.n), min(LONGEST_QUESTION, subject.length or subject.n))
 
     def _every(self, most: int, longest: int) -> Iterator[Question]:
-        """Every question of these numbers and lengths, the shortest sequence first."""
+        """Yields every question of these numbers and lengths, the shortest sequence first."""
         numbers = range(1, most + 1)
         last = range(most + 1) if self.task.zero else numbers
         for length in range(longest + 1):
@@ -221,7 +221,7 @@ class Retrieval(SolvedDossier):
         return {name: self.search(*letters) for name, letters in QUERIES.get(self.tokens_asked, {}).items()}
 
     def search(self, *letters: str) -> Comparison:
-        """That for a query of these numbers."""
+        """Returns the search for a query of these numbers."""
         from verify.dossiers.retrieval.searches import of_task
 
         own, searcher = replace(self, query_length=len(letters)), self.solver

@@ -18,18 +18,18 @@ BEFORE_HEAD, BEHIND_HEAD = "the prompt, left of the head", "the prompt, right of
 
 
 def queue(cells: int) -> Delayed:
-    """Of a chain of thought that the model has written itself."""
+    """Assumes a chain of thought that the model has written itself."""
     return Delayed("the digit in front of the queue", "leaving", "entering", cells, passes(f"{cells}"))
 
 
 def passes(cells: str) -> str:
-    """The same as a statement."""
+    """Returns the same as a statement."""
     before = "a token" if cells == "1" else f"{cells} tokens"
     return f"after the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
 
 
 def turing(task: TaskOfAnySize) -> TokenAutomaton:
-    """Every text of at most so many steps."""
+    """Returns every text of at most so many steps."""
     order: Order = {Label(START): (START, ())}
     left = _cells(order, BEFORE_HEAD, Label(START))
     order[Label(FIRST_HEAD)] = (HEAD, left)
@@ -66,7 +66,7 @@ def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
 
 
 def spaced(automaton: TokenAutomaton, cells: int) -> TokenAutomaton:
-    """Of a tape that turns around: prompts of so many cells, and what is written after them."""
+    """Returns the texts of a tape that turns around: prompts of so many cells, and what is written after them."""
     run, end = next(i for i, state in enumerate(automaton.states) if state.word == RUN), cells + 2
     prompt = [replace(state, high=min(state.high, end - 1)) for state in automaton.states[:run]]  # type: ignore[type-var]
     written = [replace(state, low=end + 1) for state in automaton.states[run + 1 :]]

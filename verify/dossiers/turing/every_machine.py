@@ -47,7 +47,7 @@ def any_rule(key: Affine, keys: int) -> Gadget:
 
 
 def with_rule(blocks: Sequence[BlockPlan], rule: Gadget) -> tuple[BlockPlan, ...]:
-    """The blocks with this gadget in place of the table."""
+    """Returns the blocks with this gadget in place of the table."""
     return tuple(
         replace(block, gadgets=tuple(rule if one.name.startswith(TABLE) else one for one in block.gadgets))
         for block in blocks
@@ -55,13 +55,15 @@ def with_rule(blocks: Sequence[BlockPlan], rule: Gadget) -> tuple[BlockPlan, ...
 
 
 def table_of(blocks: Sequence[BlockPlan]) -> Gadget:
-    """The table of a machine. Raises ValueError unless there is one."""
+    """Returns the table of a machine. Raises ValueError unless there is one."""
     (table,) = (gadget for block in blocks for gadget in block.gadgets if gadget.name.startswith(TABLE))
     return table
 
 
 def difference(blocks: Sequence[BlockPlan], every: Sequence[BlockPlan]) -> str:
-    """Where a machine's blocks are not those of every machine with a table in place of any rule, in words; "" if nowhere."""
+    """Returns where a machine's blocks are not those of every machine with a table in place of any rule, in words; "" if
+    nowhere.
+    """
     (rule,) = (gadget for block in every for gadget in block.gadgets if gadget.name == ANY_RULE)
     says, gates = rule.units[: len(SAYS)], [unit.gate for unit in rule.units[len(SAYS) :]]
     if with_rule(blocks, rule) != tuple(every):

@@ -61,7 +61,7 @@ class Turing(SolvedDossier):
         return replace(MODELS[self.model], machine=self.rules, tape=self.tape, cells=self.cells)
 
     def task(self, subject: Subject) -> Any:
-        """What it is wired for. Raises ValueError."""
+        """Returns what it is wired for. Raises ValueError."""
         return self.solver.any_task(subject.n)
 
     @property
@@ -215,7 +215,7 @@ class OfThoughts(Turing):
         return self.solver.format(subject.n, subject.precision_bits, subject.discipline)
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
-        """Its words do not depend on n. Its weights are those of the cells, for any number of steps."""
+        """Builds the matrices. Words do not depend on n; weights are those of the cells, for any number of steps."""
         n = 1 if self.all_cells else subject.n
         return self.solver.build(n, subject.precision_bits, printed=subject.printed, discipline=subject.discipline)
 
@@ -271,7 +271,7 @@ class OfThoughts(Turing):
         return replace(self, cells=size, tape=""), 1 << space.Code(self.rules).bits * size
 
     def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
-        """The even and the odd m of which ⌊m/2⌋ is n's bit length."""
+        """Returns the even and the odd m of which ⌊m/2⌋ is n's bit length."""
         if not self.all_cells:
             return super().in_case(n)
         bits = n.bit_length()
@@ -287,7 +287,7 @@ def every_cells(subject: Subject) -> Subject:
 
 
 def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Family], rng: random.Random) -> list[int]:
-    """A text of the language of a Turing machine, with any numbers."""
+    """Returns a text of the language of a Turing machine, with any numbers."""
     first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
     for family in families:
         zero[family.name] = first - family.low

@@ -26,7 +26,7 @@ SPELLED: Mapping[str, Spelled] = {
 
 
 def of_tape(has_word: bool, *, negative: bool = False) -> Comparison:
-    """The search for a cell, after copies and steps, and any word or none. negative: for one left of cell 0."""
+    """Returns the search for a cell, after copies and steps, and any word or none. negative: for one left of cell 0."""
     cell, search = Word(CELL, ABOUT), tape_search(frozenset())
     words = _search(Word(search.before), cell, Word(search.between), cell, Word(search.behind))
     texts, step = _tape(has_word)
@@ -34,7 +34,7 @@ def of_tape(has_word: bool, *, negative: bool = False) -> Comparison:
 
 
 def of_word(has_word: bool) -> Comparison:
-    """The search for a place of the word, likewise."""
+    """Returns the search for a place of the word, likewise."""
     texts, step = _tape(has_word)
     reading = Reading(step.in_word, _search(Word(PLACE, ABOUT)), more=1, counts=ABOUT)
     return Comparison(texts, SPELLED, reading)

@@ -50,7 +50,7 @@ WORDS = 5  # of a step
 
 
 def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
-    """What should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
+    """Returns what should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
         step = MachineStep(task)
     else:
@@ -63,7 +63,7 @@ def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
 
 
 def found(task: TaskOfAnySize, label: Label) -> Answer:
-    """What the search finds that ends in this state."""
+    """Returns what the search finds that ends in this state."""
     step = SearchedStep(task)
     return step.finds(step.in_cell if label.part == STEP else step.in_word)
 
@@ -87,7 +87,7 @@ class MachineStep:
 
     @property
     def from_one(self) -> int:
-        """What cells are counted with, so that the first one is number 1."""
+        """Returns what cells are counted with, so that the first one is number 1."""
         return 1 - self.task.ends[0]
 
     @property
@@ -105,12 +105,12 @@ class MachineStep:
         return let("left", in_word * as_term(NumberOf(SYMBOL)) + arrows * _back(NumberOf(SYMBOL), 3))
 
     def read(self, written: int) -> Term:
-        """The symbol under the head, before the step of which so many words are written."""
+        """Returns the symbol under the head, before the step of which so many words are written."""
         here = Matching(((self.place, self.head + self.from_one),))
         return as_term(Read(self.left, Pick(here, last=True)))
 
     def rule(self, written: int, say: Callable[[Rule], Answer]) -> Answer:
-        """What the rule says that applies."""
+        """Returns what the rule says that applies."""
         machine, state = self.task.machine, _back(NumberOf(STATE), self.searched + written + 1)
         symbol_read = self.read(written)
         by_state = [
@@ -135,7 +135,7 @@ class MachineStep:
         return self.to_head
 
     def says(self, written: int) -> Answer | None:
-        """After so many of the five words of a step: the next one. After all of them another step begins."""
+        """Returns the next word after so many of the five words of a step. After all of them another step begins."""
         if written == 1:
             return self.rule(written, lambda rule: SayNumber(as_term(rule.write), SYMBOL))
         if written == 2:
@@ -158,7 +158,7 @@ class SearchedStep(MachineStep):
         return Say(START_SEARCH)
 
     def read(self, written: int) -> Term:
-        """What was found; FAILED is no symbol, so 0."""
+        """Returns what was found; FAILED is no symbol, so 0."""
         return _back(NumberOf(SYMBOL), written)
 
     @property
@@ -167,32 +167,32 @@ class SearchedStep(MachineStep):
 
     @property
     def record(self) -> Term:
-        """Whether a cell, a symbol and a cell end here."""
+        """Returns whether a cell, a symbol and a cell end here."""
         cell, symbol = IsNumber(CELL), IsNumber(SYMBOL)
         return let("record", as_term(cell) * _back(symbol, 1) * _back(cell, 2))
 
     @property
     def in_cell(self) -> Term:
-        """At the end of the search for a cell: 1 more than the symbol of its last record, 0 if there is none."""
+        """Returns, at the end of the search for a cell, 1 more than the symbol of its last record; 0 if there is none."""
         cell, value = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
         of_cell = ((as_term(NumberOf(CELL)), cell), (_back(NumberOf(CELL), 2), cell))
         return at(value, (self.record, ONE), *of_cell, last=True)
 
     @property
     def of_word(self) -> Term:
-        """Whether a symbol of the word stands here: one that is neither in a cell nor found."""
+        """Returns whether a symbol of the word stands here: one that is neither in a cell nor found."""
         return let(
             "of_word", as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1) - _back(IsWord(END_SEARCH), 1))
         )
 
     @property
     def in_word(self) -> Term:
-        """At the end of the search for a place of the word: 1 more than the symbol there, 0 if the word ends before."""
+        """Returns, at the end of the search for a place of the word, 1 more than the symbol there; 0 if the word ends before."""
         here = (as_term(POSITION) - 1, _back(NumberOf(PLACE), 1) + 1)
         return at(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
 
     def finds(self, result: Term) -> Answer:
-        """The result of a search. result: `in_cell` or `in_word`."""
+        """Returns the result of a search. result: `in_cell` or `in_word`."""
         return If(equal(result, ZERO), Say(FAILED), SayNumber(result - 1, SYMBOL))
 
     def says(self, written: int) -> Answer | None:
@@ -215,14 +215,14 @@ class SearchedStep(MachineStep):
         return SayNumber(_back(NumberOf(CELL), 1) + _back(IsNumber(CELL), 1), PLACE)
 
     def copies(self, written: int) -> Answer | None:
-        """After so many words of a copy of one cell of the word; the last copy ends with FAILED, and a step begins."""
+        """Returns the next word after so many words of a copy of one cell; the last copy ends with FAILED, and a step begins."""
         cell = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
         symbol = SayNumber(_back(NumberOf(SYMBOL), 1), SYMBOL)
         return (self.to_place, Say(END_SEARCH), None, cell, symbol, self.again, Say(START_SEARCH))[written - 1]
 
 
 def _by_cases(value: Term, answers: list[Answer]) -> Answer:
-    """The first answer where the value is 0, the second where it is 1, and so on."""
+    """Returns the first answer where the value is 0, the second where it is 1, and so on."""
     *others, answer = answers
     for i, one in reversed(list(enumerate(others))):
         answer = If(as_term(Equal(value, Fraction(i))), one, answer)

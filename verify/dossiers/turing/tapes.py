@@ -33,7 +33,7 @@ CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
 
 
 def _bound(value: int) -> Bound:
-    """A number, or a form of n where it was made of a symbol."""
+    """Returns a number, or a form of n where it was made of a symbol."""
     weight = as_form(value)
     return weight if isinstance(weight, Polynomial) else whole(weight)
 
@@ -48,7 +48,7 @@ class _Text:
     position: int = 0  # of the last word, in the first round
 
     def write(self, label: Label, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
-        """The next word, or number of a family, one of `choices`."""
+        """Returns the next word, or number of a family, one of `choices`."""
         self.position += 1
         ends = []
         for choice in choices:
@@ -62,7 +62,7 @@ class _Text:
         return self.ends
 
     def repeat(self, part: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
-        """So many words a round, at most so many rounds."""
+        """Adds so many words a round, at most so many rounds."""
         written = [
             self.write(Label(part, number=i), choices, len(items), rounds) for i, choices in enumerate(items, start=1)
         ]
@@ -72,7 +72,7 @@ class _Text:
             self.position += len(items) * (rounds - 1)
 
     def halt(self, rows: int, states: int) -> None:
-        """After a last state there may be one without a row; after its direction nothing stands."""
+        """Adds a state without a row after a last state; after its direction nothing stands."""
         state, *arrows = (i for i in range(len(self.states) - 3, len(self.states)))
         self.states[state] = replace(self.states[state], numbers=(0, rows - 1))
         last = replace(self.states[state], label=Label(LAST, STATE), numbers=(rows, states))
@@ -82,7 +82,9 @@ class _Text:
 
 
 def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
-    """Every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a symbol."""
+    """Returns every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a
+    symbol.
+    """
     text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write(Label("the"), [START])
     if task.tape:
@@ -104,7 +106,9 @@ def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int
 
 
 def copied(automaton: TokenAutomaton, length: int) -> TokenAutomaton:
-    """Of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the word."""
+    """Returns the texts of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the
+    word.
+    """
     return replace(
         automaton,
         states=tuple(

@@ -49,7 +49,7 @@ HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
 def definition(task: TaskOfAnySize, label: Label) -> Answer | None:
-    """What should be said in this state of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
+    """Returns what should be said in this state of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
     if label.part in (START, FIRST_HEAD) or label.case in (BEFORE_HEAD, BEHIND_HEAD):
         return None
     later = Later(Code(task.machine), task.cells - 1).said
@@ -57,7 +57,7 @@ def definition(task: TaskOfAnySize, label: Label) -> Answer | None:
 
 
 def leaving(code: Code) -> Term:
-    """What leaves the queue by its invariant: after the prompt a token's digit. Nothing stands after OUT."""
+    """Returns what leaves the queue by its invariant: after the prompt a token's digit. Nothing stands after OUT."""
     numbers = (as_term(NumberOf(kind)) for kind in (CELL, HEAD, HALTED))
     digit = sum(numbers, as_term(IsNumber(TURN)) * code.turn)
     return as_term(HAS_BEGUN) * digit
@@ -71,12 +71,12 @@ class Later:
     steps: int = 0
 
     def is_a(self, kind: str, at: int) -> Term:
-        """Whether a token is a digit of this kind, or this word."""
+        """Returns whether a token is a digit of this kind, or this word."""
         bit = word(kind) if kind in (START, RUN) else as_term(IsNumber(kind))
         return back(bit, at) if at else bit
 
     def digit(self, kind: str, at: int) -> Term:
-        """The digit of a token of this kind, else 0."""
+        """Returns the digit of a token of this kind, else 0."""
         number = as_term(NumberOf(kind))
         return back(number, at) if at else number
 
@@ -102,7 +102,7 @@ class Later:
         return [(first + i, machine.rule(*pair)) for i, pair in enumerate(pairs)]
 
     def leaves(self, rule: Rule) -> Answer:
-        """Of the head's cell: the symbol that it leaves behind, unless it leaves the space."""
+        """Says the head's cell: the symbol that it leaves behind, unless it leaves the space."""
         beside = self.steps + (0 if rule.move == RIGHT else 2)
         answer: Answer = SayNumber(as_term(1 + rule.write), CELL)
         for edge in (START, RUN, TURN):
@@ -110,7 +110,7 @@ class Later:
         return answer
 
     def comes(self, kind: str) -> Answer:
-        """Of a cell without the head: that with the head, if one comes to it from the left or from the right."""
+        """Says a cell without the head: that with the head, if one comes to it from the left or from the right."""
         same = self.digit(CELL, self.steps + 1) if kind == CELL else ZERO
         symbol = same - 1 if kind == CELL else ZERO
         answer: Answer = SayNumber(same, kind)

@@ -43,7 +43,7 @@ KINDS = (JOINT, *NAMES, f"a {VERTEX}", f"a {PLACE}")
 
 
 def theory(frames: Frames) -> Theory:
-    """All lemmas on these frames, of size N."""
+    """Returns all lemmas on these frames, of size N."""
     words = translation(frames)
     values = {"downs": words.value(frames.downs, "k"), "father": words.value(frames.father(back(HERE, 2)), "k")}
     macros = [f"(define-fun {name} ((k Int)) Int {value})" for name, value in values.items()]
@@ -71,7 +71,7 @@ def theory(frames: Frames) -> Theory:
 
 
 def translation(frames: Frames) -> Translation:
-    """The terms of a frame, with the names by which the texts call their functions."""
+    """Returns the terms of a frame, with the names by which the texts call their functions."""
     words = Translation(functions={IsWord(said): f"|is {said}|" for said in (JOINT, *NAMES)})
     for record in (OWN, OTHER):
         words.value(record, "k")
@@ -85,7 +85,7 @@ def translation(frames: Frames) -> Translation:
 
 
 def _words(frames: Frames, frame: Label) -> list[Answer]:
-    """What is due in a frame, after its mark, up to its last word; after that is the decision."""
+    """Returns what is due in a frame, after its mark, up to its last word; after that is the decision."""
     *answers, last = (answer for label, answer in frames.due.items() if label.piece == frame)
     if last != frames.decision:
         raise ValueError(f"the last word of {frame} is not the decision")
@@ -114,5 +114,5 @@ def _frame(
 
 
 def _says(words: Translation, answer: Answer, at: str, said: str) -> str:
-    """Whether it is this word."""
+    """Returns whether it is this word."""
     return words.said(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")

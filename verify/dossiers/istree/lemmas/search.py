@@ -43,7 +43,7 @@ from verify.induction.translation import Translation, head
 
 
 def text_of(name: str) -> str:
-    """The text NAME.smt2 beside this file."""
+    """Returns the text NAME.smt2 beside this file."""
     return theories.text_of(name, __name__.rpartition(".")[0])
 
 
@@ -54,11 +54,11 @@ N = symbol(1, 2**64)
 
 
 def theory(search: Search) -> Theory:
-    """All lemmas on this search, of size N: the steps of `lean` or the repaired model, in either layout."""
+    """Returns all lemmas on this search, of size N: the steps of `lean` or the repaired model, in either layout."""
     words = translation(search)
     heads = ["edges", "neighbours"] if isinstance(search, ByNeighbours) else ["counts"]
     macros = [macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
-    macros += _said(words, search)
+    macros += _say(words, search)
     terms = "\n".join([*words.lines, *macros])
     text = {"text": text_of("thoughts"), "layout": text_of(search.layout.name), "defined-terms": terms}
     lemmas = Theory(
@@ -71,7 +71,7 @@ def theory(search: Search) -> Theory:
 
 
 def translation(search: Search) -> Translation:
-    """The terms of the step, with the names by which the texts call their functions.
+    """Returns the terms of the step, with the names by which the texts call their functions.
 
     What is named in the layout eos alone becomes no function, so that lemmas rest on facts of the same names in both.
     """
@@ -104,7 +104,9 @@ def _counts(words: Translation, search: ByCounts) -> None:
 
 
 def edges_behind(words: Translation, search: ByNeighbours, beyond: Term, beyond2: Term) -> tuple[Term, Term]:
-    """The edges of `current` after those to two vertices, with the names of their heads: edges.smt2 says what these find."""
+    """Returns the edges of `current` after those to two vertices, with the names of their heads: edges.smt2 says what these
+    find.
+    """
     edges = search.edge_behind(beyond), search.edge_behind(beyond2)
     ((before, _),) = head(edges[0]).matching.pairs[1:]
     words.picked(head(before), "record-before-at")
@@ -114,7 +116,7 @@ def edges_behind(words: Translation, search: ByNeighbours, beyond: Term, beyond2
 
 
 def _terms(search: Search) -> dict[str, Term]:
-    """Those that the texts call by name, beside the functions."""
+    """Returns the terms that the texts call by name, beside the functions."""
     if isinstance(search, ByNeighbours):
         own = {"beyond": search.come_from, "beyond2": search.father, "marked": search.visited}
     else:
@@ -122,7 +124,7 @@ def _terms(search: Search) -> dict[str, Term]:
     return {"current": search.current, "father": search.father, **own}
 
 
-def _said(words: Translation, search: Search) -> list[str]:
+def _say(words: Translation, search: Search) -> list[str]:
     """Macros: what is said at the prompt's end, what at the vertex k, and the answer, which is said there or after the [EOS]."""
     layout = search.layout
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
@@ -148,5 +150,5 @@ def _said(words: Translation, search: Search) -> list[str]:
 
 
 def macro(declared: str, value: str) -> str:
-    """A definition. declared: its name, parameters and sort."""
+    """Returns a definition. declared: its name, parameters and sort."""
     return f"(define-fun {declared} {value})"

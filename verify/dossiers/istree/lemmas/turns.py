@@ -62,7 +62,7 @@ class Way:
     vertices: frozenset[int] = frozenset()
 
     def where(self, *holds: str) -> Way:
-        """In one of its cases."""
+        """Returns the way in one of its cases."""
         return replace(self, holds=(*self.holds, *holds))
 
     def to(self, end: str) -> Iterator[Way]:
@@ -76,7 +76,7 @@ class Way:
 
     @property
     def formula(self) -> str:
-        """That the text goes this way."""
+        """Returns the formula that the text goes this way."""
         return apply("and", *self.holds)
 
 
@@ -89,7 +89,7 @@ class Text:
 
     @cached_property
     def states(self) -> tuple[State, ...]:
-        """Of the texts that are certified; they are the same for every n."""
+        """Returns the states of the texts that are certified; they are the same for every n."""
         return by_way(of_rag(LEAST, LEAST, frozenset(), limited=False)).states
 
     @cached_property
@@ -112,16 +112,16 @@ class Text:
         return words
 
     def heads(self, mark: str) -> States:
-        """Where a head with this mark ends."""
+        """Returns where a head with this mark ends."""
         return frozenset(i for i, state in enumerate(self.states) if _mark(state) == mark)
 
     @property
     def prompts(self) -> States:
-        """Where a prompt may end."""
+        """Returns where a prompt may end."""
         return frozenset(i for i, state in enumerate(self.states) if state.label in PROMPT_ENDS)
 
     def ways(self, here: States, base: str, way: Way) -> Iterator[Way]:
-        """All that go on from one of these states, where this one has come to. base: the position that it begins after."""
+        """Yields all that go on from one of these states, where this one has come to. base: the position that it begins after."""
         at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
         token = self.states[min(here)].word or VERTEX
         way = replace(way, script=((token, at),) if token == START_SEARCH else (*way.script, (token, at)))
@@ -177,12 +177,12 @@ class Text:
 
 
 def _mark(state: State) -> str:
-    """Of the head that ends at this state; nothing if none does."""
+    """Returns the mark of the head that ends at this state; nothing if none does."""
     return str(state.label.which) if state.label.part == TURN and state.label.number == 3 else ""
 
 
 def _is_search(items: Items, script: Script) -> list[str] | None:
-    """That in these words each vertex of the search is one, and no two are the same; None if they are not its words."""
+    """States that in these words each vertex of the search is one, and no two are the same; None if they are not its words."""
     if [item if isinstance(item, str) else VERTEX for item in items] != [word for word, _ in script]:
         return None
     places: dict[Vertex, list[str]] = {}
@@ -195,7 +195,7 @@ def _is_search(items: Items, script: Script) -> list[str] | None:
 
 
 def theory(text: Text) -> Theory:
-    """All lemmas on these turns, of size N."""
+    """Returns all lemmas on these turns, of size N."""
     words = text.words
     terms = {"beyond": ZERO, "beyond2": text.found.come_from}
     terms |= dict(zip(FINDS, (term for _, term in text.found.searches.values()), strict=True))
@@ -231,5 +231,5 @@ def theory(text: Text) -> Theory:
 
 
 def defined() -> Text:
-    """What rag writes and finds, of size N."""
+    """Returns what rag writes and finds, of size N."""
     return Text(partial(turns.definition, N), Found(N, PAPER))

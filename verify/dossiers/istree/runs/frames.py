@@ -24,7 +24,7 @@ RECURSIVE = {"pow": (1, "(* 2 before)")}
 
 
 def places() -> Iterator[Place]:
-    """The end of each frame of the runs after these edges."""
+    """Yields the end of each frame of the runs after these edges."""
     for edges in PROMPTS:
         searched = FrameRun(edges)
         for state in searched.states():
@@ -102,7 +102,7 @@ class FrameRun:
         yield from states  # when all visits are known
 
     def frames(self) -> Iterator[tuple[int, list[str]]]:
-        """Where each begins, and its words; a verdict is not of any."""
+        """Yields where each begins, and its words; a verdict is not of any."""
         marks = [
             0,
             *(i for i, said in enumerate(self.said) if said in MARKS),

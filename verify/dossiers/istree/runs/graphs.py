@@ -18,7 +18,7 @@ class Around:
 
     @cached_property
     def components(self) -> list[dict[int, int]]:
-        """Of each its vertices, and how far they are from the least one."""
+        """Returns the vertices of each component, and how far they are from its least one."""
         components = list[dict[int, int]]()
         for start in range(1, self.n + 1):
             if any(start in component for component in components):
@@ -44,10 +44,10 @@ class Around:
 
     @property
     def is_forest(self) -> bool:
-        """Whether there is no cycle."""
+        """Returns whether there is no cycle."""
         return len(self.edges) == self.n - len(self.components)
 
     @cached_property
     def ranks(self) -> dict[int, int]:
-        """Of each vertex its distance from the least one of its component."""
+        """Returns each vertex's distance from the least one of its component."""
         return {v: distance for component in self.components for v, distance in component.items()}

@@ -27,7 +27,7 @@ BEHIND = [("", 0)] * 8  # where no word is said any more
 
 
 def places(model: str, layout: TokenLayout) -> Iterator[Place]:
-    """Each vertex of the runs on these graphs."""
+    """Yields each vertex of the runs on these graphs."""
     for graph in GRAPHS[layout.name]:
         run = SearchRun(graph, model, layout)
         for state in run.states():

@@ -25,7 +25,7 @@ GRAPHS = [Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(
 
 
 def places() -> Iterator[Place]:
-    """Each head of the runs on these graphs."""
+    """Yields each head of the runs on these graphs."""
     for graph in GRAPHS:
         run = TurnRun(graph)
         for state in run.states():
@@ -113,7 +113,7 @@ class TurnRun:
         yield from states  # when all visits are known
 
     def finds_father(self, k: int, end: int) -> bool:
-        """Whether one of the neighbours that are found in this turn is the father: what the turn's first search finds."""
+        """Returns whether one of the neighbours that are found in this turn is the father: what the turn's first search finds."""
         starts = [j for j in range(k, end) if self.words[j] == START_SEARCH]
         searches = [(self.words[j + 1], self.words[self.words.index(END_SEARCH, j) + 1]) for j in starts]
         return any(first in (FIRST[1], NEXT[1]) and result == searches[0][1] for first, result in searches)

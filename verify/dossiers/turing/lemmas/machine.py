@@ -29,7 +29,7 @@ from verify.induction.translation import Translation, apply, head
 
 
 def text_of(name: str) -> str:
-    """The text NAME.smt2 beside this file."""
+    """Returns the text NAME.smt2 beside this file."""
     return theories.text_of(name, __name__.rpartition(".")[0])
 
 
@@ -40,14 +40,14 @@ STEPS: dict[str, type[MachineStep]] = {"hybrid": MachineStep, "rag": SearchedSte
 
 
 def theory(machine: Machine, model: str = "hybrid", step: MachineStep | None = None) -> Theory:
-    """All lemmas on this machine. step: another definition, of which they need not follow."""
+    """Returns all lemmas on this machine. step: another definition, of which they need not follow."""
     step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
     if not _begins_alike(step):
         raise ValueError("a step begins with another word than the lemmas are on")
     words = translation(step)
 
     def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
-        """What is said after so many of the five words of a step; after none, the first one."""
+        """Returns what is said after so many of the five words of a step; after none, the first one."""
         answer = step.says(written) if written else step.to_head
         if answer is None:
             raise TypeError("there is no answer")
@@ -79,7 +79,9 @@ def theory(machine: Machine, model: str = "hybrid", step: MachineStep | None = N
 
 
 def _begins_alike(step: MachineStep) -> bool:
-    """Whether after a step that does not halt, and a copy, is said what begins a step; and the head's cell, or after a search."""
+    """Returns whether after a step that does not halt, and a copy, is said what begins a step; and the head's cell, or after a
+    search.
+    """
     ends = step.says(WORDS)
     begins = [ends.otherwise if isinstance(ends, If) else ends]
     if isinstance(step, SearchedStep):
@@ -88,7 +90,7 @@ def _begins_alike(step: MachineStep) -> bool:
 
 
 def translation(step: MachineStep) -> Translation:
-    """The terms of the definition, with the names by which the text calls their functions."""
+    """Returns the terms of the definition, with the names by which the text calls their functions."""
     words = Translation(functions={IsWord(word): _is(word) for word in TOLD if word not in NUMBERS})
     for arrow, name in ((RIGHTWARD, "rights"), (LEFTWARD, "lefts")):
         words.counted(Count(Matching(((as_term(arrow), ONE),))), name)
@@ -124,23 +126,23 @@ def _searches(words: Translation, step: MachineStep) -> dict[str, str]:
 
 
 def _stand(words: Translation, answers: Sequence[Answer | None], behind: int = 0) -> str:
-    """That these stand one after the other, from so many words after k on, each as it is due after those before."""
+    """States that these words stand one after the other, from so many words after k on, each as it is due after those before."""
     due = [(answer, f"(+ k {i})", f"(+ k {i + 1})") for i, answer in enumerate(answers, start=behind) if answer]
     return apply("and", *(words.stands(*where, _stands) for where in due))
 
 
 def _stands(word: str, there: str) -> str:
-    """That this word stands there."""
+    """States that this word stands there."""
     return f"(= (kind {there}) {KINDS[word]})"
 
 
 def _is(name: str) -> str:
-    """The predicate that tells where this word stands, or a number of this family."""
+    """Returns the predicate that tells where this word stands, or a number of this family."""
     return f"|is {'a ' * (name in NUMBERS)}{name}|"
 
 
 def table(machine: Machine, letters: str = LETTERS) -> str:
-    """The machine's rules, as it is defined: rule by rule. letters: of the states, by their numbers."""
+    """Returns the machine's rules, as it is defined: rule by rule. letters: of the states, by their numbers."""
     states, symbols = len(machine.states), machine.symbols
     lines = [f"(define-fun {name} () Int {count})" for name, count in (("B", states), ("K", symbols))]
     lines += [f"(declare-fun {name} (Int Int) Int)" for name in ("writes", "enters", "moves")]

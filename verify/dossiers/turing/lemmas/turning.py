@@ -28,7 +28,7 @@ KINDS = {BLANK: 1, CELL: 2, HEAD: 3, HALTED: 4, TURN: 5, OUTSIDE: 6}
 
 
 def theory(machine: Machine, later: Later | None = None) -> Theory:
-    """All lemmas on this machine. later: another definition, of which they need not follow."""
+    """Returns all lemmas on this machine. later: another definition, of which they need not follow."""
     code = Code(machine)
     later = later or Later(code)
     words = translation()
@@ -53,7 +53,7 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
 
 
 def translation() -> Translation:
-    """The terms of the definition, with the names by which the text calls their functions."""
+    """Returns the terms of the definition, with the names by which the text calls their functions."""
     words = Translation(functions={IsWord(word): f"|is {word}|" for word in (START, RUN)})
     words.counted(HAS_HALTED, "halted")
     words.counted(HAS_BEGUN, "runs")
@@ -61,7 +61,7 @@ def translation() -> Translation:
 
 
 def _kinds(answer: Answer) -> Answer:
-    """The family of the number that is said."""
+    """Returns the family of the number that is said."""
     match answer:
         case If(bit, then, otherwise):
             return If(bit, _kinds(then), _kinds(otherwise))

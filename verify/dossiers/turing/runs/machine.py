@@ -22,7 +22,7 @@ from verify.runs.turing_runs import tokens_of
 
 
 def places(model: str, machine: Machine) -> Iterator[Place]:
-    """After each of the first steps on the empty tape, and on a word."""
+    """Yields the places after each of the first steps, on the empty tape and on a word."""
     for tape in ("", "01"):
         run = MachineRun(model, machine, tape, 2)
         for state in run.states():
@@ -81,6 +81,6 @@ class MachineRun:
                 head, state = step.head + step.move, LETTERS.index(step.next_state)
 
     def place(self, j: int) -> int:
-        """The number of a cell that is said twice, before j and there, with a symbol between."""
+        """Returns the number of a cell that is said twice, before j and there, with a symbol between."""
         (first, cell), (between, _), again = map(self.token, (j - 2, j - 1, j))
         return cell + self.n + 1 if (first, between, again) == (CELL, SYMBOL, (CELL, cell)) else 0

@@ -20,7 +20,9 @@ NUMBERED = {**KINDS, START: 7, RUN: 8}
 
 
 def places(machine: Machine) -> Iterator[Place]:
-    """After each configuration of short runs on the empty tape and on a word, in spaces that the head leaves or does not."""
+    """Yields the places after each configuration of short runs, on the empty tape and on a word, in spaces that the head leaves
+    or does not.
+    """
     for tape, cells in (("", 1), ("", 3), ("1", 4)):
         run = Turning(machine, tape, 3, cells)
         for state in run.states():
@@ -44,7 +46,7 @@ class Turning:
         return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)
 
     def said(self, j: int) -> Spoken:
-        """The word that is due m − 1 positions later, for the cell before this one."""
+        """Returns the word that is due m − 1 positions later, for the cell before this one."""
         family, number = self.text.spoken(self.later, j) if j > 0 else (HALTED, 0)
         return family, int(number)
 

@@ -32,7 +32,7 @@ exit status: 0 each verdict is the one that is known, 1 one is not, 2 interrupte
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     if {"-h", "--help"} & set(argv):
         parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
         parser.usage = f"{PROG} [OPTIONS]"

@@ -565,7 +565,7 @@ def show(found: dict[str, Any]) -> Iterator[str]:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("--task", choices=tuple(TASKS), required=True, help="what the RNN is asked")
     parser.add_argument("--rnn", required=True, metavar="FILE", help="FILE.py, FILE.py:NAME, or STEP.aag with --words")

@@ -182,7 +182,7 @@ def show(document: dict[str, Any]) -> Iterator[str]:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("--tasks", default=",".join(TASKS), metavar="TASK[,…]", help=f"default: {','.join(TASKS)}")
     parser.add_argument("--n-max", type=cli.whole_number(2, 24), default=N_MAX, metavar="N", help=f"default: {N_MAX}")

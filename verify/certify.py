@@ -68,7 +68,7 @@ that are not those of the model; 2 usage, 3 cannot tell: the place and its numbe
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add_model(parser)

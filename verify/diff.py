@@ -223,7 +223,7 @@ def summary(found: Difference) -> str:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, "What two ledgers say differently, claim by claim.", EPILOG)
     parser.add_argument("old", type=Path, metavar="OLD", help="a ledger, from python -m verify --ledger PATH")
     parser.add_argument("new", type=Path, metavar="NEW", help="another one")

@@ -53,7 +53,7 @@ differs from what the weights say, 2 usage, 3 cannot tell"""
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser)
     add_question(parser, f"{LEAST}, of turing 1")

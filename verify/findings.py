@@ -196,7 +196,7 @@ def is_page(path: Path) -> bool:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
+    """Runs the command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
     parser = cli.Parser(PROG, "The findings as a page in Markdown, in the order of the paper.", "")
     parser.add_argument(
         "ledger", type=Path, nargs="?", default=LEDGER, help="a ledger (default: the one that is known)"

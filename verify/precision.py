@@ -46,7 +46,7 @@ exit status: 0 done, 1 a model fails where it is certified or wired for (as prin
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("construction", nargs="?", metavar="CONSTRUCTION", help="which one")

@@ -109,7 +109,7 @@ def replaced(text: str, rows: Sequence[Row]) -> str:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
+    """Runs the command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
     parser = cli.Parser(PROG, "Copies what a ledger says into a Markdown file, between marks.", "")
     parser.add_argument("ledger", type=Path, help="what `python -m verify --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")

@@ -311,7 +311,7 @@ def require(claim: str, known: Mapping[str, Claim]) -> None:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, "Look again at the case that refutes a claim, or check its proofs again.", EXAMPLES)
     parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
     parser.add_argument("--list", action="store_true", help="list the claims")

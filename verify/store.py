@@ -81,7 +81,7 @@ def whole(
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, "exit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which documents, as patterns (default: all)")
     parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")

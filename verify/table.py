@@ -414,7 +414,7 @@ def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, "Which architecture solves which task, by the verdicts of a ledger.", EPILOG)
     parser.add_argument(
         "ledger", nargs="?", type=Path, default=None, help="what `python -m verify --ledger PATH` wrote"

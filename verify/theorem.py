@@ -212,7 +212,7 @@ def _searches(searches: Mapping[str, Search], but: str) -> Link:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument

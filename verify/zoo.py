@@ -294,7 +294,7 @@ def write(
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is new or empty, or with --force any")
     parser.add_argument(

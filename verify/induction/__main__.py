@@ -37,7 +37,7 @@ exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it can
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION", default="istree", help="whose steps: istree (default) or turing")

@@ -128,7 +128,7 @@ def draw(document: Mapping[str, Any], path: Path) -> None:
 
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
-    """Returns the command; returns the exit status."""
+    """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     parser.add_argument("--only", metavar="NAME", help="measure what has this in its name, such as RNN/chain/8 or Adam")
     parser.add_argument("--json", action="store_true", help="one JSON document")

@@ -252,8 +252,8 @@ verify.explain:
 
 verify.precision:
 3 istree --model rag | : cannot tell⏎
-3 turing | not covered; istree, index, recall, ngram, counting as Transformers are
-3 simulate | not covered; istree, index, recall, ngram, counting as Transformers are
+3 turing | not covered; counting, index, istree, ngram, recall as Transformers are
+3 simulate | not covered; counting, index, istree, ngram, recall as Transformers are
 2 | name a construction (
 2 nothing | there is no construction 'nothing'; there are counting,
 2 istree --model cot | istree has no model 'cot'; it has transformer, rag, hybrid

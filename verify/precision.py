@@ -33,7 +33,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --variant lean --n 64 --json     one size, with the witness at every p
   {PROG} index --formats --n-max 1000            up to which n in fp64, fp32, bf16, fp16 and fp8
 
-covered: istree, index, recall, ngram, counting as Transformers
+covered: counting, index, istree, ngram, recall as Transformers
 
 certified: from this p on, up to the p that it is wired for, by the static checker (python -m verify.certify)
 fails at: the largest p at which one of the hard inputs fails; every p is run, as failure need not be monotone

@@ -276,9 +276,7 @@ def by_exponent(box: Box) -> tuple[Box, Box]:
 
 
 def parts_of(box: Box, question: Any) -> tuple[Box, Box]:
-    """Returns where a question is true, and where not. Raises Rejected unless each n of the box is in the part that is right for
-    it.
-    """
+    """Splits by a question: where it is true, and where not. Raises Rejected unless each n of the box is in the right part."""
     of, rises, start, end = question["of"], question["rises"], parsed(question["from"]), parsed(question["to"])
     polynomial, relation = parsed(question["question"][0]), question["question"][1]
     if (names_of(start) | names_of(end)) - KNOWN[of]:

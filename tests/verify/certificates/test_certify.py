@@ -81,7 +81,7 @@ def test_a_file_with_one_weight_changed(weight: str, place: tuple[int, int], tmp
             "n must be a whole number from 1 to 18446744073709551616, not 1000000000000000000000000000000",
         ),
         ({"p": 10**9}, {}, 2, "p must be a whole number from 1 to 1023"),
-        ({"construction": "counting"}, {}, 1, "the sidecar: 'd' is not what counting at n = 8 has"),
+        ({"construction": "counting"}, {}, 2, "query_length = 1: the query of counting is a token and a threshold"),
         ({"p": 99}, {}, 1, "the sidecar: 'format' is not what recall at n = 8 has"),
     ],
 )

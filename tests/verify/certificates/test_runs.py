@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from verify.framework.seen import Undecided
+from verify.framework.predicates import Undecided
 
 from constructions.istree.graphs import LAYOUTS, Layout
 from verify.certificates import runs

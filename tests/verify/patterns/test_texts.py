@@ -272,7 +272,7 @@ def differ(wrong: Comparison, found: Difference, numerals: Sequence[str]) -> boo
     letters = str.maketrans(numbers)
     search = [
         re.sub(r"\{(\d{9,})}", lambda repeated: f"{{{int(repeated[1]) - COUNT + (found.number or 0)}}}", written)
-        for written in (wrong.written(said).translate(letters) for said in wrong.reading.search)
+        for written in (wrong.spell(said).translate(letters) for said in wrong.reading.search)
     ]
     words = [said.translate(letters) for said in found.words]
     tokens = (graph_tokens if wrong.reading.positive else tape_tokens)(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from verify.framework.predicates import Undecided
 
 from constructions.istree.graphs import LAYOUTS, Layout
 from verify.certificates import runs
@@ -17,6 +16,7 @@ from verify.certificates.runs import exhaust
 from verify.certify import main
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
+from verify.framework.predicates import Undecided
 from verify.framework.weights import Weights
 from verify.oracles.counts import ordered_graphs, questions
 

@@ -191,7 +191,7 @@ def printed_commands(*pages: str) -> list[str]:
     return [re.split(r" +#| && ", line)[0] for line in lines]
 
 
-LONG = r"--steps|--export|mine\.py|verify\.(?:theorem istree|replay|induction|adversary)|turing-cot"
+LONG = r"--steps|--export|mine\.py|verify\.(?:theorem istree|replay|induction|adversary|capacity|precision recall)|turing-cot"
 PRINTED = printed_commands("commands", "circuits", "exports")
 
 

@@ -9,8 +9,8 @@ for, no two prefixes need to meet; with fewer, some do.
 
 How a pair is found: every list of bits is a path down a tree of states, where each step serves all lists that go on from it.
 Two leaves of one level that are equal are a pair. About 2^(b/2) leaves are enough for b bits. For an RNN whose state is a sum
-of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits. An RNN of floats forgets:
-two states that differ come together, bit by bit, if each bit is chosen so that they do.
+of its tokens, each times a number, a short vector of a lattice is a pair, even of hundreds of bits. An RNN of floats
+often forgets: two states that differ come together, if each bit is the one that brings them closer.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def call(linked: Any) -> int:
 
 @pytest.fixture
 def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What the compiler was asked for; code is kept in `tmp_path`."""
+    """Lists what the compiler was asked for; code is kept in `tmp_path`."""
     modules: list[object] = []
     simplify = linking._simplify
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -46,6 +46,16 @@ def test_a_file_that_may_be_another_is_not_read(how: str, tmp_path: Path, compil
     assert len(compiled) == 2
     assert file.read_bytes() == data
     assert file.stat().st_mode & 0o022 == 0
+
+
+def test_code_of_another_program_is_not_read(tmp_path: Path, compiled: list[object]) -> None:
+    linking.link(SEVEN)
+    (file,) = (tmp_path / "constructions").iterdir()
+    linking.link(SEVEN.replace("ret i64 7", "ret i64 8"))
+    (other,) = {*(tmp_path / "constructions").iterdir()} - {file}
+    file.write_bytes(other.read_bytes())
+    assert call(linking.link(SEVEN)) == 7
+    assert len(compiled) == 3
 
 
 def test_a_folder_that_cannot_be_made_costs_time_alone(tmp_path: Path, compiled: list[object]) -> None:

@@ -53,13 +53,18 @@ def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "constructions")
 
 
+def _digest(file: Path, code: bytes) -> bytes:
+    """Returns a digest of the code and of the file's name, so that the code of another program is not taken for this one's."""
+    return hashlib.sha256(file.name.encode() + code).digest()
+
+
 def _read(file: Path) -> bytes | None:
     """Returns the code that a file holds; None if there is none, if another user may have written it, or if it is cut short."""
     with suppress(OSError):
         about = file.stat()
         data = file.read_bytes()
         own = about.st_uid == os.getuid() and not about.st_mode & 0o022
-        if own and hashlib.sha256(data[DIGEST:]).digest() == data[:DIGEST]:
+        if own and _digest(file, data[DIGEST:]) == data[:DIGEST]:
             os.utime(file)
             return data[DIGEST:]
     return None
@@ -70,7 +75,7 @@ def _write(file: Path, code: bytes) -> None:
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as out:
-            out.write(hashlib.sha256(code).digest() + code)
+            out.write(_digest(file, code) + code)
         os.replace(out.name, file)
         kept = sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)
         for old in kept[:-MOST_FILES]:

@@ -272,7 +272,7 @@ class Result:
 
     def __reduce__(self) -> tuple[Any, ...]:
         decoded = self.run.decoded
-        about = decoded.engine, dict(decoded.uncertified), decoded.recorded is not None
+        about = decoded.engine, decoded.recorded is not None
         return _said_again, (self.loaded, self.question, decoded.produced, *about)
 
     @property
@@ -407,7 +407,6 @@ def _said_again(
     question: object,
     produced: list[int],
     engine: str,
-    uncertified: Mapping[tuple[int, int], int],
     has_flags: bool,
 ) -> Result:
     """Returns a result where it was pickled: its tokens are read and judged anew."""
@@ -417,7 +416,7 @@ def _said_again(
         again: Run = replace(request, guess=produced).run(find_engine("dense"))
         return again.decoded.flags
 
-    decoded = Decoded(produced, flags if has_flags else None, engine, uncertified=uncertified)
+    decoded = Decoded(produced, flags if has_flags else None, engine)
     return loaded.result(question, Run(request, np.array(produced, np.int64), decoded))
 
 

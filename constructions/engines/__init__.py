@@ -1,4 +1,4 @@
-"""Engines: four ways to run the same weights, bit for bit alike. `reference` is the definition.
+"""Engines: three ways to run the same weights, bit for bit alike. `reference` is the definition.
 
 `find_engine` gives greedy decoding by any of them (see protocol.py), or by `auto`, which picks the fastest (see auto.py).
 """
@@ -12,7 +12,6 @@ from typing import cast
 
 from constructions.engines.decoding import (
     DECODERS,
-    by_block_and_head,
     decode_by_dense,
     decode_by_reference,
     decode_together,
@@ -29,7 +28,6 @@ __all__ = [
     "EngineMissing",
     "Respond",
     "Tick",
-    "by_block_and_head",
     "decode_by_reference",
     "decode_together",
     "find_engine",

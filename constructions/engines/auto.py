@@ -1,35 +1,31 @@
 """Decoding by the engine that is likely to be the fastest. All engines give the same bits, so this is a choice of time alone.
 
 Each engine's time is estimated from what is known before a run: how many numbers `reference` multiplies (the weights that are not
-0 at each token, and at each head the keys so far), and how many runs over the sequence `indexed` and `dense` need: one where a
-guess of the answer is right, without a guess one for each token. The least estimate wins:
+0 at each token, and at each head the keys so far), and how many runs over the sequence `dense` needs: one where a guess of the
+answer is right, without a guess one for each token. The least estimate wins:
 
 - a short run goes to `reference`, which needs no preparation and records flags;
-- a long one after a guess goes to `indexed`, or to `dense` in floating point, where `indexed` has no certificates;
-- a long one without a guess goes to `incremental`, if it is said what the heads look up, under fused fixed point;
-- so does a very long one after a guess: then decoding is faster than any check of a guess.
+- a long one goes to `incremental`, if it is said what the heads look up, in fixed point;
+- else a long one goes to `dense` if there is a guess, or a floating-point format.
 
-A guess may turn out to be wrong, and lookups may not decide a run: what follows is decoded by the fastest of the others. A
-recurrence takes each engine the same time at each token, as one more matrix does.
+Lookups may not decide a run, and a guess may turn out to be wrong: what follows is decoded by the fastest of the others.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from constructions.engines.decoding import DECODERS, IndexedRuns, decode_by_lookups, decode_with_guess
+from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_with_guess
 from constructions.engines.protocol import Asked, Decoded
 from constructions.layers import Transformer, block_arrays
-from precision.format import Arithmetic, Discipline, Rounding
+from precision.format import Arithmetic, Rounding
 
 # Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
-PER_RUN, PER_PLACE = 0.04, 4e-7  # of `indexed`: each run; each position at each head
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
 # of `incremental`: once, a quarter of it where the code is kept; each weight at each token
 WRITING, PER_LOOKUP = 0.2, 3e-9
@@ -37,77 +33,50 @@ SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
 def decode_by_auto(asked: Asked) -> Decoded:
-    """Decodes with the engine that `choose` names. The result names the engine that decoded: the last one, if a wrong guess
-    changed it.
+    """Decodes with the engine that `choose` names. The result names the engine that decoded: the last one, if what lookups did not
+    decide, or what follows a wrong guess, changed it.
     """
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
     if name == "incremental":
         produced, why = decode_by_lookups(asked)
         if not why:
             return Decoded(produced, None, name)
-        unsaid = replace(asked.model, said=None)
-        if not len(asked.guess):
-            rest = asked.after(produced)
-            decoded = DECODERS[choose(unsaid, asked.arithmetic, len(rest.prompt), rest.limit, 0)](rest)
-            return replace(decoded, produced=[*produced, *decoded.produced])
-        name = choose(unsaid, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
-    if name != "indexed" or not len(asked.guess):
-        return DECODERS[name](asked)
-    runs, begun = IndexedRuns(asked), False
-    append: Callable[[int], int] | None = None
-    argmax: list[int] = []  # at each position that was fed to `append`
+        rest = decode_by_auto(replace(asked.after(produced), model=replace(asked.model, said=None)))
+        return replace(rest, produced=[*produced, *rest.produced])
+    if name == "dense" and len(asked.guess):
+        return _decode_after_guess(asked)
+    return DECODERS[name](asked)
+
+
+def _decode_after_guess(asked: Asked) -> Decoded:
+    """Decodes by `dense` as far as the guess is right, then by the engine that is fastest without one."""
+    from constructions.engines import dense
+    from constructions.engines.reference import ReferenceEngine
+
+    name, engine, argmax = "dense", None, list[int]()
 
     def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        nonlocal name, begun, append
-        if append is None and begun and not draft:
-            name = choose(asked.model, asked.arithmetic, len(known), asked.limit - (len(known) - len(asked.prompt)), 0)
-            append = _token_by_token(name, asked)
-        begun = True
-        if append is None or draft:
-            return runs(known, draft)
+        nonlocal name, engine
+        if not draft and engine is None and len(known) > len(asked.prompt):
+            name = choose(asked.model, asked.arithmetic, len(known), asked.limit - len(known) + len(asked.prompt), 0)
+            if name == "reference":
+                engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
+        if engine is None:
+            fed = [[*known, *draft]]
+            return dense.run(asked.model, asked.arithmetic, fed, beyond=asked.beyond).next_tokens[0].tolist()  # type: ignore[no-any-return]
         for token in known[len(argmax) :]:
-            argmax.append(append(token))
+            argmax.append(engine.append(token).next_token)
             asked.tick(len(argmax))
         return argmax
 
     produced, _ = decode_with_guess(run, asked)
-    return Decoded(produced, None, name, uncertified=runs.uncertified)
-
-
-def _token_by_token(name: str, asked: Asked) -> Callable[[int], int] | None:
-    """Returns what takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
-    if name not in ("reference", "incremental"):
-        return None
-    from constructions.engines.reference import ReferenceEngine
-
-    engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
-    if name == "reference":
-        return lambda token: engine.append(token).next_token
-    from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
-
-    read: list[int] = []
-    decoder: LookupDecoder | None = None
-    with suppress(NotCovered):
-        decoder = LookupDecoder(asked.model, asked.arithmetic, len(asked.prompt) + asked.limit, beyond=asked.beyond)
-
-    def append(token: int) -> int:
-        nonlocal decoder
-        read.append(token)
-        if decoder is not None:
-            try:
-                return decoder.append(token)
-            except GaveUp:
-                decoder = None
-        return [engine.append(one).next_token for one in read[engine.length :]][-1]
-
-    return append
+    return Decoded(produced, None, name)
 
 
 def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int) -> str:
     """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens."""
     fmt = arithmetic.format
     length = prompt + min(guess or limit, limit)
-    runs = 1 if guess else limit
     heads = [head for block in model.blocks for head in block.heads]
     weights = sum(int(np.count_nonzero(array)) for block in model.blocks for array in block_arrays(block))
     at_each_token = model.width + weights + int(np.count_nonzero(model.unembed))
@@ -117,15 +86,9 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
         return "reference"
     if fmt.quantum_exponent > 0 or fmt.max_value < 1:
         return "reference"  # which alone runs a model without heads in a format that does not hold 1
-    if fmt.is_fixed_point:
-        seconds["indexed"] = runs * (PER_RUN + PER_PLACE * (len(heads) + 1) * length)
-    elif importlib.util.find_spec("torch"):
-        seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
-    if (
-        model.said is not None
-        and fmt.is_fixed_point
-        and arithmetic.discipline is Discipline.FUSED
-        and arithmetic.rounding is Rounding.NEAREST_EVEN
-    ):
+    if model.said is not None and fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN:
         seconds["incremental"] = WRITING + PER_LOOKUP * weights * length
+    if importlib.util.find_spec("torch"):
+        runs = 1 if guess else limit
+        seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
     return min(seconds, key=lambda name: seconds[name])

@@ -1,6 +1,6 @@
 """Greedy decoding by each engine.
 
-`reference` and `incremental` decode token by token. The others run a whole sequence at once, so a guess of the answer is fed after
+`reference` and `incremental` decode token by token. `dense` runs a whole sequence at once, so a guess of the answer is fed after
 the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same tokens, and
 it goes on from there.
 """
@@ -8,7 +8,6 @@ it goes on from there.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -18,11 +17,6 @@ from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed,
 if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
     from constructions.engines.reference import Flags
-
-
-def by_block_and_head(sites: Mapping[str, int]) -> dict[tuple[int, int], int]:
-    """Counts of sites such as `2.attn.0` by block and head."""
-    return {(int(block), int(head)): count for site, count in sites.items() for block, _, head in [site.split(".")]}
 
 
 def decode_by_reference(asked: Asked) -> Decoded:
@@ -37,7 +31,7 @@ def decode_by_reference(asked: Asked) -> Decoded:
         asked.tick(engine.length)
         if engine.length == len(sequence):
             sequence.append(step.next_token)
-            if step.next_token in asked.stop:
+            if asked.ends(engine.length - len(asked.prompt), step.next_token):
                 break
             sequence.extend(asked.respond(sequence))
             if len(sequence) - len(asked.prompt) >= asked.limit:
@@ -70,7 +64,10 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
     try:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        produced = decoder.produce(asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick)
+        wanted = np.asarray(asked.guess) if asked.follow else None
+        produced = decoder.produce(
+            asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
+        )
         return produced if isinstance(asked.guess, np.ndarray) else produced.tolist(), ""
     except NotCovered as error:
         return [], f"not decided by lookups: {error}"
@@ -118,42 +115,6 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
         yield Decoded(produced, partial(noted, asked.prompt, produced, fed), "dense")
 
 
-def decode_by_indexed(asked: Asked) -> Decoded:
-    """Decodes by runs over the part of the sequence that is not known yet: the engine remembers the rest."""
-    runs = IndexedRuns(asked)
-    produced, _ = decode_with_guess(runs, asked)
-    return Decoded(produced, None, "indexed", uncertified=runs.uncertified)
-
-
-class IndexedRuns:
-    """What `decode_with_guess` runs by `indexed`: the state after what is known of the sequence is kept."""
-
-    def __init__(self, asked: Asked) -> None:
-        from constructions.engines.indexed import Indexed
-
-        self._engine = Indexed(asked.model, asked.arithmetic, beyond=asked.beyond)
-        self._state = self._engine.start
-        self._argmax: list[int] = []  # at each position that the state has read
-        self._dense = Counter[str]()
-
-    def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        """Returns the argmax at each position."""
-        fed = [*known[self._state.length :], *draft]
-        after, run = self._engine.advance(self._state, fed, remember=not draft)
-        self._dense.update(run.columns.dense_by_head)
-        following = run.next_tokens.tolist()
-        if draft:
-            return [*self._argmax, *following]
-        self._state = after
-        self._argmax.extend(following)
-        return self._argmax
-
-    @property
-    def uncertified(self) -> dict[tuple[int, int], int]:
-        """See Decoded, over all runs so far."""
-        return by_block_and_head(self._dense)
-
-
 def decode_with_guess(
     run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Asked
 ) -> tuple[list[int], int]:
@@ -171,7 +132,7 @@ def decode_with_guess(
         while len(sequence) <= len(fed):
             start = len(sequence)
             sequence.append(int(argmax[start - 1]))
-            ends = sequence[-1] in asked.stop
+            ends = asked.ends(start - len(prompt), sequence[-1])
             if not ends:
                 sequence.extend(asked.respond(sequence))
             if ends or len(sequence) - len(prompt) >= asked.limit:
@@ -186,6 +147,5 @@ def decode_with_guess(
 DECODERS: Mapping[str, Decode] = {
     "reference": decode_by_reference,
     "dense": decode_by_dense,
-    "indexed": decode_by_indexed,
     "incremental": decode_by_incremental,
 }

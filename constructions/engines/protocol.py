@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,7 +36,8 @@ class Asked:
     `limit` new tokens.
 
     guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
-    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound. follow: end after the first token
+    that the guess has not.
     Raises IndexError for an empty prompt.
     """
 
@@ -49,14 +50,21 @@ class Asked:
     respond: Respond = no_response
     tick: Tick = lambda length: None
     beyond: bool = False
+    follow: bool = False
 
     def __post_init__(self) -> None:
         if not len(self.prompt):
             raise IndexError("a prompt needs at least one token")
 
     def after(self, produced: Produced) -> Asked:
-        """Returns what is still to be decoded after these new tokens."""
-        return replace(self, prompt=[*self.prompt, *produced], limit=self.limit - len(produced), guess=())
+        """Returns what is still to be decoded after these new tokens; the guess is what follows them in it, if they begin it."""
+        new = [int(token) for token in produced]
+        guess = self.guess[len(new) :] if new == [int(token) for token in self.guess[: len(new)]] else ()
+        return replace(self, prompt=[*self.prompt, *new], limit=self.limit - len(new), guess=guess)
+
+    def ends(self, place: int, token: int) -> bool:
+        """Returns whether decoding ends after a token that the model wrote, the new token of this index, from 0."""
+        return token in self.stop or (self.follow and token not in map(int, self.guess[place : place + 1]))
 
     def draft(self, behind: int = 0) -> Sequence[int]:
         """Returns what is fed of the guess after so many new tokens: not its last token, and no more than the model may read."""
@@ -73,14 +81,12 @@ class Decoded:
     all were decoded by lookups.
 
     recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
-    decoded. uncertified: how many softmax columns of a head were computed by definition
-    for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
+    decoded.
     """
 
     produced: list[int] | Any
     recorded: Flags | Callable[[], Flags | None] | None
     engine: str
-    uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     @cached_property
     def flags(self) -> Flags | None:

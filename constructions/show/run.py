@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.engines import (
-    Decoded,
-    Tick,
-    by_block_and_head,
-    find_engine,
-    no_response,
-)
+from constructions.engines import find_engine
 from constructions.models.construction import Example
 from constructions.models.request import Request, Run
 from constructions.models.search import END_SEARCH, SearchError
 from constructions.show import cli
 from constructions.show.cli import CommandError
-from constructions.show.columns import report_columns
 
 if TYPE_CHECKING:
     from constructions.show.trace import Trace
@@ -37,44 +30,7 @@ def run_model(request: Request, engine: str, title: str, *, device: str | None =
 
     decode = find_engine(engine, device)
     with cli.progress(title, last, work) as tick:
-        run = _follow(request, tick) if _by_indexed(request, engine) else None
-        if run is None:
-            run = request.run(decode, tick)
-    report_columns(request.wired, run.decoded.uncertified)
-    return run
-
-
-def _by_indexed(request: Request, engine: str) -> bool:
-    """Returns whether `indexed` may follow a guess, which could be the answer, since it is the engine or `auto` would choose it."""
-    if not isinstance(request.guess, np.ndarray) or request.respond is not no_response:
-        return False
-    if not 0 < len(request.guess) <= request.limit:
-        return False
-    if any(np.any(request.guess[:-1] == token) for token in request.stop):
-        return False
-    if engine != "auto":
-        return engine == "indexed"
-    from constructions.engines.auto import choose
-
-    length = len(request.guess)
-    return choose(request.wired.model, request.wired.arithmetic, len(request.prompt), length, length) == "indexed"
-
-
-def _follow(request: Request, tick: Tick) -> Run | None:
-    """Returns what the model writes if that is the guess, one other token at the end apart; little of the run is kept on the
-    way.
-
-    None if it goes on after that.
-    """
-    from constructions.engines import indexed
-
-    wired, expected = request.wired, np.asarray(request.guess)
-    first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, request.prompt, expected, tick=tick)
-    produced = expected if followed.written is None else np.append(expected[:first], followed.written)
-    if len(produced) < request.limit and produced[-1] not in request.stop:
-        return None
-    decoded = Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
-    return Run(request, produced, decoded)
+        return request.run(decode, tick)
 
 
 def trace_of(run: Run) -> Trace:
@@ -125,9 +81,8 @@ def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
 
     for request in requests:
         wired = request.wired
-        decode = find_engine("auto" if wired.printed else "indexed")  # as printed, hardly any guess is right
         try:
-            produced = request.run(decode).tokens.tolist()
+            produced = request.run(find_engine("auto")).tokens.tolist()
         except SearchError:  # a search as printed: there is nothing to expect
             continue
         tokens = (*request.prompt, *produced[:-1])

@@ -1,8 +1,8 @@
-"""What each token of a run left behind, for the trace: registers and attention patterns from the indexed engine.
+"""What each token of a run left behind, for the trace: registers and attention patterns.
 
-The registers of every sublayer are those that `indexed` ran on, and all engines have the same. A softmax column that it certified
-is read off its winners, who share 1 alike. Any other is what the reference engine has by definition: all scores of the column,
-exactly, rounded, and their correctly rounded softmax. Nobody pays for columns that are not shown.
+The registers of every sublayer are those of the engine that ran, and all engines have the same. A softmax column is what the
+reference engine has by definition: all scores of the column, exactly, rounded, and their correctly rounded softmax. Nobody pays for
+columns that are not shown.
 """
 
 from __future__ import annotations
@@ -15,19 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.engines.indexed.column import Column
-from constructions.engines.indexed.head import Attended
-from constructions.engines.indexed.winners import Winners
+from constructions.engines.known import Stream, read_text
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
 from constructions.rows import HeadRows, Layer, Row
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.softmax import softmax
-from precision.winners import winners_share
 
 Integers = NDArray[Any]  # Python integers
 Pattern = tuple[tuple[int, int], ...]
-Stream = Sequence[Sequence[int]]  # each register at all positions, in quanta
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,42 +68,27 @@ class Steps:
 
 
 def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
-    """Returns what these tokens leave behind, by a run of the indexed engine.
+    """Returns what these tokens leave behind.
 
     Raises ValueError for another arithmetic than R_p to the nearest.
     """
     if not arithmetic.format.is_fixed_point or arithmetic.rounding is not Rounding.NEAREST_EVEN:
         raise ValueError("the trace knows fixed point, rounded to the nearest with ties to even")
-    from constructions.engines import indexed
-
-    exponent = arithmetic.format.quantum_exponent
-    streams: list[Stream] = []
-    heads: list[list[_Head]] = [[] for _ in model.blocks]
-    cache: dict[int, tuple[Column, list[int]]] = {}  # sublayers share the columns of registers that they leave alone
-
-    def keep(block: int, sublayer: str, columns: Sequence[Column]) -> None:
-        for column in columns:
-            if id(column) not in cache:
-                cache[id(column)] = column, column.to_quanta(exponent)
-        streams.append([cache[id(column)][1] for column in columns])
-
-    weights = Weights(model, arithmetic)
-
-    def keep_head(block: int, number: int, attention: Attended) -> None:
-        heads[block - 1].append(_Head(weights.blocks[block - 1].heads[number], arithmetic, streams[-1], attention))
-
-    run = indexed.run(model, arithmetic, tokens, observe=keep, observe_head=keep_head)
-    return Steps(streams, heads, [int(token) for token in run.next_tokens], weights)
+    weights, known = Weights(model, arithmetic), read_text(model, arithmetic, tokens)
+    heads = [
+        [_Head(head, arithmetic, known.streams[2 * i]) for head in layer.heads]
+        for i, layer in enumerate(weights.blocks)
+    ]
+    return Steps(known.streams, heads, known.next_tokens, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class _Head:
-    """One head: its weights, the registers before it, and whom the engine found to win."""
+    """One head: its weights, and the registers before it."""
 
     weights: HeadRows
     arithmetic: Arithmetic
     before: Stream
-    found: Attended
     patterns: dict[int, Pattern] = field(default_factory=dict)  # that were asked for
 
     def pattern(self, position: int) -> Pattern:
@@ -125,10 +106,6 @@ class _Head:
         return [int(_dot([*value[:, None]], weights, self.arithmetic, 1)[0]) for value in values]
 
     def _pattern(self, place: int) -> Pattern:
-        if self.found.certified[place] and self.found.winners is not None:
-            winners = _winners(self.found.winners, place)
-            share = winners_share(len(winners), self.arithmetic, losers=len(winners) <= place)
-            return tuple((k + 1, share) for k in winners) if share else ()
         wishes = [_dot([[register[place]] for register in self.before], row, self.arithmetic) for row in self._queries]
         factors = [(j, int(wish[0])) for j, wish in enumerate(wishes) if wish[0]]
         scores = _dot([row[: place + 1] for row in self._keys], factors, self.arithmetic, place + 1)
@@ -143,13 +120,6 @@ class _Head:
     def _keys(self) -> Sequence[Integers]:
         """The key rows at all positions."""
         return [_dot(self.before, _factors(row), self.arithmetic) for row in self.weights.key]
-
-
-def _winners(winners: Winners, query: int) -> list[int]:
-    """Returns all keys that win for one query, in order."""
-    ordinary = winners.order[winners.low[query] : winners.high[query]]
-    special = winners.special[winners.special_wins[:, query]]
-    return sorted([*ordinary.tolist(), *special.tolist(), *range(int(winners.tie[query]))])
 
 
 def _factors(row: Row) -> list[tuple[int, int]]:

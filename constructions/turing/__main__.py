@@ -35,7 +35,7 @@ examples:
   {prog} --machine bb4 --model hybrid --html tape.html
   {prog} --machine bb4 --model hybrid --cells 21
   {prog} --machine palindrome --tape 12321 --model hybrid --json
-  {prog} --machine 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --steps 100000 --engine indexed --model hybrid
+  {prog} --machine 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --steps 100000 --engine incremental --model hybrid
   {prog} --machine bb2 --steps 10 --model rag --dump-weights
   {prog} --machine bb2 --steps 10 --model rag --dump-weights rag.safetensors
 
@@ -52,8 +52,8 @@ findings, for --printed:
 {findings}
 
 engines:
-  `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
-  after the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
+  `reference` and `incremental` decode token by token. `dense` checks a whole run: what the simulator expects is fed after the
+  prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
 """ + options.exit_codes(
     "the model does what the machine does, whether it halts within --steps or not",

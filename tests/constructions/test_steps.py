@@ -68,21 +68,3 @@ def test_another_rounding_is_refused() -> None:
     arithmetic = Arithmetic(fixed_point(33), rounding=Rounding.TOWARD_ZERO)
     with pytest.raises(ValueError, match="rounded to the nearest"):
         observed(wired.model, arithmetic, [0])
-
-
-def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = parse_edges(EDGES)
-    wired = transformer.TRANSFORMER.build(8)
-    tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)]
-    actual = observed(wired.model, wired.arithmetic, tokens)
-
-    def refuse(*_: object) -> object:
-        raise AssertionError("a whole column")
-
-    monkeypatch.setattr("constructions.show.steps.softmax", refuse)
-    positions = range(1, len(tokens) + 1)
-    assert {len(block) for position in positions for block in actual.attention(position)} == {0, 1, 2}
-    printed = transformer.TRANSFORMER.build(8, printed=("score-range",))
-    uncertified = observed(printed.model, printed.arithmetic, PAPER.prompt(graph))
-    with pytest.raises(AssertionError, match="a whole column"):
-        [uncertified.attention(position) for position in range(1, len(PAPER.prompt(graph)) + 1)]

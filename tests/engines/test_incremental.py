@@ -114,7 +114,7 @@ def test_a_machine_is_decided():
     model = constructions.load("turing", machine="bb5", steps=500)
     with mock.patch.object(reference.ReferenceEngine, "append", side_effect=AssertionError("not decided by lookups")):
         run = model.run(500, engine="incremental")
-    assert run.chain_of_thought == model.run(500, engine="indexed").chain_of_thought
+    assert run.chain_of_thought == model.run(500, engine="dense").chain_of_thought
 
 
 def test_a_machine_takes_a_record_for_each_cell_that_it_visits():

@@ -129,11 +129,11 @@ def test_decoding_ends(check: Check, name: str) -> None:
     models = {n: chosen.build(n) for n in sizes}
 
     def one_verdict(graph: Graph) -> Counterexample | None:
-        words = chosen.request(models[graph.n], graph).run(find_engine("indexed")).produced[:]
+        words = chosen.request(models[graph.n], graph).run(find_engine("auto")).produced[:]
         verdicts = [i for i, word in enumerate(words) if word in (PAPER.yes, PAPER.no)]
         return None if verdicts == [len(words) - 1] else Counterexample(words=" ".join(words))
 
-    every_graph(check, sizes, one_verdict, "every labelled graph (indexed)", kind="labelled", precision=PRECISION)
+    every_graph(check, sizes, one_verdict, "every labelled graph", kind="labelled", precision=PRECISION)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.engines import indexed
+from constructions.engines.known import read_text
 from constructions.parts.gadgets import periodic, quotient
 from constructions.wiring.affine import reg
 from constructions.wiring.wire import BlockPlan, Embedding, wire
@@ -117,9 +117,9 @@ def test_gate_number(check: Check, engine: str) -> None:
     block = BlockPlan((), (periodic.periodic(position, tables, "period", POSITIONS, fmt),))
     embedding = Embedding(("token",), ({},), "position")
     model, registers = wire(embedding, (block,), ({},), fmt)
-    found = indexed.run(model, Arithmetic(fmt), [0] * POSITIONS).registers
+    (found,) = read_text(model, Arithmetic(fmt), [0] * POSITIONS, [2]).streams
     quantum_bits = -fmt.quantum_exponent
-    columns = {name: found[registers.index(name)].to_quanta(fmt.quantum_exponent) for name in (*tables, "period")}
+    columns = {name: found[registers.index(name)] for name in (*tables, "period")}
 
     def knows(case: Period) -> Counterexample | None:
         a = case.period
@@ -136,7 +136,7 @@ def test_gate_number(check: Check, engine: str) -> None:
         knows,
         count=POSITIONS,
         inputs=lambda _: TURN,
-        range=f"C + 1 = {TURN}, every position to {POSITIONS:,}, p = {P_BITS}, by indexed",
+        range=f"C + 1 = {TURN}, every position to {POSITIONS:,}, p = {P_BITS}",
         size=lambda _: POSITIONS,  # n of its weights
         precision=f"p = {P_BITS}",
     )

@@ -296,21 +296,21 @@ def test_at_scale(check: Check, stem: str) -> None:
 
     def right(large: LargeCase) -> Counterexample | None:
         """Returns the right answer; the threshold of a case is k − 1."""
-        return ask(check, stem, large.case(task), (), Discipline.FUSED, "indexed")
+        return ask(check, stem, large.case(task), (), Discipline.FUSED, "auto")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
         """Returns the same of an extreme question."""
-        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "indexed")
+        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "auto")
 
     for n in check.sizes(LEAST, ratio=50):
         hard = hard_questions(task, n)
         which = f"extreme questions: {', '.join(case.name for case in hard)};" if n == LEAST else "the same questions,"
-        text = f"{which} n = {n:,} (indexed)"
+        text = f"{which} n = {n:,}"
         check.chosen(hard, right_if_hard, range=text, size=lambda hard: hard.n, precision=PRECISION)
         check.sampled(
             st.builds(LargeCase, st.just(n), st.integers(0, 2**32 - 1)),
             right,
-            range=f"random sequences of n = {n:,} tokens and random queries (indexed)",
+            range=f"random sequences of n = {n:,} tokens and random queries",
             size=lambda large: large.n,
             precision=PRECISION,
             max_examples=40 if n <= 1000 else 3,

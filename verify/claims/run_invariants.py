@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from constructions.engines import indexed
-from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
-from constructions.wiring.wired import Wired
 from verify.claims.turing import CHAMPIONS, champion
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.texts import records_apart, records_limited
@@ -25,6 +22,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.inputs.strategies import graphs
 from verify.runs.istree_walks import ORDERS, build_model, every_graph
+from verify.runs.registers import registers_after
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
 QUEUE, COUNTS = "4.1/invariant-queue", "4.7/invariant-counts"
@@ -34,14 +32,6 @@ MOST_VERTICES = 8
 SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
 
 
-def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Column]:
-    """Returns every register after a block, from 1, at each token."""
-    seen: list[Sequence[Column]] = []
-    model = replace(wired.model, blocks=wired.model.blocks[:block])
-    indexed.run(model, wired.arithmetic, tokens, observe=lambda block, part, registers: seen.append(registers))
-    return dict(zip(wired.registers, seen[-1], strict=True))
-
-
 def _not_in_front(case: SpaceCase) -> Counterexample | None:
     """Returns where another digit leaves than the one that entered as many tokens before as there are cells."""
     model = COT.solver_of(case)
@@ -49,12 +39,12 @@ def _not_in_front(case: SpaceCase) -> Counterexample | None:
     wired = model.build(case.steps)
     request = model.request(wired, case.steps)
     read = [*request.prompt, *map(int, request.guess[:-1])]  # after the last word, HALT perhaps, nothing is asked
-    columns = columns_of(wired, read, block=2)
+    columns = registers_after(wired, read, block=2)
     early, late = columns[invariant.early], columns[invariant.late]
     for k in range(len(late)):
-        entered = early.at(k - invariant.by) if k >= invariant.by else 0
-        if late.at(k) != entered:
-            return Counterexample(position=k + 1, entered=entered, leaves=late.at(k))
+        entered = early[k - invariant.by] if k >= invariant.by else 0
+        if late[k] != entered:
+            return Counterexample(position=k + 1, entered=entered, leaves=late[k])
     return None
 
 
@@ -70,14 +60,14 @@ def test_queue(check: Check) -> None:
     check.chosen(
         [champion(COT, find(name)) for name in CHAMPIONS if find(name).steps <= min(check.n_max, LONGEST)],
         judged,
-        range=f"the champions that run up to {LONGEST} steps, and a step after their end (indexed)",
+        range=f"the champions that run up to {LONGEST} steps, and a step after their end",
         size=lambda case: case.steps,
         precision=COT.precision,
     )
     check.sampled(
         cases(COT, check.sizes(cap=LONGEST)),
         judged,
-        range="random machines of up to 5 states and 4 symbols, words of up to 6, up to 8 cells besides (indexed)",
+        range="random machines of up to 5 states and 4 symbols, words of up to 6, up to 8 cells besides",
         size=lambda case: case.steps,
         precision=COT.precision,
         max_examples=15,
@@ -102,11 +92,11 @@ def test_queue(check: Check) -> None:
     )
 
 
-def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
+def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Sequence[Fraction]]:
     """Returns every register after the first block, in the run that is due."""
     wired = build_model(model, PAPER.name, "repaired", graph.n)
     request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
-    return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
+    return registers_after(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 
 
 def _too_near(graph: Graph) -> Counterexample | None:
@@ -115,7 +105,7 @@ def _too_near(graph: Graph) -> Counterexample | None:
     own = _behind_first_block("hybrid", graph)[invariant.group]
     last: dict[Fraction, int] = {}
     for k in range(len(own)):
-        vertex = own.at(k)
+        vertex = own[k]
         if vertex and k - last.get(vertex, -invariant.by) < invariant.by:
             return Counterexample(vertex=vertex, positions=(last[vertex] + 1, k + 1))
         last[vertex] = k
@@ -130,7 +120,7 @@ def _too_near(graph: Graph) -> Counterexample | None:
 )
 def test_apart(check: Check) -> None:
     small = range(1, min(3, check.n_max) + 1)
-    every_graph(check, small, _too_near, f"every graph {ORDERS}, with its search (indexed)")
+    every_graph(check, small, _too_near, f"every graph {ORDERS}, with its search")
     made, lemmas = find_subject("istree", LEAST, model="hybrid").dossier.invariants["records of one vertex"]()
     check.follows(
         made,
@@ -143,8 +133,8 @@ def _too_many(graph: Graph) -> Counterexample | None:
     """Returns a position at which more vertices are recorded than there are."""
     recorded = _behind_first_block("rag", graph)[records_limited(graph.n).sum]
     for k in range(len(recorded)):
-        if recorded.at(k) > graph.n:
-            return Counterexample(position=k + 1, recorded=recorded.at(k))
+        if recorded[k] > graph.n:
+            return Counterexample(position=k + 1, recorded=recorded[k])
     return None
 
 
@@ -158,12 +148,12 @@ def _too_many(graph: Graph) -> Counterexample | None:
 )
 def test_records(check: Check) -> None:
     small = range(1, min(3, check.n_max) + 1)
-    text = "every labelled graph on up to 3 vertices, with its searches (indexed)"
+    text = "every labelled graph on up to 3 vertices, with its searches"
     every_graph(check, small, _too_many, text, kind="labelled")
     check.sampled(
         graphs(check.sizes(cap=MOST_VERTICES)),
         _too_many,
-        range="random graphs of all families, with their searches (indexed)",
+        range="random graphs of all families, with their searches",
         size=lambda graph: graph.n,
         max_examples=10,
     )

@@ -14,7 +14,8 @@ from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import INPUT_BITS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import Asked, find_engine, indexed
+from constructions.engines import Asked, find_engine
+from constructions.engines.known import first_mismatch
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
@@ -76,14 +77,16 @@ def expected(task: PromptTask) -> Sequence[int]:
 
 
 def differs(task: PromptTask, printed: tuple[str, ...] = ()) -> Counterexample | None:
-    """Returns the first token that is not the RNN's, by `indexed`."""
+    """Returns the first token that is not the RNN's."""
     wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words, printed), expected(task)
-    place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, task.prompt, wanted)
-    if place is None or followed.written is None:
+    place, decoded = first_mismatch(wired.model, wired.arithmetic, task.prompt, wanted)
+    if place is None:
         return None
     step, gate = divmod(place, turn_of(load(task.rnn, task.n)))
     right = wired.vocabulary[wanted[place]]
-    return Counterexample(step=step + 1, token=gate + 1, expected=right, written=wired.vocabulary[followed.written])
+    return Counterexample(
+        step=step + 1, token=gate + 1, expected=right, written=wired.vocabulary[int(decoded.produced[place])]
+    )
 
 
 def every_parity() -> Iterator[PromptTask]:
@@ -129,11 +132,11 @@ def test_simulation(check: Check, engine: str) -> None:
         found = find_engine(check.engine)(asked).produced
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
-    text = f"parity: every prompt of up to {LONGEST} bits, by indexed"
+    text = f"parity: every prompt of up to {LONGEST} bits"
     check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
-    text = "shift register and sum: every prompt of up to two words at n = 1, by indexed"
+    text = "shift register and sum: every prompt of up to two words at n = 1"
     check.exhaustive(every_short(), right, count=SHORT, range=text, size=words_of, precision="least p")
-    text = "longer prompts, to 320 words and 18,000 tokens, by indexed"
+    text = "longer prompts, to 320 words and 18,000 tokens"
     check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
@@ -246,14 +249,14 @@ def test_searches(check: Check) -> None:
         model = simulation_models()[name]
         rnn = model.load(None, model.n)
         prompt, solver = [rnn.vocabulary.index(word) for word in model.prompt.split()], Simulator(rnn, model.words)
-        run = solver.request(solver.build(len(prompt)), prompt).run(find_engine("indexed"))
+        run = solver.request(solver.build(len(prompt)), prompt).run(find_engine("auto"))
         answer, task = solver.read(run), next(x.task for x in SEARCHERS if x.task.name == name)
         expected = task.answer(task.samples[1])
         if complaint := solver.judge(prompt, run, answer):
             return Counterexample(complaint=complaint)
         return None if answer[-1] == expected else Counterexample(expected=expected, answer=answer[-1])
 
-    check.chosen(SEARCHING, right, range="one question each, 5,819 to 11,452 tokens, by indexed", precision="least p")
+    check.chosen(SEARCHING, right, range="one question each, 5,819 to 11,452 tokens", precision="least p")
 
 
 @claim(
@@ -275,7 +278,7 @@ def test_halts(check: Check) -> None:
             return None
         return Counterexample(expected=written, words=words)
 
-    text = f"all 206,615 tokens on {SPACE} cells by indexed, the words against a simulator of machines"
+    text = f"all 206,615 tokens on {SPACE} cells, the words against a simulator of machines"
     check.chosen([TURING], right, range=text, precision="least p")
 
 
@@ -301,7 +304,7 @@ def test_input_bits(check: Check) -> None:
     def right(task: PromptTask) -> Counterexample | None:
         return differs(task, (INPUT_BITS.id,))
 
-    text = f"parity: every prompt of up to {LONGEST} bits, all else repaired, by indexed"
+    text = f"parity: every prompt of up to {LONGEST} bits, all else repaired"
     check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
-
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from constructions.engines import Asked, find_engine, indexed
-from constructions.engines.indexed.column import Column
+from constructions.engines import Asked, find_engine
+from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
@@ -24,6 +21,7 @@ from verify.framework.claim import Counterexample
 from verify.inputs.turing_machines import Size, every_run, every_space, every_table, machines
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.costs import Cost, exactly
+from verify.runs.registers import registers_after
 from verify.runs.turing_runs import SpaceCase
 
 STEPS = 50
@@ -50,10 +48,8 @@ def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
 def writes_the_run(case: SpaceCase) -> Counterexample | None:
     """Returns where the model writes another word than the machine's run has."""
     wired, (before, behind) = of(case), words_of(case)
-    wrong, found = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
-    if wrong is not None:
-        return Counterexample(expected=behind[wrong], word=wrong + 1)
-    return Counterexample(dense=found.columns.dense) if found.columns.dense else None
+    wrong, _ = first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
+    return None if wrong is None else Counterexample(expected=behind[wrong], word=wrong + 1)
 
 
 @TURING_COT.judges(
@@ -70,7 +66,7 @@ def test_three_tokens_a_step(check: Check) -> None:
             writes_the_run,
             count=RUNS,
             range=f"a machine for each run of 2 states and 2 symbols, {STEPS} steps on {cells} cells,"
-            f" {f'the word {tape}' if tape else 'a blank tape'} (indexed)",
+            f" {f'the word {tape}' if tape else 'a blank tape'}",
             size=lambda case: case.steps,
             precision=PRECISION,
         )
@@ -78,7 +74,7 @@ def test_three_tokens_a_step(check: Check) -> None:
         (SpaceCase(code, tape, 6, cells) for code, tape, cells in every_space()),
         writes_the_run,
         count=small_spaces(),
-        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
+        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps",
         size=lambda case: case.steps,
         precision=PRECISION,
     )
@@ -98,7 +94,7 @@ def test_three_tokens_a_step(check: Check) -> None:
         ],
         writes_the_run,
         range="the champions BB(2), BB(3), BB(4), of 6, 21, 107 steps, in 13 and 16 cells; BB(2, 3) until it leaves 4 cells"
-        " (indexed)",
+        "",
         size=lambda case: case.steps,
         precision=PRECISION,
     )
@@ -128,26 +124,12 @@ SAID = ("next", "writes", "rightward", "leftward")
 # The sums beside the head
 
 
-def registers_of(wired: Wired, words: Sequence[str], names: Sequence[str]) -> dict[str, list[Fraction]]:
-    """Returns these registers at each word, after the fifth block."""
-    seen: list[Sequence[Column]] = []
-    indexed.run(
-        wired.model,
-        wired.arithmetic,
-        wired.tokens(words),
-        observe=lambda block, sublayer, registers: seen.append(registers),
-    )
-    columns = {name: seen[10][wired.registers.index(name)] for name in names}
-    return {name: [Fraction(column.at(i)) for i in range(len(words))] for name, column in columns.items()}
-
-
 def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
     """Returns where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
     before, behind = words_of(case)
     words = [*before, *behind]
     wired, wider = of(case), of(case, more_bits=16)
-    told = registers_of(wired, words, wired.registers)
-    exact = registers_of(wider, words, wired.registers)
+    told, exact = (registers_after(one, one.tokens(words), block=5) for one in (wired, wider))
     for name in wired.registers:
         if told[name] != exact[name]:
             return Counterexample(register=name, at_least_bits=told[name], with_more=exact[name])
@@ -180,14 +162,14 @@ def test_the_sums_are_the_tape(check: Check) -> None:
         (SpaceCase(machine, "10", STEPS, 3) for machine in every_run(STEPS)),
         keeps_the_tape,
         count=RUNS,
-        range=f"a machine for each run of 2 states and 2 symbols, on 3 cells with the word 10, {STEPS} steps (indexed)",
+        range=f"a machine for each run of 2 states and 2 symbols, on 3 cells with the word 10, {STEPS} steps",
         size=lambda case: case.cells,
         precision=PRECISION,
     )
     check.sampled(
         cases(),
         keeps_the_tape,
-        range="random machines of up to 5 states and 3 symbols, on up to 7 cells (3 of 3 symbols), 20 steps (indexed)",
+        range="random machines of up to 5 states and 3 symbols, on up to 7 cells (3 of 3 symbols), 20 steps",
         size=lambda case: case.cells,
         precision=PRECISION,
         max_examples=20,

@@ -57,7 +57,7 @@ def test_every_small_machine(check: Check, about: About) -> None:
             (about.case(machine, "", SMALL_STEPS, cells) for machine in every_run(SMALL_STEPS)),
             judge(about),
             count=RUNS,
-            range=f"a machine for each of their {RUNS} runs{where} (indexed); rules that a run does not reach: {table}",
+            range=f"a machine for each of their {RUNS} runs{where}; rules that a run does not reach: {table}",
             size=lambda case: case.steps,
             precision=about.precision,
         )
@@ -73,7 +73,7 @@ def test_the_edges(check: Check) -> None:
         (SpaceCase(code, tape, 6, cells) for code, tape, cells in every_space()),
         judge(COT),
         count=small_spaces(),
-        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
+        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps",
         size=lambda case: case.cells,
         precision=COT.precision,
     )
@@ -115,7 +115,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
         check.sampled(
             cases(about, lengths),
             judge(about, discipline=discipline),
-            range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps (indexed)",
+            range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps",
             size=lambda case: case.steps,
             precision=about.precision,
             max_examples=30 if discipline is Discipline.FUSED else 10,
@@ -142,7 +142,7 @@ def test_busy_beavers(check: Check, about: About) -> None:
 
     def known(name: str) -> Counterexample | None:
         named = find(name)
-        wrong = run(about, champion(about, named), "indexed")
+        wrong = run(about, champion(about, named), "auto")
         end = simulate(named.machine, "", named.steps + 1)
         if (end.halted, end.steps, end.nonblank) != (True, named.steps, named.nonblank):
             return Counterexample(expected=(named.steps, named.nonblank), simulated=(end.steps, end.nonblank))
@@ -152,7 +152,7 @@ def test_busy_beavers(check: Check, about: About) -> None:
     check.chosen(
         [name for name in CHAMPIONS if find(name).steps <= check.n_max],
         known,
-        range=f"steps and score of BB(2), BB(3), BB(4) and BB(2, 3): 6, 21, 107, 38 steps{where} (indexed)",
+        range=f"steps and score of BB(2), BB(3), BB(4) and BB(2, 3): 6, 21, 107, 38 steps{where}",
         size=lambda name: find(name).steps,
         precision=about.precision,
     )
@@ -195,7 +195,7 @@ def test_at_scale(check: Check, about: About) -> None:
     check.chosen(
         [long_run(n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
         judged,
-        range=f"the run of {machine} (indexed)",
+        range=f"the run of {machine}",
         size=lambda case: case.steps,
         precision=about.precision,
     )
@@ -250,7 +250,7 @@ def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> N
     check.chosen(
         [Case(machine, "", FEW_STEPS) for machine in every_run(FEW_STEPS)],
         judge(about),
-        range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape (indexed)",
+        range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape",
         size=lambda case: case.steps,
         precision=about.precision,
     )

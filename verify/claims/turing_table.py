@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 
-from constructions.engines import indexed
-from constructions.engines.indexed.column import Column
 from constructions.turing import cot
 from constructions.turing.configurations import BAR, NEVER, OUT, RUN, START, Code
 from constructions.turing.library import find
@@ -20,6 +17,7 @@ from verify.dossiers.turing.every_machine import EveryMachine, difference
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import every_table, machines
+from verify.runs.registers import registers_after
 from verify.runs.turing_runs import COT
 
 STEPS = 50  # the table is the same for any number of them
@@ -172,16 +170,12 @@ def test_every_neighbourhood(check: Check) -> None:
         heads = [state + symbol for state in states for symbol in symbols]
         others = [NEVER, *symbols, BAR, RUN, START]
         triples = [t for t in itertools.product([*heads, *others], repeat=3) if sum(word in heads for word in t) < 2]
-        seen: list[Sequence[Column]] = []
         tokens = wired.tokens(word for triple in triples for word in triple)
-        indexed.run(
-            wired.model, wired.arithmetic, tokens, observe=lambda block, part, registers: seen.append(registers)
-        )
-        entering = seen[4][wired.registers.index("entering")]  # after block 2
+        entering = registers_after(wired, tokens, block=2)["entering"]
         digits = dict(zip(wired.vocabulary, wired.model.words[:, wired.registers.index("number")], strict=True))
         for i, triple in enumerate(triples):
             word = turn_later(machine, *triple)
-            enters = entering.at(3 * i + 2)
+            enters = entering[3 * i + 2]
             if enters != (digits[word] if word else 0):
                 return Counterexample(neighbourhood=" ".join(triple), expected=word, enters=enters)
         return None
@@ -189,7 +183,7 @@ def test_every_neighbourhood(check: Check) -> None:
     check.chosen(
         ["bb2", "bb3", "bb2x4", "palindrome"],
         right,
-        range="every three words with one head at most, for four machines (indexed)",
+        range="every three words with one head at most, for four machines",
         size=lambda name: len(find(name).machine.states),
         precision=COT.precision,
     )

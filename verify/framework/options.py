@@ -18,7 +18,7 @@ DEFAULT_ENGINE = "reference"
 ENGINES: Mapping[str, str] = {  # name → the module that must exist for it
     "reference": "constructions.engines.reference",
     "dense": "constructions.engines.dense",
-    "indexed": "constructions.engines.indexed",
+    "incremental": "constructions.engines.incremental",
 }
 DEVICES = ("cpu", "cuda")
 LARGEST_N = 10_000_000  # a claim at this size takes hours

@@ -140,7 +140,7 @@ def first_others(
 
 
 def every_hard_graph(
-    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "indexed"
+    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "auto"
 ) -> None:
     """Tries the extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
     which = "the same extreme graphs"
@@ -169,7 +169,7 @@ def large_graphs(
     )
 
 
-def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
+def shapes_at(n: int, first: int, engine: str = "auto") -> str:
     """Names the large graphs for the ledger: only the first part of a claim lists the shapes."""
     by = f" ({engine})" if engine else ""
     return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from constructions.engines.known import read_text
 from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.layers import Transformer
 from constructions.wiring.affine import Number, reg
@@ -47,11 +48,8 @@ def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: S
 
         kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
         return Outcome([] if kept is None else [[int(x) for x in row] for row in kept[0][-1]], {})
-    if engine == "indexed":
-        from constructions.engines import indexed
-
-        exponent = arithmetic.format.quantum_exponent
-        columns = [column.to_quanta(exponent) for column in indexed.run(model, arithmetic, tokens).registers]
+    if engine == "incremental":
+        (columns,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)]).streams
         return Outcome(list(zip(*columns, strict=True)), {})
     raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions.engines import find_engine
-from constructions.engines.indexed import first_mismatch
+from constructions.engines.known import first_mismatch
 from constructions.language.interpreter import Spoken
 from constructions.measures import HYBRID_RNN, LINEAR_RNN
 from constructions.models.construction import Construction
@@ -104,7 +104,7 @@ MODELS = (COT, RAG, HYBRID)
 
 
 def judge(
-    about: About, engine: str = "indexed", *, admit: Callable[[Case], None] = lambda case: None, **how: Any
+    about: About, engine: str = "auto", *, admit: Callable[[Case], None] = lambda case: None, **how: Any
 ) -> Callable[[Any], Counterexample | None]:
     """Returns `run` of one model as a predicate on its cases, annotated with their type. admit: called before, may raise."""
 
@@ -166,10 +166,10 @@ def is_certified(about: About, case: Case) -> Counterexample | None:
     wired = model.build(case.steps)
     request = model.request(wired, case.steps)
     expected = request.guess
-    wrong, found = first_mismatch(wired.model, wired.arithmetic, request.prompt, expected)
-    if wrong is not None:
-        return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)
-    return Counterexample(dense=found.columns.dense) if found.columns.dense else None
+    wrong, _ = first_mismatch(wired.model, wired.arithmetic, request.prompt, expected)
+    if wrong is None:
+        return None
+    return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)
 
 
 def tokens_of(words: Iterable[str]) -> list[Spoken]:

@@ -14,7 +14,7 @@ from constructions.engines.incremental.values import NotCovered
 from constructions.engines.protocol import Respond, Tick, no_response
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
-from precision.format import Arithmetic, Discipline
+from precision.format import Arithmetic
 
 Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
@@ -48,8 +48,8 @@ class LookupDecoder:
         keep: frozenset[int] = frozenset(),
     ) -> None:
         fmt = arithmetic.format
-        if arithmetic.discipline is not Discipline.FUSED or not fmt.is_fixed_point or fmt.quantum_exponent > 0:
-            raise NotCovered("an arithmetic other than fused fixed point")
+        if not fmt.is_fixed_point or fmt.quantum_exponent > 0:
+            raise NotCovered("an arithmetic other than fixed point")
         if model.longest is not None and not beyond:
             most = min(most, model.longest)
         if most.bit_length() >= LONGEST_BITS:
@@ -138,14 +138,16 @@ class LookupDecoder:
         *,
         respond: Respond = no_response,
         tick: Tick = lambda length: None,
+        wanted: Array | None = None,
     ) -> Array:
-        """Returns the new tokens after what has gone in and the prompt, see `Asked`.
+        """Returns the new tokens after what has gone in and the prompt, see `Asked`. wanted: ends after the first token of the
+        model's own that is not the one here.
 
         Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
         """
         self._stops[:] = 0
         self._stops[list(stop)] = 1
-        known = start = self.length + len(prompt)
+        known = start = seen = self.length + len(prompt)
         longest = known + limit
         self._model.admit(known, beyond=self._beyond)
         self._put(self.length, prompt)
@@ -167,12 +169,19 @@ class LookupDecoder:
                 continue
             known = fed + 1
             last = int(self._tokens[fed])
+            if wanted is not None:
+                new, same = self._tokens[seen:known], wanted[seen - start : known - start]
+                wrong = np.flatnonzero(new[: len(same)] != same)
+                if len(wrong) or len(same) < len(new):
+                    end = int(wrong[0]) if len(wrong) else len(same)
+                    return self._tokens[start : seen + end + 1].copy()
             if last in stop:
                 return self._tokens[start:known].copy()
             response = () if alone else respond(self._tokens[:known].tolist())
             if response:
                 self._put(known, response)
                 known += len(response)
+            seen = known
             if known >= longest:
                 return self._tokens[start:known].copy()
 
@@ -194,13 +203,16 @@ class LookupDecoder:
     def registers(self, kept: int) -> list[list[int]]:
         """Returns the registers after a kept sublayer in quanta, by register and position."""
         stride = self._program.layout.stride
+        records = self._records[stride : (1 + self.length) * stride].reshape(self.length, stride)
         columns = []
         for field, value in self._program.kept[kept]:
-            size, shift = value.width // 8, value.exponent - self._quantum
-            first = stride + field
-            data = self._records.tobytes()
-            raw = [data[first + p * stride :][:size] for p in range(self.length)]
-            integers = [int.from_bytes(item, "little", signed=True) for item in raw]
+            shift = value.exponent - self._quantum
+            words = np.ascontiguousarray(records[:, field : field + value.width // 8]).view(np.int64)
+            integers = words[:, -1].tolist()
+            for i in reversed(range(words.shape[1] - 1)):
+                integers = [
+                    (high << 64) | low for high, low in zip(integers, words[:, i].view(np.uint64).tolist(), strict=True)
+                ]
             columns.append([i << shift if shift >= 0 else i >> -shift for i in integers])
         return columns
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant
+from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant, range_of_product
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
 from constructions.wiring.affine import Affine
@@ -50,6 +50,16 @@ def rows_of(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Val
     """Returns a row over numbers, and a bias in quanta, exactly."""
     terms = [code.scaled(vector[i], number(weight, code)) for i, weight in row]
     return code.total([*terms, constant(bias * Fraction(2) ** code.quantum)])
+
+
+def round_row(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Value:
+    """Returns a row over numbers, and a bias in quanta, rounded as the discipline says."""
+    if code.fused:
+        return code.round(rows_of(code, row, vector, bias))
+    total = ZERO
+    for i, weight in row:
+        total = code.round(code.add(total, code.round(code.scaled(vector[i], number(weight, code)))))
+    return code.round(code.add(total, constant(bias * Fraction(2) ** code.quantum)))
 
 
 class HeadCode:
@@ -86,8 +96,10 @@ class HeadCode:
         lookup = self.lookup
         self.means = lookup.prefer is None
         self.pull = Fraction(0)
+        self.inexact = False  # whether products of a score are rounded
         self.record_high: tuple[int, Value] | None = None
         self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
+        self.sides = [[rows_of(code, row, stream) for row in side] for side in (rows.key, rows.query)]
         self._hold_against_matrices()
         if code.rounding is not Rounding.NEAREST_EVEN:
             raise NotCovered("a rounding other than to the nearest")
@@ -96,6 +108,8 @@ class HeadCode:
         if lookup.penalty is not None and not lookup.exempt:
             raise NotCovered(f"{head.name}: a penalty without exemption")
         self._ranges()
+        if not code.fused and not code.holds(Value("", 0, -(-code_lead.numerator // code_lead.denominator), 0)):
+            raise NotCovered(f"{head.name}: a lead beyond the range")
 
     # What is known before
 
@@ -116,6 +130,10 @@ class HeadCode:
         self.squares = squares
         inexact = [need for need in squares if 2 * self.form(need.equals).exponent < self.code.quantum]
         self.slack = sum((self._move(need) for need in inexact), Fraction(0))
+        if not self.code.fused:
+            rounded = sum(k.exponent + q.exponent < self.code.quantum for k, q in zip(*self.sides, strict=True))
+            self.inexact = rounded > 0
+            self.slack += rounded * Fraction(2) ** (self.code.quantum - 1)
 
     def _move(self, need: Need) -> Fraction:
         """Returns what a quantum of the register that holds a square moves a score by. Raises NotCovered if others decide."""
@@ -183,17 +201,11 @@ class HeadCode:
 
     # At each position
 
-    def check(self, checked: set[object]) -> None:
-        """Checks what the lookup rests on; once for all heads of a block."""
+    def check(self, checked: set[object], ends: dict[Row, tuple[Value, Value]]) -> None:
+        """Checks what the lookup rests on; once for all heads of a block. ends: of rows of keys, the extremes so far."""
         code, quantum = self.code, constant(Fraction(2) ** self.code.quantum)
         about = code.about
         code.about = f"{about}: what it needs of registers"
-        if "one" in self.places:
-            self._once(
-                checked, "one", lambda: code.guard(code.compare("eq", self.stream[self.places["one"]], constant(1)))
-            )
-        if "first" in self.places:
-            self._once(checked, "first", lambda: code.guard(self._is_first()))
         for need in self.squares:
 
             def square(form: Affine = need.form, root: Affine = need.equals) -> None:
@@ -211,6 +223,9 @@ class HeadCode:
         for side, rows in (("key", self.rows.key), ("query", self.rows.query)):
             for row in rows:
                 self._once(checked, (side, row), lambda row=row: self._element(row))  # type: ignore[misc]
+        if not code.fused:
+            code.about = f"{about}: steps of a score"
+            self._saturate_late(ends)
         if self.lookup.exempt:
             for value in self.keys:
                 later = code.test("ne", "%p", 0)
@@ -224,20 +239,49 @@ class HeadCode:
             checked.add(what)
             how()
 
-    def _is_first(self) -> str:
-        code, value = self.code, self.stream[self.places["first"]]
-        here = code.op(f"zext i1 {code.test('eq', '%p', 0)} to i64")
-        return code.compare("eq", value, Value(here, 0, 1, 0))
+    def _saturate_late(self, ends: dict[Row, tuple[Value, Value]]) -> None:
+        """Checks that no step of a score saturates but the last one, against any key so far."""
+        code, products = self.code, []
+        for row, key, query in zip(self.rows.key, *self.sides, strict=True):
+            if row not in ends:
+                ends[row] = self._extremes(key)
+            products.append((ends[row], query))
+        code.saturate_late(products, self._ends())
+
+    def _ends(self) -> tuple[Value, Value]:
+        """Returns what every exact score lies between."""
+        code, slack, lookup = self.code, constant(self.slack), self.lookup
+        penalty = ZERO if lookup.penalty is None else self.form(lookup.penalty)
+        pairs = [(key, self.form(query), lookup.scale) for (_, query), key in zip(lookup.equal, self.keys, strict=True)]
+        if self.wish is not None:
+            pairs.append((self.key, self.wish, self.curve))
+        least = [self._score(constant(self.highest - self.spread)), code.scaled(penalty, -1), code.scaled(slack, -1)]
+        for key, query, scale in pairs:
+            below, above = (code.add(end, query, -1) for end in self._extremes(key))
+            low, high = code.multiply(below, below), code.multiply(above, above)
+            least.append(code.scaled(code.select(code.compare("sge", low, high), low, high), -scale))
+        most = self._score(constant(self.highest + self.slack))
+        return code.total(least), most if penalty.least >= 0 else code.add(most, penalty, -1)
+
+    def _extremes(self, key: Value) -> tuple[Value, Value]:
+        """Returns the least and the largest that a key's coordinate has been."""
+        code, ends = self.code, []
+        for way in ("sle", "sge"):
+            if key.low == key.high:
+                return key, key
+            at = code.plus("%cells", self.layout.cell(key.width // 8))
+            before, begins = code.load(at, key), code.test("eq", "%p", 0)
+            ends.append(code.select(code.either(begins, code.compare(way, key, before)), key, before))
+            code.store(at, ends[-1])
+        return ends[0], ends[1]
 
     def _element(self, row: Row) -> None:
         """Checks that a coordinate of a key or query is an element as it is."""
-        code = self.code
-        value = rows_of(code, row, self.stream)
-        if value.exponent < code.quantum:
-            value = code.on_grid(value, code.quantum)
-        most = constant(code.largest * Fraction(2) ** code.quantum)
-        code.guard(code.compare("sle", value, most))
-        code.guard(code.compare("sge", value, code.scaled(most, -1)))
+        code, steps = self.code, [rows_of(self.code, row, self.stream)]
+        if not code.fused:  # each product and each sum is one, too
+            steps += [rows_of(code, row[i:j], self.stream) for j in range(1, len(row) + 1) for i in {0, j - 1}]
+        for value in steps:
+            code.within(code.on_grid(value, code.quantum))
 
     # Tables
 
@@ -246,8 +290,9 @@ class HeadCode:
         code = self.code
         self.key_fields = [self._keep(key) for key in self.keys]
         self.key_field = 0 if self.means else self._keep(self.key)
-        self.values = [code.round(rows_of(code, row, self.stream)) for row in self.rows.value]
+        self.values = [round_row(code, row, self.stream) for row in self.rows.value]
         self.value_fields = [self._keep(value) for value in self.values]
+        self.side_fields = [self._keep(key) for key in self.sides[0]] if self.inexact else []
         grown = [Value("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
         self.sums = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
         self.alike_for_all = self.wish is None and not self.means
@@ -399,8 +444,14 @@ class HeadCode:
         return slot
 
     def _join(self, node: str) -> None:
-        """Counts the position in a run, and adds what it holds."""
+        """Counts the position in a run, and adds what it holds.
+
+        Where products of scores are rounded, those of a run are alike only if all their factors are.
+        """
         code = self.code
+        for head in self.members:
+            for key, field in zip(head.sides[0], head.side_fields, strict=False):
+                code.guard(code.compare("eq", key, code.load(code.plus(node, field), key)))
         run = code.plus(node, self.run_field)
         known, fresh, join = code.cell(run), code.label(), code.label()
         code.branch(code.test("eq", known, 0), fresh, join)
@@ -575,20 +626,22 @@ class HeadCode:
             if self.record_high is not None:
                 others = code.load(code.plus("%cells", self.record_high[0]), self.record_high[1])
             code.guard(code.compare("sge", level, code.add(others, constant(self.lead.least - lookup.scale * step))))
-        score = level
-        terms = []
+        score = self._score(level)
+        largest = constant(code.largest * Fraction(2) ** code.quantum)
+        code.guard(code.compare("sle", score, largest))
+        code.guard(code.compare("sge", score, code.add(self.lead, largest, -1)))
+
+    def _score(self, level: Value) -> Value:
+        """Returns the exact score of a match of this level."""
+        code, terms = self.code, [level]
         for monomial, c in self.alike.items():
             term = constant(c)
             for name in monomial:
                 term = code.multiply(term, self.stream[self.places[name]])
             terms.append(term)
         if self.wish is not None:
-            square = code.multiply(self.wish, self.wish)
-            terms.append(code.scaled(square, self.curve))
-        score = code.total([level, *terms])
-        largest = constant(code.largest * Fraction(2) ** code.quantum)
-        code.guard(code.compare("sle", score, largest))
-        code.guard(code.compare("sge", score, code.add(self.lead, largest, -1)))
+            terms.append(code.scaled(code.multiply(self.wish, self.wish), self.curve))
+        return code.total(terms)
 
     def _hold(self, node: str, there: str, is_there: str) -> list[Value]:
         """Returns what the winners hold, on average where there are several."""
@@ -616,6 +669,8 @@ class HeadCode:
             code.say(f"store {result.type} {code.extend(same, result.width)}, ptr {slot}")
         code.say(f"br label %{end}")
         code.enter(several)
+        if not code.fused and self.length > (one := code.largest >> -code.quantum):  # 1 + 1 + … is exact up to here
+            code.guard(code.test("slt", others, one))
         share = self._share(code.plus(others, 1))
         for i, (result, slot) in enumerate(zip(results, slots, strict=True)):
             if self.always:
@@ -623,6 +678,8 @@ class HeadCode:
                 total = code.add(alone[i], summed)
             else:
                 total = code.load(code.plus(run, self.sum_fields[i]), self.sums[i])
+            if not code.fused and not self._adds_exactly(self.values[i]):
+                code.guard(code.compare("eq", total, ZERO) if self.values[i].low >= 0 else "false")
             mean = code.round(code.multiply(share, total))
             mean = code.at(code.on_grid(mean, result.exponent), result.exponent)
             for how, bound in (("sge", result.low), ("sle", result.high)):
@@ -634,6 +691,10 @@ class HeadCode:
             Value(code.op(f"load {r.type}, ptr {slot}"), r.low, r.high, r.exponent)
             for r, slot in zip(results, slots, strict=True)
         ]
+
+    def _adds_exactly(self, value: Value) -> bool:
+        """Returns whether a share of each such value, and each sum of these, is an element: m·ROUND(1/m) is 2 at most."""
+        return value.exponent >= 0 and self.code.holds(range_of_product(value, constant(2)))
 
     def _sum(self, group: str, i: int) -> Value:
         code = self.code

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from constructions.engines.incremental.heads import HeadCode, number, rows_of
+from constructions.engines.incremental.heads import HeadCode, number, round_row, rows_of
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value
+from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant
 from constructions.engines.incremental.words import Part, parts_of
 from constructions.engines.weights import Weights, column_of
 from constructions.rows import Layer, Row
@@ -73,15 +73,18 @@ class Compiler:
         for place, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
             if len(heads) != len(block.heads):
                 raise NotCovered(f"block {place}: heads that nobody explained")
+            if heads:
+                code.about = f"block {place}: what its heads need of registers"
+                self._know(stream, names)
             codes = [
                 HeadCode(code, self.layout, names, head, rows, record, stream, self.length, position)
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
-            checked: set[object] = set()
+            checked, ends = set[object](), dict[Row, tuple[Value, Value]]()
             sharing: dict[object, list[HeadCode]] = {}
             for head_code in codes:
                 code.about = f"block {place}, head {head_code.head.name}"
-                head_code.check(checked)
+                head_code.check(checked, ends)
                 sharing.setdefault(head_code.hold(), []).append(head_code)
             for leader, *others in sharing.values():
                 leader.insert([leader, *others])
@@ -94,7 +97,7 @@ class Compiler:
                 code.about = f"block {place}, head {head_code.head.name}"
                 outputs += head_code.read()
             code.about = f"block {place}, a saturation or a state"
-            changes = [(i, code.round(rows_of(code, row, outputs))) for i, row in block.out]
+            changes = [(i, round_row(code, row, outputs)) for i, row in block.out]
             for i, change in changes:
                 stream[i] = code.round(code.add(stream[i], change))
             self._recur(block, stream)
@@ -151,8 +154,18 @@ class Compiler:
             stream[register] = code.load(code.element(base, token, 8), like)
         for register, slope in self.weights.position.items():
             offset = code.scaled(position, slope * Fraction(2) ** code.quantum)
+            offset = offset if code.fused else code.round(offset)
             stream[register] = code.round(code.add(stream[register], offset))
         return stream
+
+    def _know(self, stream: list[Value], names: Sequence[str]) -> None:
+        """Checks that `one` is 1 and that `first` marks position 1, so that what follows knows it."""
+        here = self.code.op(f"zext i1 {self.code.test('eq', '%p', 0)} to i64")
+        for name, value in (("one", constant(1)), ("first", Value(here, 0, 1, 0))):
+            if name in names:
+                i = names.index(name)
+                self.code.guard(self.code.compare("eq", stream[i], value))
+                stream[i] = value
 
     def _recur(self, block: Layer, stream: list[Value]) -> None:
         if block.recurrence is None:
@@ -164,7 +177,7 @@ class Compiler:
         held = Value("", -STATE, STATE, step)  # where a state is beyond that, the run is given up
         cells = {i: self.layout.cell() for i, _, _ in block.recurrence.states()}
         vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream
-        after = {i: code.round(rows_of(code, row, vector)) for i, row in block.recurrence.end_to_end(width)}
+        after = {i: round_row(code, row, vector) for i, row in block.recurrence.end_to_end(width)}
         for i, state in after.items():
             code.guard(code.compare("sge", state, Value(str(-STATE), -STATE, -STATE, step)))
             code.guard(code.compare("sle", state, Value(str(STATE), STATE, STATE, step)))
@@ -180,15 +193,13 @@ class Compiler:
         def row(entries: Row, bias: Any) -> Value:
             key = (entries, bias.quanta)
             if key not in known:
-                known[key] = code.round(rows_of(code, entries, stream, bias.quanta))
+                known[key] = round_row(code, entries, stream, bias.quanta)
             return known[key]
 
         for unit in block.feed_forward.units:
             gate = code.positive(row(unit.gate, unit.gate_bias))
             hidden.append(code.round(code.multiply(gate, row(unit.up, unit.up_bias))))
-        changes = [
-            (i, code.round(rows_of(code, entries, hidden, bias.quanta))) for i, entries, bias in block.feed_forward.down
-        ]
+        changes = [(i, round_row(code, entries, hidden, bias.quanta)) for i, entries, bias in block.feed_forward.down]
         for i, change in changes:
             stream[i] = code.round(code.add(stream[i], change))
 
@@ -224,15 +235,24 @@ class Compiler:
     def _peak(self, part: Part, stream: Sequence[Value]) -> tuple[Value, str]:
         """Returns the largest rounded logit of a part, and the first token that has it."""
         code = self.code
-        alike = rows_of(code, part.alike, stream)
         if len(part.tokens) == 1:
-            return code.round(alike), str(part.tokens[0])
+            return round_row(code, part.alike, stream), str(part.tokens[0])
+        alike = rows_of(code, part.alike, stream)
         last = len(part.tokens) - 1
         columns = []
         for register, zeros, mantissas in part.columns:
             like = Value("", int(mantissas.min()), int(mantissas.max()), code.quantum + zeros)
             columns.append((stream[register], self.table(mantissas), like))
         tokens = self.table(np.array(part.tokens, np.int64))
+        if not code.fused:
+            ends = {i: (constant(number(weight, code)),) * 2 for i, weight in part.alike}
+            for (register, _, _), (_, _, like) in zip(part.columns, columns, strict=True):
+                lowest, highest = (constant(end * Fraction(2) ** like.exponent) for end in (like.low, like.high))
+                ends[register] = code.at(lowest, like.exponent), code.at(highest, like.exponent)
+            if any(lowest.exponent + stream[i].exponent < code.quantum for i, (lowest, _) in ends.items()):
+                raise NotCovered("logits whose products are rounded")
+            code.about = "steps of a logit"
+            code.saturate_late([(ends[i], stream[i]) for i in sorted(ends)])
 
         def logit(index: str) -> Value:
             terms = [

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
-from precision.format import Arithmetic, Rounding
+from precision.format import Arithmetic, Discipline, Rounding
 
 WORD = 64
 
@@ -62,12 +63,19 @@ def constant(number: Fraction | int) -> Value:
 ZERO = constant(0)
 
 
+def range_of_product(a: Value, b: Value) -> Value:
+    """Returns the range that a·b has; of a number by itself, a square's."""
+    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Value("", 0 if a is b and a.low < 0 < a.high else min(ends), max(ends), a.exponent + b.exponent)
+
+
 class Code:
     """The text of one function, and what may be said in it."""
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         fmt = arithmetic.format
         self.quantum, self.largest, self.rounding = fmt.quantum_exponent, fmt.max_quanta, arithmetic.rounding
+        self.fused = arithmetic.discipline is Discipline.FUSED
         self.lines: list[str] = []
         self.variables: list[str] = []
         self.about = ""  # what the code is for, which is what a run is given up over
@@ -228,8 +236,7 @@ class Code:
                 return Value(other.name, other.low, other.high, a.exponent + b.exponent)
             if one.low == one.high == 0:
                 return ZERO
-        ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-        result = Value("", 0 if a is b and a.low < 0 < a.high else min(ends), max(ends), a.exponent + b.exponent)
+        result = range_of_product(a, b)
         if result.low == result.high:
             return Value(str(result.low), result.low, result.high, result.exponent)
         width = max(result.width, a.width, b.width)
@@ -284,6 +291,45 @@ class Code:
         above = self.op(f"icmp sgt {value.type} {value.name}, 0")
         name = self.op(f"select i1 {above}, {value.type} {value.name}, {value.type} 0")
         return self.bounded(Value(name, value.low, value.high, value.exponent), 0, value.high)
+
+    def holds(self, value: Value) -> bool:
+        """Returns whether the ranges show that the number is an element of the format."""
+        most = self.largest * Fraction(2) ** self.quantum
+        return value.exponent >= self.quantum and -most <= value.least and value.most <= most
+
+    def within(self, value: Value) -> None:
+        """Gives the run up unless the number lies in the format's range."""
+        self.guard(self.is_below(value))
+        self.guard(self.is_below(self.scaled(value, -1)))
+
+    def is_below(self, value: Value) -> str:
+        """Returns whether the number is at most the largest element."""
+        return self.compare("sle", value, constant(self.largest * Fraction(2) ** self.quantum))
+
+    def saturate_late(
+        self, products: Sequence[tuple[tuple[Value, Value], Value]], ends: tuple[Value, Value] | None = None
+    ) -> None:
+        """Gives the run up unless each product, and each sum of the first of them but the last, lies in the range.
+
+        products: the least and the largest that one factor may be, and the other. ends: of the sum of all, if known.
+        """
+        below, above = [ZERO], [ZERO]
+        for ends, factor in products:
+            one, other = (self.multiply(end, factor) for end in ends)
+            rises = self.compare("sge", factor, ZERO)
+            lowest, highest = self.select(rises, one, other), self.select(rises, other, one)
+            self.within(lowest)
+            self.within(highest)
+            below.append(self.add(below[-1], lowest))
+            above.append(self.add(above[-1], highest))
+        for first, last in zip(below[:-1], above[:-1], strict=True):
+            low, high = [self.scaled(first, -1)], [last]
+            if ends is not None:  # the sum of all, less what follows
+                low.append(self.total([above[-1], self.scaled(last, -1), self.scaled(ends[0], -1)]))
+                high.append(self.total([ends[1], self.scaled(below[-1], -1), first]))
+            for bounds in (low, high):
+                if "true" not in (shown := [self.is_below(bound) for bound in bounds]):
+                    self.guard(reduce(self.either, shown))
 
     def round(self, value: Value) -> Value:
         """Returns the element of the format that the number is rounded to.

@@ -16,7 +16,6 @@ import pytest
 
 import constructions
 from constructions.places import name_part, name_place
-from constructions.show.columns import report_columns
 from constructions.wiring.wired import Wired
 from tests.constructions.test_page import DOM, command, data_of
 from verify import certify, explain
@@ -121,8 +120,6 @@ def test_every_output_names_blocks_and_heads_in_one_way(
         lines = re.findall(r"^ +(\d+)  ((?:head|feed|recurrence|linear).*?)  ", texts["trace"], re.MULTILINE)
         assert lines
         assert {f"block {block}, {part.strip()}" for block, part in lines} <= places
-    uncertified = {(b, h): 1 for b, plan in enumerate(wired.blocks, start=1) for h in range(len(plan.heads))}
-    texts["columns"] = written(lambda: report_columns(wired, uncertified))
     verified = ("--model", model, *asked)
     texts["certify"] = written(lambda: certify.main([name, *verified, *(["--json"] if name == "istree" else [])]))
     if "--printed" not in asked:  # explaining that one takes long

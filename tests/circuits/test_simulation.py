@@ -16,12 +16,14 @@ from circuits.runs import next_word, run_rnn
 from circuits.simulate import main
 from circuits.simulation import FINDINGS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import Asked, decode_by_reference, find_engine, indexed
+from constructions.engines import Asked, decode_by_reference, find_engine, known
+from constructions.engines.known import read_text
 from constructions.models.search import Search
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from precision import Discipline
+from tests.engines.agreement import follow_by_lookups
 from verify.certificates.ideal import IdealModel
 
 
@@ -36,9 +38,7 @@ def simulation(rnn: Rnn, prompt: list[int], words: int, **how: object) -> tuple[
 
 
 def first_mismatch(wired: Wired, prompt: list[int], expected: list[int]) -> int | None:
-    place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected)
-    assert followed.columns.dense == 0
-    return place
+    return follow_by_lookups(wired.model, wired.arithmetic, prompt, expected)
 
 
 @pytest.mark.parametrize("prompt", [p for k in (1, 2, 3) for p in itertools.product((0, 1), repeat=k)])
@@ -83,12 +83,10 @@ def test_a_single_step_is_certified(name: str, discipline: Discipline) -> None:
 
 @pytest.mark.parametrize("discipline", list(Discipline))
 def test_engines_agree(discipline: Discipline) -> None:
-    """On a whole run, or its beginning; both disciplines, but `incremental`, which knows `fused` alone."""
+    """On a whole run, or its beginning."""
     rnn = load("parity", discipline=discipline)
     wired, expected = simulation(rnn, [1, 0], 1, discipline=discipline)
-    limits = {"indexed": len(expected), "dense": 40, "reference": 24}
-    if discipline is Discipline.FUSED:
-        limits["incremental"] = len(expected)
+    limits = {"incremental": len(expected), "dense": 40, "reference": 24}
     for name, limit in limits.items():
         actual = find_engine(name)(Asked(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit]))
         assert actual.produced == expected[:limit], name
@@ -118,7 +116,7 @@ def test_flipped_gates_are_noticed() -> None:
 @pytest.mark.parametrize("finding", [finding.id for finding in FINDINGS])
 def test_what_is_printed_fails(finding: str) -> None:
     wired, expected = simulation(load("parity"), [1, 1], 1, printed=(finding,))
-    place, _ = indexed.first_mismatch(wired.model, wired.arithmetic, [1, 1], expected)
+    place, _ = known.first_mismatch(wired.model, wired.arithmetic, [1, 1], expected)
     assert place is not None
     assert place < 20  # the input bits of the first step
 
@@ -136,17 +134,14 @@ def test_no_words_but_those_of_the_rnn(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(SMALL))
 def test_step_and_gate_are_known_from_the_position(name: str) -> None:
-    """At every position of a run, by `indexed`: a = ⌊P/T⌋ and b = P mod T, P counted after the prompt."""
+    """At every position of a run: a = ⌊P/T⌋ and b = P mod T, P counted after the prompt."""
     rnn, prompt = load(name), [1, 0, 1] * 20
     wired, expected = simulation(rnn, prompt, 3)
     tokens = [*prompt, *expected]
-    found = indexed.run(wired.model, wired.arithmetic, tokens).registers
+    (found,) = read_text(wired.model, wired.arithmetic, tokens, [2 * len(wired.blocks)]).streams
     turn, quanta = len(rnn.step.circuit.gates) + 1, 1 << -wired.arithmetic.format.quantum_exponent
     behind = range(1 - len(prompt), len(expected) + 1)
-    columns = {
-        name: found[wired.registers.index(name)].to_quanta(-(quanta.bit_length() - 1))
-        for name in ("step", "gate", "source")
-    }
+    columns = {name: found[wired.registers.index(name)] for name in ("step", "gate", "source")}
     assert list(columns["step"]) == [quanta * max(0, place // turn) for place in behind]
     assert list(columns["gate"]) == [quanta * (place if place < 0 else place % turn) for place in behind]
     assert list(columns["source"]) == [quanta * (1 + max(0, place // turn)) for place in behind]
@@ -220,7 +215,7 @@ def test_searches(name: str) -> None:
         Asked(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
     )
     wired = solver.build(len(prompt))
-    done = solver.request(wired, prompt).run(find_engine("indexed"))
+    done = solver.request(wired, prompt).run(find_engine("auto"))
     answer = solver.read(done)
     assert answer == [rnn.vocabulary[word] for word in decoded.produced]
     assert (answer[-1], solver.judge(prompt, done, answer)) == (ANSWERS[name], "")

@@ -46,7 +46,7 @@ RUNS: list[tuple[tuple[str, ...], dict[str, Any], Any, str]] = [
 def test_a_run_is_the_commands(
     names: tuple[str, ...], options: dict[str, Any], given: Any, argv: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine = "dense" if "simulate" in names else "indexed"
+    engine = "incremental"
     result = constructions.load(*names, **options).run(given, engine=engine)
     words = [word.replace("_", " ") if "?" in word else word for word in argv.split()]
     code = command(names[0])([*words, "--engine", engine, "--json"])
@@ -69,7 +69,7 @@ def test_every_construction_can_be_loaded() -> None:
         assert solver.names == item.names
 
 
-@pytest.mark.parametrize("engine", ["reference", "indexed"])
+@pytest.mark.parametrize("engine", ["reference", "incremental"])
 def test_registers_and_attention_are_those_of_the_reference_engine(engine: str) -> None:
     model = constructions.load("istree", n=3)
     result = model.run([(1, 2), (3, 2)], engine=engine)

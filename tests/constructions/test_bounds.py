@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import ENGINES, Asked, dense, find_engine, indexed, reference
+from constructions.engines import ENGINES, Asked, dense, find_engine, reference
 from constructions.engines.incremental import LookupDecoder
+from constructions.engines.known import first_mismatch, read_text
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER
 from constructions.layers import BeyondBound, Transformer
@@ -28,14 +29,6 @@ EDGES = [MODEL.token["<s>"], *[MODEL.token[word] for word in ("1", "~", "2")] * 
 Run = Callable[[Transformer, Arithmetic, list[int], bool], object]
 
 
-def _streamed(model: Transformer, arithmetic: Arithmetic, tokens: list[int], beyond: bool) -> object:
-    engine = indexed.Indexed(model, arithmetic, beyond=beyond)
-    state, last = engine.start, None
-    for begin in range(0, len(tokens), 7):
-        state, last = engine.advance(state, tokens[begin : begin + 7])
-    return last
-
-
 def _by_reference(model: Transformer, arithmetic: Arithmetic, tokens: list[int], beyond: bool) -> object:
     engine = reference.ReferenceEngine(model, arithmetic, beyond=beyond)
     return [engine.append(token).next_token for token in tokens]
@@ -50,11 +43,8 @@ READERS: dict[str, Run] = {
     "reference": _by_reference,
     "dense": lambda m, a, tokens, beyond: dense.run(m, a, [tokens[:3], tokens], beyond=beyond),
     "dense.matches": lambda m, a, tokens, beyond: dense.matches(m, a, [tokens[:9]], [[*tokens[9:], 0]], beyond=beyond),
-    "indexed": lambda m, a, tokens, beyond: indexed.run(m, a, tokens, beyond=beyond),
-    "indexed, streamed": _streamed,
-    "first_mismatch": lambda m, a, tokens, beyond: indexed.first_mismatch(
-        m, a, tokens[:9], [*tokens[9:], 0], beyond=beyond
-    ),
+    "read_text": lambda m, a, tokens, beyond: read_text(m, a, tokens, beyond=beyond),
+    "first_mismatch": lambda m, a, tokens, beyond: first_mismatch(m, a, tokens, [0], beyond=beyond),
     "incremental": _appended,
     **{
         f"decode by {name}": lambda m, a, tokens, beyond, name=name: find_engine(name)(

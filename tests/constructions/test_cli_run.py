@@ -111,9 +111,9 @@ def test_the_engine_that_was_chosen_is_named(capsys: pytest.CaptureFixture[str])
     edges = ",".join(f"{v // 2}-{v}" for v in range(2, 61))
     assert main(("--edges", edges, "--json")) == 0
     said = capsys.readouterr()
-    assert json.loads(said.out)["engine"] == "indexed"
-    assert said.err == "engine: indexed\n"
-    assert main(("--edges", edges, "--engine", "indexed", "--json")) == 0
+    assert json.loads(said.out)["engine"] == "incremental"
+    assert said.err == "engine: incremental\n"
+    assert main(("--edges", edges, "--engine", "incremental", "--json")) == 0
     again = capsys.readouterr()
     assert (again.out, again.err) == (said.out, "")
 
@@ -160,7 +160,7 @@ def test_flags_name_registers(capsys: pytest.CaptureFixture[str]) -> None:
     assert result["printed"] == ["C.3"]
 
 
-@pytest.mark.parametrize("engine", ["dense", "indexed"])
+@pytest.mark.parametrize("engine", ["dense", "incremental"])
 @pytest.mark.parametrize("printed", ["", "layer-7"])
 def test_engines_answer_alike(capsys: pytest.CaptureFixture[str], engine: str, printed: str) -> None:
     argv = ["--edges", LAYER_7_WITNESS, *(["--printed", printed] if printed else [])]

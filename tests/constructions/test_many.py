@@ -65,14 +65,14 @@ def test_a_request_of_no_tokens_gets_none() -> None:
 
 def test_an_engine_of_ones_choice_runs_each() -> None:
     model = constructions.load("recall", n=9)
-    results = model.run_many(["5 2 7 9 ? 7", "1 1 ? 1"], engine="indexed", progress=True)
-    assert [(result.answer, result.engine) for result in results] == [("9", "indexed"), ("1", "indexed")]
+    results = model.run_many(["5 2 7 9 ? 7", "1 1 ? 1"], engine="incremental", progress=True)
+    assert [(result.answer, result.engine) for result in results] == [("9", "incremental"), ("1", "incremental")]
     assert model.run_many([]) == []
 
 
 def test_an_engine_that_is_not_there_is_said_before_any_work() -> None:
     model = constructions.load("recall", n=9)
-    for engine, device in (("none", None), ("auto", "nope"), ("indexed", "cpu")):
+    for engine, device in (("none", None), ("auto", "nope"), ("incremental", "cpu")):
         with pytest.raises(ValueError, match=r"engine|device"):
             model.run_many([], engine=engine, device=device)
 

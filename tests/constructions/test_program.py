@@ -96,7 +96,7 @@ def test_rules_mean_what_they_say(
     stop = {WORDS.special("end")}
     produced = decode_by_reference(Asked(model, arithmetic, tokens, stop, MOST)).produced
     assert [WORDS.vocabulary[token] for token in produced] == expected
-    assert find_engine("indexed")(Asked(model, arithmetic, tokens, stop, MOST)).produced == produced
+    assert find_engine("incremental")(Asked(model, arithmetic, tokens, stop, MOST)).produced == produced
 
 
 def test_the_tokens_of_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference, dense, indexed
+from constructions.engines import Asked, decode_by_reference, dense
+from constructions.engines.known import Stream, read_text
 from constructions.layers import Transformer
 from constructions.parts.gadgets.periodic import periodic, periodic_room, table_scale
 from constructions.parts.gadgets.quotient import quotient, quotient_room, quotient_shift
@@ -38,18 +40,24 @@ def model_of(gadget: Gadget, fmt: Format) -> tuple[Transformer, list[str]]:
     return model, list(registers)
 
 
+def last_registers(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Stream:
+    """Each register after the last block, in quanta."""
+    (stream,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)]).streams
+    return stream
+
+
 @pytest.mark.parametrize("discipline", list(Discipline))
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 10, 31, 56])
 def test_every_small_quotient_at_the_least_precision(d: int, discipline: Discipline) -> None:
-    """x = −20 … 236, at the least q for that bound, by `indexed` and `dense`."""
+    """x = −20 … 236, at the least q for that bound, by the engine that `auto` takes, and by `dense`."""
     largest, behind = 236, 21
     fmt = fixed_point(2 * max(9, quotient_room(d, largest)) + 1)
     model, registers = model_of(quotient(reg("position") - behind, d, {"out": 1}, largest, fmt), fmt)
     tokens = np.zeros(largest + behind, np.int64)
     arithmetic = Arithmetic(fmt, discipline)
-    actual = indexed.run(model, arithmetic, tokens).registers[registers.index("out")]
+    actual = last_registers(model, arithmetic, tokens)[registers.index("out")]
     wanted = [max(0, x) // d << -fmt.quantum_exponent for x in range(1 - behind, largest + 1)]
-    assert list(actual.to_quanta(fmt.quantum_exponent)) == wanted
+    assert list(actual) == wanted
     kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
     assert kept is not None
     assert [int(row[registers.index("out")]) for row in kept[0][-1]] == wanted
@@ -75,8 +83,8 @@ def test_one_bit_less_fails(d: int, largest: int, x: int) -> None:
     gate = Fraction(1, 1 << s) * (2 * reg("position") - 2 - (d - 1))
     constant = nearest(Fraction(2 ** (s - 1), d)) * fmt.quantum
     model, registers = model_of(Gadget("one bit less", (Unit(gate, as_affine(constant), {"out": 1}),)), fmt)
-    found = indexed.run(model, Arithmetic(fmt), np.zeros(x + 1, np.int64)).registers[registers.index("out")]
-    steps = [int(q) for q in found.to_quanta(fmt.quantum_exponent)]
+    found = last_registers(model, Arithmetic(fmt), np.zeros(x + 1, np.int64))[registers.index("out")]
+    steps = [int(q) for q in found]
     assert steps[:x] == [y // d for y in range(x)]
     assert steps[x] != x // d
 
@@ -106,11 +114,11 @@ def test_any_table_over_the_rest(rows: list[list[int]], largest: int) -> None:
     gadget = periodic(reg("position") - 1, tables, "period", largest, fmt)
     assert len(gadget.units) <= period + 1
     model, registers = model_of(gadget, fmt)
-    run = indexed.run(model, Arithmetic(fmt), np.zeros(largest + 1, np.int64))
+    columns = last_registers(model, Arithmetic(fmt), np.zeros(largest + 1, np.int64))
     for name in registers[1:]:
         row = tables.get(name)
         wanted = [x // period if row is None else row[x % period] for x in range(largest + 1)]
-        actual = run.registers[registers.index(name)].to_quanta(fmt.quantum_exponent)
+        actual = columns[registers.index(name)]
         assert [table_scale(tables) * int(q) * fmt.quantum for q in actual] == wanted
 
 

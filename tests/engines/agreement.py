@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
+import numpy as np
+
 from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+from constructions.layers import Transformer
+from precision.format import Arithmetic
 from tests.engines import dense_cases
 from tests.engines.cases import Case, Trace, difference, reference_trace
 
@@ -42,10 +46,19 @@ def assert_same(name: str, case: Case, expected: Trace | None = None) -> None:
 
 
 def agree(case: Case, names: Iterable[str] = ENGINES) -> set[str]:
-    """That these engines have the reference's bits; which of them decided the case: `incremental` is left out where lookups do not."""
+    """That these engines have the reference's bits. Returns those that decided it: lookups may not."""
     expected, decided = reference_trace(case), set[str]()
     for name in names:
         with suppress(NotCovered, GaveUp):
             assert_same(name, case, expected)
             decided.add(name)
     return decided
+
+
+def follow_by_lookups(
+    model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], answer: Sequence[int]
+) -> int | None:
+    """The index of the first token of the answer that the model writes otherwise. Raises NotCovered, GaveUp."""
+    decoder = LookupDecoder(model, arithmetic, len(prompt) + len(answer))
+    produced = decoder.produce(prompt, set(), len(answer), wanted=np.asarray(answer))
+    return next((i for i, (a, b) in enumerate(zip(produced.tolist(), answer, strict=False)) if a != b), None)

@@ -13,8 +13,6 @@ from constructions.engines import Asked, auto, decode_by_reference, find_engine
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from constructions.turing import hybrid
-from constructions.turing.library import find
 from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
 from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
 from tests.engines.test_decoding import guesses, responding
@@ -29,12 +27,10 @@ SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
     [
         (FUSED, 10, 5, 0, "reference"),
         (FUSED, 10, 5, 5, "reference"),
-        (FUSED, 1000, 500, 500, "indexed"),
-        (SEQUENTIAL, 1000, 500, 500, "indexed"),
-        (FUSED, 1000, 1, 0, "indexed"),
+        (FUSED, 1000, 500, 500, "incremental"),
+        (SEQUENTIAL, 1000, 500, 500, "incremental"),
         (FUSED, 10_000, 5000, 0, "incremental"),
-        (SEQUENTIAL, 100, 50, 0, "reference"),
-        (SEQUENTIAL, 1000, 500, 0, "indexed"),  # each of its 500 runs remembers the one before
+        (SEQUENTIAL, 1000, 500, 0, "incremental"),
         (Arithmetic(FP32), 1000, 500, 500, "dense"),
         (Arithmetic(FP32), 10, 5, 5, "reference"),
         (Arithmetic(fixed_point(65), rounding=Rounding.STOCHASTIC), 1000, 500, 500, "reference"),
@@ -45,7 +41,9 @@ def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
 
 
 def test_what_nobody_said_is_not_looked_up():
-    assert choose(replace(MODEL, said=None), FUSED, 300, 100, 0) == "reference"
+    unsaid = replace(MODEL, said=None)
+    assert choose(unsaid, FUSED, 300, 100, 0) == "reference"
+    assert choose(unsaid, FUSED, 1000, 500, 500) == "dense"
     assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
 
 
@@ -57,9 +55,10 @@ def test_a_guess_is_checked_where_lookups_do_not_decide():
     said = MODEL.said
     assert said is not None
     lies = replace(MODEL, said=replace(said, heads=said.heads[::-1]))
-    for model, engine in ((MODEL, "incremental"), (lies, "indexed")):
+    for model, engine in ((MODEL, "incremental"), (lies, "dense")):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(auto, "WRITING", -100.0)
+            patch.setattr(auto, "WITH_TORCH", -50.0)
             patch.setattr(auto, "SHORT", 0.0)
             actual = find_engine("auto")(Asked(model, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
         assert (actual.produced, actual.engine) == (answer, engine)
@@ -68,10 +67,9 @@ def test_a_guess_is_checked_where_lookups_do_not_decide():
 @pytest.mark.parametrize(
     ("runs", "names"),
     [
-        ([(10 * 2**i, 5 * 2**i, 5 * 2**i) for i in range(16)], ["reference", "indexed", "incremental"]),
+        ([(10 * 2**i, 5 * 2**i, 5 * 2**i) for i in range(16)], ["reference", "incremental"]),
         ([(10 * 2**i, 5 * 2**i, 0) for i in range(16)], ["reference", "incremental"]),
-        ([(10 * 2**i, 1, 0) for i in range(16)], ["reference", "indexed", "incremental"]),
-        ([(1000, 2**i, 0) for i in range(16)], ["indexed", "incremental"]),
+        ([(10 * 2**i, 1, 0) for i in range(16)], ["reference", "incremental"]),
     ],
 )
 def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names):
@@ -80,21 +78,18 @@ def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names):
     assert [name for name, _ in itertools.groupby(chosen)] == names
 
 
-def test_the_choice_depends_on_the_model():
-    """A run of `indexed` over nine heads takes longer than each weight at each token, one over one head does not."""
-    machine = hybrid.Hybrid(find("bb2").machine).build(20).model
-    assert [choose(model, FUSED, 100_000, 1, 0) for model in (MODEL, machine)] == ["incremental", "indexed"]
-
-
 def test_the_result_names_the_engine_that_decoded():
     graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
     prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
     arithmetic = transformer.TRANSFORMER.build(20).arithmetic
     actual = find_engine("auto")(Asked(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
-    assert (actual.produced, actual.engine) == (answer, "indexed")
-    wrong = [*answer[:30], answer[0], *answer[31:]]
-    actual = find_engine("auto")(Asked(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong))
-    assert (actual.produced, actual.engine) == (answer, choose(MODEL, arithmetic, len(prompt) + 31, 10, 0))
+    assert (actual.produced, actual.engine) == (answer, "incremental")
+    unsaid, wrong = replace(MODEL, said=None), [*answer[:30], answer[0], *answer[31:]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto, "WITH_TORCH", -50.0)
+        for guess, engine in ((answer, "dense"), (wrong, choose(unsaid, arithmetic, len(prompt) + 31, 10, 0))):
+            actual = find_engine("auto")(Asked(unsaid, arithmetic, prompt, {answer[-1]}, 41, guess=guess))
+            assert (actual.produced, actual.engine) == (answer, engine)
     small = PAPER.prompt(Graph(2, ((1, 2),)))
     actual = find_engine("auto")(Asked(MODEL, arithmetic, small, set(), 3, guess=answer))
     assert actual.engine == "reference"
@@ -107,11 +102,11 @@ def test_the_result_names_the_engine_that_decoded():
     every=st.integers(1, 3),
     response=st.booleans(),
     place=st.integers(0, 8),
-    behind=st.sampled_from(("reference", "indexed", "incremental")),
+    behind=st.sampled_from(("reference", "dense")),
 )
 @settings(max_examples=40, deadline=None)
 def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, behind):
-    """`indexed` by itself, and `auto`, after whose wrong guess any engine goes on."""
+    """`dense` by itself, and `auto`, after whose wrong guess any engine goes on; also where it ends after that."""
     if rng.random() < 0.3:
         case = match_like(rng, longest=5)
     else:
@@ -124,10 +119,10 @@ def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, res
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) >= size:
             continue
-        for name, engines in (("indexed", {"indexed"}), ("auto", {"indexed", behind})):
+        for name, engines in (("dense", {"dense"}), ("auto", {"dense", behind})):
             respond, told = responding(every, words)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
+                patch.setattr(auto, "choose", lambda *about: "dense" if about[-1] else behind)
                 actual = find_engine(name)(
                     Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
                 )

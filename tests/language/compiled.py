@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from constructions.engines.indexed import run
+from constructions.engines.incremental import LookupDecoder
 from constructions.engines.reference import ReferenceEngine
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
@@ -141,16 +141,17 @@ class Compiled:
         engine = ReferenceEngine(self.wired.model, self.arithmetic)
         return [self.wired.vocabulary[engine.append(t).next_token] for t in self.wired.tokens(["<s>", *words])]
 
-    def says_indexed(self, words: Words) -> list[str]:
-        """What `indexed` says at each position."""
-        outcome = run(self.wired.model, self.arithmetic, self.wired.tokens(["<s>", *words]))
-        return [self.wired.vocabulary[t] for t in outcome.next_tokens.tolist()]
+    def says_by_lookups(self, words: Words) -> list[str]:
+        """What `incremental` says at each position."""
+        tokens = self.wired.tokens(["<s>", *words])
+        decoder = LookupDecoder(self.wired.model, self.arithmetic, len(tokens))
+        return [self.wired.vocabulary[decoder.append(token)] for token in tokens]
 
-    def slips(self, texts: Sequence[Words], *, indexed: bool = False) -> list[str]:
+    def slips(self, texts: Sequence[Words], *, by_lookups: bool = False) -> list[str]:
         """Where a run says another word than the interpreter."""
         wrong = []
         for words in texts:
-            said = (self.says_indexed if indexed else self.says)(words)
+            said = (self.says_by_lookups if by_lookups else self.says)(words)
             wrong += [
                 f"{' '.join(words)!r} at {k}: says {said[k - 1]}, due is {word}"
                 for k, word in self.expected(words).items()

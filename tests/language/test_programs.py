@@ -134,7 +134,7 @@ def test_known_programs_are_certified_and_say_what_is_due(written: Written, disc
     assert isinstance(compiled.report, Report), compiled.report
     assert compiled.mismatches == []
     assert compiled.slips(texts) == []
-    assert compiled.slips(some_of(texts, 2), indexed=True) == []
+    assert compiled.slips(some_of(texts, 2), by_lookups=True) == []
     assert compiled.strays(some_of(texts, 3)) == []
 
 
@@ -149,7 +149,7 @@ def test_long_texts_of_known_programs(written: Written) -> None:
     hard += [(*[tokens[0]] * i, tokens[-1], *[tokens[0]] * (n - 1 - i)) for i in (0, n // 2, n - 1)]
     hard += [tuple(rng.choice(tokens[:3]) for _ in range(n)) for _ in range(4)]
     assert compiled.slips([*hard, (tokens[0],), (tokens[-1],)]) == []
-    assert compiled.slips(hard[:3], indexed=True) == []
+    assert compiled.slips(hard[:3], by_lookups=True) == []
     assert compiled.strays(hard[3:5]) == []
 
 
@@ -267,7 +267,7 @@ def test_random_programs_say_what_is_due_and_nothing_wrong_is_certified(
     texts = TEXTS[written.prompt]
     if compiled.certified:
         assert compiled.slips(texts) == []
-        assert compiled.slips(texts[:1], indexed=True) == []
+        assert compiled.slips(texts[:1], by_lookups=True) == []
     if isinstance(compiled.report, Report):
         assert compiled.strays([texts[0], texts[-1]]) == []
 

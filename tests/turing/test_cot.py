@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, EngineFailed, find_engine, indexed
-from constructions.engines.indexed import engine as indexed_engine
+from constructions.engines import Asked, EngineFailed, find_engine
+from constructions.engines.incremental import decoder
+from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN, measure
 from constructions.turing import cot
 from constructions.turing.configurations import HALT, OUT
@@ -46,20 +47,19 @@ def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: lis
 
 
 def writes_it(code: str, tape: str, limit: int, cells: int, discipline: Discipline = Discipline.FUSED) -> None:
-    """By the indexed engine, on the whole run at once."""
+    """That the model writes it."""
     wired = model(code, cells, discipline)
     prompt, behind = history_of(code, tape, limit, cells)
     fed = wired.tokens(behind)
     if fed:
-        wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(prompt), fed)
+        wrong, _ = first_mismatch(wired.model, wired.arithmetic, wired.tokens(prompt), fed)
         assert wrong is None, (code, tape, cells, prompt, behind[: wrong + 1])
-        assert not run.columns.saturations
 
 
 # The model
 
 
-@pytest.mark.parametrize("engine", ["reference", "indexed", "dense", "incremental"])
+@pytest.mark.parametrize("engine", ["reference", "dense", "incremental"])
 @pytest.mark.parametrize(
     ("name", "tape", "cells"), [("bb2", "", 6), ("bb3", "", 7), ("increment", "22", 4), ("palindrome", "121", 5)]
 )
@@ -86,11 +86,11 @@ def test_random_machines(case: tuple[str, object, str], more: int, discipline: D
 
 @given(codes(2, 3), st.text("01", max_size=3), st.integers(0, 3), st.sampled_from(list(Discipline)))
 @settings(max_examples=25)
-def test_reference_and_indexed_have_the_same_bits(code: str, tape: str, more: int, discipline: Discipline) -> None:
+def test_reference_and_incremental_have_the_same_bits(code: str, tape: str, more: int, discipline: Discipline) -> None:
     cells = max(len(tape), 1) + more
     wired = model(code, cells, discipline)
     prompt, behind = history_of(code, tape, 6, cells)
-    assert_same("indexed", Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])))
+    assert_same("incremental", Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])))
 
 
 @pytest.mark.parametrize(("cells", "tapes"), [(1, ("",)), (2, ("", "10")), (3, ("",))])
@@ -133,11 +133,9 @@ def test_a_run_without_end_in_a_small_space() -> None:
     code, cells = "1RB0RB_0LA1LA", 2
     wired = model(code, cells)
     prompt, behind = history_of(code, "", 2000, cells)
-    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(prompt), wired.tokens(behind))
+    wrong, _ = first_mismatch(wired.model, wired.arithmetic, wired.tokens(prompt), wired.tokens(behind))
     assert wrong is None
     assert len(behind) == 6000 > 2 * wired.arithmetic.format.max_value
-    position = wired.registers.index("position")
-    assert list(run.columns.saturations) == [f"embedding[{position}]"]
 
 
 def test_p_depends_on_the_space_alone() -> None:
@@ -209,21 +207,21 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
         machine = find(name).machine
         one = cot.Cot(machine, cells=31)
         wired, prompt, guess = one.build(200), one.prompt(200), one.expected(200)
-        end = one.read_words([*prompt, *decoded(wired, prompt, "indexed", 32 * 200, guess)])
+        end = one.read_words([*prompt, *decoded(wired, prompt, "auto", 32 * 200, guess)])
         assert (end.halted, end.steps, end.nonblank) == (True, moves, ones)
         assert end == simulate(machine, "", 1000)
 
 
 def test_a_long_run_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no head to index the past for, so the time for a token does not grow with the run."""
-    monkeypatch.setattr(indexed_engine, "CHUNK", 1 << 13)
+    monkeypatch.setattr(decoder, "PIECE", 1 << 13)
     code, cells = "1RB0RB_0LA1LA", 2
     wired = model(code, cells)
     prompt, behind = (wired.tokens(words) for words in history_of(code, "", 10_000, cells))
     lengths: list[int] = []
-    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind, tick=lengths.append)
-    assert (wrong, run.columns.dense_logits) == (None, 0)
+    wrong, decoded = first_mismatch(wired.model, wired.arithmetic, prompt, behind, tick=lengths.append)
+    assert (wrong, decoded.engine) == (None, "incremental")
     assert len(lengths) > 1
     behind[-2] = wired.token["_"]
-    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind)
-    assert (wrong, run.columns.dense_logits) == (len(behind) - 2, 0)
+    wrong, _ = first_mismatch(wired.model, wired.arithmetic, prompt, behind)
+    assert wrong == len(behind) - 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from constructions.engines import indexed
+from constructions.engines.known import first_mismatch
 from constructions.wiring.wired import Wired
 from tests.constructions.cutting import with_block, without_units
 from tests.turing.machines import history_of
@@ -29,7 +29,7 @@ CASES = (
 def noticed(cut: Wired, case: tuple[str, str, int, int]) -> bool:
     code, tape, limit, cells = case
     prompt, behind = history_of(code, tape, limit, cells)
-    wrong, _ = indexed.first_mismatch(cut.model, cut.arithmetic, cut.tokens(prompt), cut.tokens(behind))
+    wrong, _ = first_mismatch(cut.model, cut.arithmetic, cut.tokens(prompt), cut.tokens(behind))
     return wrong is not None
 
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Asked, find_engine
-from constructions.engines.indexed import first_mismatch
-from constructions.engines.indexed import run as run_indexed
+from constructions.engines.known import first_mismatch, read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, classes
@@ -57,10 +56,10 @@ def words_of(
 def written(
     model: type[TapeModel], code: str, tape: str, steps: int, discipline: Discipline = Discipline.FUSED
 ) -> list[str]:
-    """By the indexed engine."""
+    """By the engine that `auto` takes."""
     machine = parse_standard(code)
     wired = model(machine, tape).build(steps, discipline=discipline)
-    return words_of(model, wired, machine, tape, steps, "indexed")
+    return words_of(model, wired, machine, tape, steps, "auto")
 
 
 def plainly(words: list[str]) -> tuple[str, str, int, int]:
@@ -154,7 +153,6 @@ def test_only_scores_saturate_and_no_logit_is_computed_densely(model: type[TapeM
     for token in tokens:
         engine.append(token)
     assert all(site.kind == "saturation" and site.site.endswith(".score") for site in engine.flags.counts)
-    assert run_indexed(wired.model, wired.arithmetic, tokens).columns.dense_logits == 0
 
 
 def test_the_hybrid_runs_a_thousand_steps_all_certified() -> None:
@@ -226,7 +224,7 @@ def agrees(model: type[TapeModel], wired: Wired, machine: Machine, tape: str, st
     """Whether each argmax is the next word of the run."""
     one = model(machine, tape)
     prompt, expected = wired.tokens(one.prompt(steps)), wired.tokens(one.expected(steps))
-    argmax = run_indexed(wired.model, wired.arithmetic, [*prompt, *expected[:-1]]).next_tokens[len(prompt) - 1 :]
+    argmax = read_text(wired.model, wired.arithmetic, [*prompt, *expected[:-1]], ()).next_tokens[len(prompt) - 1 :]
     result = {place + 1 for place, token in enumerate(expected) if wired.vocabulary[token] == "<EndSearch>"}
     return all(a == b for place, (a, b) in enumerate(zip(argmax, expected, strict=True)) if place not in result)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Asked, find_engine
-from constructions.engines.indexed import first_mismatch
+from constructions.engines.known import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
 from constructions.turing.library import find
@@ -28,7 +28,7 @@ BB2 = "1RB1LB_1LA1RZ"
 
 
 def written(
-    code: str, tape: str, steps: int, cells: int, engine: str = "indexed", discipline: Discipline = Discipline.FUSED
+    code: str, tape: str, steps: int, cells: int, engine: str = "incremental", discipline: Discipline = Discipline.FUSED
 ) -> list[str]:
     """The prompt and what the model writes, up to HALT, OUT or the last step's cell."""
     machine = parse_standard(code)
@@ -61,7 +61,7 @@ def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
     steps = data.draw(st.integers(0, 25))
     cells = max(len(tape), 1) + data.draw(st.integers(0, 6))
     discipline = data.draw(st.sampled_from(Discipline))
-    words = written(code, tape, steps, cells, "indexed", discipline)
+    words = written(code, tape, steps, cells, "incremental", discipline)
     last = until_it_leaves(code, tape, steps, cells)
     assert (words[-1] == "OUT") == (last >= 0)
     assert tape_models.read(words) == run_on_stacks(code, tape, last if last >= 0 else steps)
@@ -70,7 +70,7 @@ def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
     assert words == [*prompt, *hybrid.Hybrid(machine, tape, cells).expected(steps)]
 
 
-@pytest.mark.parametrize("engine", ["reference", "dense", "indexed"])
+@pytest.mark.parametrize("engine", ["reference", "dense", "incremental"])
 def test_engines_write_out(engine: str) -> None:
     words = written(BB2, "", 10, 3, engine)
     assert words[-6:] == ["@-1", "1", "@-1", "A", "←", "OUT"]
@@ -160,7 +160,7 @@ def test_bounds() -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", BB2, "--cells", "3", "--engine", "indexed", "--json"]) == 2
+    assert main(["--machine", BB2, "--cells", "3", "--engine", "incremental", "--json"]) == 2
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert (document["halted"], document["steps"], document["answer"]) == (False, 4, None)
@@ -184,7 +184,7 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
             tokens[7] += 1
             return tokens
 
-    command = ["--machine", BB2, "--steps", "6", "--engine", "indexed"]
+    command = ["--machine", BB2, "--steps", "6", "--engine", "incremental"]
     assert main(command) == 0
     whole_run = capsys.readouterr().out.splitlines()[0]
     models = {**MODELS, "hybrid": Broken()}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, find_engine, indexed
-from constructions.engines.indexed.column import Column
+from constructions.engines import Asked, find_engine
+from constructions.engines.known import first_mismatch, read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
 from constructions.turing.configurations import HALT, OUT
@@ -52,9 +52,9 @@ def history_of(code: str, tape: str, limit: int, cells: int) -> tuple[list[str],
 
 
 def first_wrong(wired: Wired, weights: Transformer, code: str, tape: str, limit: int, cells: int) -> int | None:
-    """By the indexed engine, on the whole run at once."""
+    """The index of the first word that differs."""
     before, behind = history_of(code, tape, limit, cells)
-    wrong, _ = indexed.first_mismatch(weights, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
+    wrong, _ = first_mismatch(weights, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
     return wrong
 
 
@@ -83,7 +83,7 @@ def test_random_machines(run: tuple[str, str, int], discipline: Discipline) -> N
     assert first_wrong(wired, wired.model, code, tape, 30, cells) is None
 
 
-@pytest.mark.parametrize("engine", ["reference", "indexed", "dense", "incremental"])
+@pytest.mark.parametrize("engine", ["reference", "dense", "incremental"])
 @pytest.mark.parametrize(("name", "tape", "cells"), [("bb2", "", 6), ("bb3", "1", 5)])
 def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: str, cells: int) -> None:
     code = str(find(name).machine)
@@ -98,18 +98,13 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
 @pytest.mark.parametrize("discipline", list(Discipline))
 @pytest.mark.parametrize(("code", "tape", "cells"), [("1RB1LB_1LA1RZ", "", 6), ("2LB2RA2RB_1RA1LB1LZ", "21", 2)])
 def test_nothing_is_rounded_or_saturates(code: str, tape: str, cells: int, discipline: Discipline) -> None:
-    """At the least p the reference engine and the indexed one have the registers that a format of 20 bits more gives."""
+    """At the least p the registers are those that a format of 20 bits more gives."""
     wired = model(code, cells, discipline)
     bits = wired.arithmetic.format.significand_bits + 1
     wider = build(parse_standard(code), cells=cells, precision_bits=bits + 20, discipline=discipline)
     before, behind = history_of(code, tape, 12, cells)
     tokens = wired.tokens([*before, *behind])
-    seen: list[list[Column]] = []
-    indexed.run(
-        wired.model, wired.arithmetic, tokens, observe=lambda block, part, registers: seen.append(list(registers))
-    )
-    quantum = wired.arithmetic.format.quantum_exponent
-    columns = [[column.to_quanta(quantum) for column in registers] for registers in seen]
+    columns = read_text(wired.model, wired.arithmetic, tokens).streams
     engine, exact = (ReferenceEngine(w.model, w.arithmetic) for w in (wired, wider))
     for k, token in enumerate(tokens):
         step, right = engine.append(token), exact.append(token)

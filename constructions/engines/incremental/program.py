@@ -172,16 +172,19 @@ class Compiler:
             return
         code, width = self.code, self.model.width
         feeds = [rows_of(code, feed, stream) for _, _, feed in block.recurrence.states()]
-        whole = all(number(weight, code).denominator == 1 for _, row in block.recurrence.carry for _, weight in row)
+        carries = [number(weight, code) for _, row in block.recurrence.carry for _, weight in row]
+        whole = all(carry.denominator == 1 for carry in carries)
         step = min([0, *(feed.exponent for feed in feeds)]) if whole else code.quantum
-        held = Value("", -STATE, STATE, step)  # where a state is beyond that, the run is given up
-        cells = {i: self.layout.cell() for i, _, _ in block.recurrence.states()}
+        grows = any(abs(carry) > 1 for carry in carries)  # to any element, not only to a sum of what came in
+        most = max(STATE, code.largest >> step - code.quantum) if grows else STATE
+        held = Value("", -most, most, step)  # where a state is beyond that, the run is given up
+        cells = {i: self.layout.cell(held.width // 8) for i, _, _ in block.recurrence.states()}
         vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream
         after = {i: round_row(code, row, vector) for i, row in block.recurrence.end_to_end(width)}
         for i, state in after.items():
-            code.guard(code.compare("sge", state, Value(str(-STATE), -STATE, -STATE, step)))
-            code.guard(code.compare("sle", state, Value(str(STATE), STATE, STATE, step)))
-            state = code.bounded(code.at(state, step), -STATE, STATE)
+            code.guard(code.compare("sge", state, Value(str(-most), -most, -most, step)))
+            code.guard(code.compare("sle", state, Value(str(most), most, most, step)))
+            state = code.bounded(code.at(state, step), -most, most)
             wide = Value(code.extend(state, held.width), held.low, held.high, step)
             code.store(code.plus("%cells", cells[i]), wide)
             stream[i] = code.round(code.add(stream[i], state))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from constructions.engines.incremental import LookupDecoder
+from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 from constructions.engines.reference import ReferenceEngine
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
@@ -142,10 +143,12 @@ class Compiled:
         return [self.wired.vocabulary[engine.append(t).next_token] for t in self.wired.tokens(["<s>", *words])]
 
     def says_by_lookups(self, words: Words) -> list[str]:
-        """What `incremental` says at each position."""
+        """What lookups say at each position; where they do not decide, what `reference` says."""
         tokens = self.wired.tokens(["<s>", *words])
-        decoder = LookupDecoder(self.wired.model, self.arithmetic, len(tokens))
-        return [self.wired.vocabulary[decoder.append(token)] for token in tokens]
+        with suppress(NotCovered, GaveUp):
+            decoder = LookupDecoder(self.wired.model, self.arithmetic, len(tokens))
+            return [self.wired.vocabulary[decoder.append(token)] for token in tokens]
+        return self.says(words)
 
     def slips(self, texts: Sequence[Words], *, by_lookups: bool = False) -> list[str]:
         """Where a run says another word than the interpreter."""

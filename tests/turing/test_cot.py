@@ -21,7 +21,7 @@ from constructions.turing.machine import LETTERS, parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from tests.engines.agreement import assert_same
+from tests.engines.agreement import agree
 from tests.engines.cases import Case
 from tests.turing.machines import codes, history_of, machines_with_tapes
 
@@ -90,7 +90,7 @@ def test_reference_and_incremental_have_the_same_bits(code: str, tape: str, more
     cells = max(len(tape), 1) + more
     wired = model(code, cells, discipline)
     prompt, behind = history_of(code, tape, 6, cells)
-    assert_same("incremental", Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])))
+    agree(Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])), ("incremental",))
 
 
 @pytest.mark.parametrize(("cells", "tapes"), [(1, ("",)), (2, ("", "10")), (3, ("",))])

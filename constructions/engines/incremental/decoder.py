@@ -54,6 +54,7 @@ class LookupDecoder:
             most = min(most, model.longest)
         if most.bit_length() >= LONGEST_BITS:
             raise NotCovered("a text longer than positions are counted")
+        self._kept = sorted(keep)
         self._model, self._beyond, self._quantum = model, beyond, fmt.quantum_exponent
         self._program: Program = Compiler(Weights(model, arithmetic), most.bit_length(), keep).compile()
         self._linked = link(self._program.text)
@@ -200,12 +201,12 @@ class LookupDecoder:
         self._make_room(at + len(given))
         self._tokens[at : at + len(given)] = given
 
-    def registers(self, kept: int) -> list[list[int]]:
+    def registers(self, sublayer: int) -> list[list[int]]:
         """Returns the registers after a kept sublayer in quanta, by register and position."""
         stride = self._program.layout.stride
         records = self._records[stride : (1 + self.length) * stride].reshape(self.length, stride)
         columns = []
-        for field, value in self._program.kept[kept]:
+        for field, value in self._program.kept[self._kept.index(sublayer)]:
             shift = value.exponent - self._quantum
             words = np.ascontiguousarray(records[:, field : field + value.width // 8]).view(np.int64)
             integers = words[:, -1].tolist()

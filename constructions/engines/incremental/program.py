@@ -154,9 +154,15 @@ class Compiler:
             stream[register] = code.load(code.element(base, token, 8), like)
         for register, slope in self.weights.position.items():
             offset = code.scaled(position, slope * Fraction(2) ** code.quantum)
-            offset = offset if code.fused else code.round(offset)
-            stream[register] = code.round(code.add(stream[register], offset))
+            offset = offset if code.fused else self._saturate(offset)
+            stream[register] = self._saturate(code.add(stream[register], offset))
         return stream
+
+    def _saturate(self, value: Value) -> Value:
+        """Returns the number rounded; the largest element if it is beyond, which is on a grid of its own. Positions may be."""
+        return self.code.round(
+            self.code.at(value, min(value.exponent, self.code.quantum)) if not self.code.holds(value) else value
+        )
 
     def _know(self, stream: list[Value], names: Sequence[str]) -> None:
         """Checks that `one` is 1 and that `first` marks position 1, so that what follows knows it."""

@@ -65,7 +65,8 @@ class Subject:
 
     def subject(self, n: int, precision_bits: int | None = None) -> certificates.Subject:
         """Returns the model that is asked the hard inputs of this n."""
-        dossier = self.dossier.asked_at(n).in_variant(self.variant)
+        own = self.dossier.asked_at(n)
+        dossier = own.read({**own.fields, "variant": self.variant, "printed": self.printed})
         return certificates.Subject(dossier, n, None, precision_bits, self.discipline, self.printed)
 
     def wired_for(self, n: int) -> int:

@@ -49,11 +49,9 @@ class SolvedDossier(Dossier):
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
         cases = self.first_above - 1
-        return documents(self, TOP if self.is_accepted else cases, cases if self.is_stored_above else 0, self.stored_in)
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, self.stored_in) if self.is_stored_above else ()
+        yield from documents(self, TOP if self.is_accepted else cases, cases * self.is_stored_above, self.stored_in)
+        if self.is_stored_above:
+            yield from documents_above(self, self.stored_in)
 
     # Which inputs
 

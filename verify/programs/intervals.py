@@ -90,7 +90,7 @@ def intervals(subject: Subject) -> Iterator[ProgramInterval]:
                 return
     except OtherMatrices as refused:  # the matrices that users get
         document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
-        yield ProgramInterval(low, low, subject.dossier.unit, "", document)
+        yield ProgramInterval(low, low, subject.unit, "", document)
 
 
 def _of_sizes(subject: Subject) -> Iterator[ProgramInterval]:

@@ -28,12 +28,12 @@ class SearchError(ValueError):
     """A model wrote a search that cannot be carried out; the message is one line."""
 
 
-def retrieve(words: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+def retrieve(words: Sequence[str]) -> list[str]:
     """RETRIEVE(S) for words that end with <EndSearch>: the words to append. Raises SearchError."""
     if START_SEARCH not in words:
         raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
     start = len(words) - 1 - list(reversed(words)).index(START_SEARCH)
-    return _results(" ".join(words[start + 1 : -1]), " ".join(words[:start]), timeout_seconds)
+    return _results(" ".join(words[start + 1 : -1]), " ".join(words[:start]), TIMEOUT_SECONDS)
 
 
 def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:

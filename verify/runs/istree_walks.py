@@ -140,7 +140,7 @@ def first_others(
 
 
 def every_hard_graph(
-    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "indexed"
+    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool
 ) -> None:
     """Tries the extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
     which = "the same extreme graphs"
@@ -149,7 +149,7 @@ def every_hard_graph(
     check.chosen(
         [HardGraph(family, n) for family in families],
         right,
-        range=f"{which} n = {n:,} ({by})",
+        range=f"{which} n = {n:,} (indexed)",
         size=lambda hard: hard.n,
         precision=PRECISION,
     )

@@ -62,7 +62,7 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
 
     try:
         if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-            with _alarm(timeout_seconds):
+            with alarm(timeout_seconds):
                 match = compiled.search(text)
             return None if match is None else match[1]
         return _search_elsewhere(pattern, text, timeout_seconds)
@@ -120,7 +120,7 @@ class Search:
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
     """Raises TimeoutError inside after that time; `re` looks at signals while it searches."""
     import signal
 

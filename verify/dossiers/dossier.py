@@ -209,10 +209,6 @@ class Dossier:
         """Returns the inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
         return replace(self.texts(replace(subject, n=high)), sizes=(low, high))
 
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        """Returns the inputs where n is a symbol, for the program."""
-        return self.texts(subject)
-
     # The task
 
     def answer(self, subject: Subject) -> Answer | None:

@@ -152,7 +152,7 @@ def _size(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
 def sized_texts(subject: Subject) -> TokenAutomaton:
     """Returns the inputs, where n is the subject's symbol."""
     n: Any = subject.n
-    automaton = subject.dossier.symbolic_texts(subject)
+    automaton = subject.dossier.texts(subject)
 
     def bound(value: Bound) -> Any:
         return fraction(of_form(value, n.oracle)) if isinstance(value, Polynomial) else value

@@ -11,7 +11,7 @@ import pytest
 
 import constructions.parts.heads.match as match
 from constructions.language.terms import Say
-from verify.automata.token_automaton import TokenAutomaton
+from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
@@ -100,42 +100,31 @@ def test_forged_documents_are_refused() -> None:
         stored_above.renew(above, case, without)
 
 
-def test_other_weights_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def other_scale(setting: Any, printed: Any, *, own: Any = match.match_scale) -> Any:
+    scale = own(setting, printed)
+    return scale._replace(default=scale.default * 8)
+
+
+def other_definition(self: Retrieval, subject: Subject, label: Label, *, own: Any = Retrieval.definition) -> Any:
+    return Say("NO") if subject.n > 3 * 2 ** (subject.n.bit_length() - 2) else own(self, subject, label)
+
+
+def other_texts(self: Retrieval, subject: Subject, *, own: Any = Retrieval.texts) -> TokenAutomaton:
+    automaton = own(self, subject)
+    states = (replace(one, numbers=(1, subject.n - 1)) if one.numbers[1] else one for one in automaton.states)
+    return replace(automaton, states=tuple(states))
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "other"),
+    [
+        (match, "match_scale", other_scale),
+        (Retrieval, "definition", other_definition),
+        (Retrieval, "texts", other_texts),
+    ],
+)
+def test_what_is_another_is_seen(where: Any, name: str, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     above, theorem = made()
-    own = match.match_scale
-
-    def scale(setting: Any, printed: Any) -> Any:
-        found = own(setting, printed)
-        return found._replace(default=found.default * 8)
-
-    monkeypatch.setattr(match, "match_scale", scale)
-    with pytest.raises(Stale, match="other weights"):
-        stored_above.require(above, theorem)
-
-
-def test_another_definition_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    above, theorem = made()
-    own = Retrieval.definition
-    monkeypatch.setattr(
-        Retrieval,
-        "definition",
-        lambda self, subject, label: (
-            Say("NO") if subject.n > 3 * 2 ** (subject.n.bit_length() - 2) else own(self, subject, label)
-        ),
-    )
-    with pytest.raises(Stale, match="other weights, texts or definitions"):
-        stored_above.require(above, theorem)
-
-
-def test_other_texts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    above, theorem = made()
-    own = Retrieval.texts
-
-    def texts(self: Retrieval, subject: Subject) -> TokenAutomaton:
-        automaton = own(self, subject)
-        states = (replace(one, numbers=(1, subject.n - 1)) if one.numbers[1] else one for one in automaton.states)
-        return replace(automaton, states=tuple(states))
-
-    monkeypatch.setattr(Retrieval, "texts", texts)
+    monkeypatch.setattr(where, name, other)
     with pytest.raises(Stale, match="other weights, texts or definitions"):
         stored_above.require(above, theorem)

@@ -13,6 +13,7 @@ from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_
 from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
+from verify.algebra.interval import ends
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.dossiers.dossier import LEAST, About, Dossier, Subject
 from verify.dossiers.istree import texts
@@ -54,12 +55,8 @@ class IsTree(SolvedDossier):
     def solver(self) -> IsTreeModel:
         return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
 
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        n: Any = subject.n
-        return self.texts_between(subject, n.oracle.low, n.oracle.high)
-
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return self.texts_between(subject, subject.n, subject.n)
+        return self.texts_between(subject, *ends(subject.n))
 
     # Inputs
 

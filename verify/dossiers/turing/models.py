@@ -18,7 +18,7 @@ from constructions.turing.models import MODELS
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
-from verify.algebra.interval import symbol
+from verify.algebra.interval import ends, symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, OwnSizes, Subject, whole_number
@@ -103,7 +103,7 @@ class OnTape(Turing):
     is_accepted = is_stored_above = True
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return self.texts_between(subject, subject.n, subject.n)
+        return self.texts_between(subject, *ends(subject.n))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         n: Any = symbol(low, high) if low < high else low
@@ -114,10 +114,6 @@ class OnTape(Turing):
                 f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.oracle.high}"
             )
         return texts
-
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        n: Any = subject.n
-        return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.turing import steps as machines

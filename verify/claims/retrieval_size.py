@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER
-from verify.claims.retrieval import RETRIEVERS, model
+from verify.claims.retrieval import RETRIEVERS, SizedModel, model
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.runs.costs import LADDER, PRECISION, Bound, Cost, require_logarithmic
-
-
-@dataclass(frozen=True)
-class SizedModel:
-    """One model to measure."""
-
-    stem: str
-    n: int
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,24 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class HardInput:
-    """What is asked in words, as tokens, and the tokens that must follow."""
+    """What is asked in words, as tokens, and the tokens that must follow, or the first of them."""
 
     text: str
     prompt: tuple[int, ...]
     answer: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """Returns what is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
+
+        Where one is another, decoding goes wrong there, whatever should follow.
+        """
+        return (*self.prompt, *self.answer[:-1])
+
+    def first_other(self, argmax: Sequence[int]) -> int | None:
+        """Returns the first place of the answer where another token comes, or None. argmax: at each of `tokens`."""
+        said = argmax[len(self.prompt) - 1 :]
+        return next((i for i, (one, other) in enumerate(zip(self.answer, said, strict=True)) if one != other), None)
 
 
 def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]) -> Iterator[HardInput]:

@@ -24,6 +24,14 @@ FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
 
 
+@dataclass(frozen=True)
+class RnnSize:
+    """An RNN and a size: its n, or how many words it reads."""
+
+    rnn: str
+    n: int
+
+
 def sizes_text(sizes: Sequence[int]) -> str:
     return ", ".join(f"{n:,}" for n in sizes)
 

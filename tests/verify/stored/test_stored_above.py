@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
-import constructions.parts.heads.match as match
-from constructions.language.terms import Say
-from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, Subject
+from tests.verify.faults import change_scale, define_failure, leave_out_a_number
+from verify.dossiers.dossier import ENDLESS, LARGEST_N
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework.proofs import load
 from verify.framework.weights import PROOFS
 from verify.stored import above as stored_above
@@ -100,31 +98,9 @@ def test_forged_documents_are_refused() -> None:
         stored_above.renew(above, case, without)
 
 
-def other_scale(setting: Any, printed: Any, *, own: Any = match.match_scale) -> Any:
-    scale = own(setting, printed)
-    return scale._replace(default=scale.default * 8)
-
-
-def other_definition(self: Retrieval, subject: Subject, label: Label, *, own: Any = Retrieval.definition) -> Any:
-    return Say("NO") if subject.n > 3 * 2 ** (subject.n.bit_length() - 2) else own(self, subject, label)
-
-
-def other_texts(self: Retrieval, subject: Subject, *, own: Any = Retrieval.texts) -> TokenAutomaton:
-    automaton = own(self, subject)
-    states = (replace(one, numbers=(1, subject.n - 1)) if one.numbers[1] else one for one in automaton.states)
-    return replace(automaton, states=tuple(states))
-
-
-@pytest.mark.parametrize(
-    ("where", "name", "other"),
-    [
-        (match, "match_scale", other_scale),
-        (Retrieval, "definition", other_definition),
-        (Retrieval, "texts", other_texts),
-    ],
-)
-def test_what_is_another_is_seen(where: Any, name: str, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [change_scale, define_failure, leave_out_a_number])
+def test_what_is_another_is_seen(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     above, theorem = made()
-    monkeypatch.setattr(where, name, other)
+    fault(monkeypatch, lambda n: bool(n > 3 * 2 ** (n.bit_length() - 2)))
     with pytest.raises(Stale, match="other weights, texts or definitions"):
         stored_above.require(above, theorem)

@@ -85,11 +85,6 @@ def model_of(subject: Subject) -> Model:
     return subject.dossier.exact_model(subject)
 
 
-def solver_of(subject: Subject) -> Any:
-    """Returns what builds and asks the models of a subject."""
-    return subject.dossier.solver
-
-
 def wired_of(subject: Subject, listed: int | None = None) -> Wired:
     """Returns the model as matrices, by the builder that users call. listed: how many numbers of each family the embedding
     lists.

@@ -15,9 +15,9 @@ from constructions.language.terms import Answer, Term
 from precision.format import Discipline
 from verify.algebra.interval import ends
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import LEAST, About, Dossier, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, About, Dossier, Subject
 from verify.dossiers.istree import texts
-from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents, documents_above
+from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents
 
 if TYPE_CHECKING:
     from verify.induction.theory import Theory
@@ -120,7 +120,7 @@ class OfTransformer(IsTree):
         yield from documents(small, TOP_OF_LEAN, TOP_OF_LEAN)
         yield from documents(eos, TOP, TOP, fused)
         yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, TOP_OF_LEAN, fused)
-        yield from documents_above(self, fused)
+        yield from documents(self, ENDLESS, ENDLESS, fused, self.first_above)
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)

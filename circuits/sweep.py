@@ -41,21 +41,13 @@ class Equality:
     proof: tuple[str, ...]
 
 
-def first_difference(
-    circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE
-) -> tuple[int, BitCase] | None:
-    """Returns the first pair of gates that is seen to differ, with a case in which it does; None if no pair ever differs.
-
-    sparse: of the random cases that are run first, DRAWN for each h, with one bit of 2^h at 1.
-    """
-    result = sweep(circuit, pairs, sparse, proof=False)
-    return None if isinstance(result, Equality) else result
-
-
 def sweep(
     circuit: Circuit, pairs: Sequence[tuple[int, int]], sparse: Sequence[int] = SPARSE, *, proof: bool = True
 ) -> tuple[int, BitCase] | Equality:
-    """Like `first_difference`, but returns a proof if no pair ever differs."""
+    """Returns the first pair of gates that is seen to differ, with a case in which it does; a proof if no pair ever differs.
+
+    sparse: of the random cases that are run first, DRAWN for each h, with one bit of 2^h at 1.
+    """
     with Solver(name=SOLVER, with_proof=proof) as solver:
         return _Sweep(circuit, pairs, solver).run(sparse, proof)
 

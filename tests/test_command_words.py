@@ -17,6 +17,19 @@ from tests.constructions.commands import main_of
 
 WORDS = """
 constructions.istree:
+2 --n 1000 --export torch a.pt2 | at n = 1000 was not tried in float64; n = 64 is the largest that was
+2 --n 5 --precision 101 --export torch a.pt2 | at p = 101 was not tried in float64; p = 69 is the largest
+2 --printed layer-7 --n 5 --export torch a.pt2 | as printed is not exported
+2 --n 7 --export torch a.pt2 --float float32 | at n = 7 was not tried in float32; n = 6 is the largest
+2 --tokens eos --n 5 --export torch a.pt2 | sequences that do not begin with <s>: not tried in float64
+2 --discipline sequential --n 3 --export torch a.pt2 | sequential rounding: not tried in float64
+2 --export jax a.pt2 | there is no export 'jax'; there are torch, onnx, transformerlens, hf
+2 --export torch a.onnx | the name of a torch.export program must end in .pt2
+2 --export torch there.pt2 | there.pt2 exists; --force overwrites it
+2 --export torch beside.pt2 | beside.pt2.json exists; --force overwrites it
+2 --export torch no/a.pt2 | there is no folder
+2 --export torch folder.pt2 | this is a folder, not a file
+2 --export torch a.pt2 --float float16 | argument --float: invalid choice: 'float16'
 2 --model hybrid --edges 2-1 --tokens eos | --model hybrid reads the token layout paper, not eos
 2 --model hybrid --edges 2-1 --printed layer-7 | unknown finding 'layer-7'; known: nearest-tie, search-range, parent
 2 --variant lean --model rag --edges 1-2 | istree, rag, has no variant lean; it has repaired, printed
@@ -90,6 +103,10 @@ circuits:
 2+ add --p 9 --against nowhere.aig | nowhere.aig: No such file
 
 constructions.turing:
+2 --machine bb2 --model cot --steps 10 --export torch a.pt2 | keeps its tape in numbers of p = 91 bits, float64 holds 53
+2 --machine bb2 --export torch a.pt2 | --export needs --steps, the most steps of the runs that the model is to be for
+2 --machine bb2 --model cot --steps 1 --export torch a.pt2 | no size of turing (cot) is known to write the right tokens
+2 --machine bb2 --model rag --steps 101 --export torch a.pt2 | at steps = 101 was not tried in float64; steps = 100 is the
 2 --machine bb2 --model cot --variant printed | turing, cot, has no variant printed; it has repaired
 2 | give a --machine
 2 --machine 1RB1LB_1LA1 | state B: the row '1LA1' has 4 characters
@@ -268,6 +285,7 @@ verify.precision:
 2 index --svg there.svg | there.svg exists; --force overwrites it
 
 constructions.simulate:
+2 --rnn shift --words 9 --export torch a.pt2 | at p = 71 was not tried in float64; p = 61 is the largest that was
 2 '1 2' | '2' is not a word of parity
 2 '' | a prompt has at least one word
 2 --rnn lstm | there is no RNN 'lstm'
@@ -354,6 +372,7 @@ verify.table:
 constructions:
 2 --nonsense | unrecognized arguments: --nonsense
 """
+THERE = ("there.svg", "there.pt2", "beside.pt2.json")  # files, beside the folder folder.pt2
 MOST_CHARACTERS = 420  # of a line on stderr, however long the argument
 
 
@@ -385,7 +404,9 @@ def test_words(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "there.svg").write_text("mine")
+    for name in THERE:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "folder.pt2").mkdir()
     assert main_of(module)(shlex.split(repeated(argv))) == int(code[0])
     out, err = capsys.readouterr()
     assert words in (err if code[0] == "2" or words.startswith("refuted: ") else out)
@@ -394,4 +415,5 @@ def test_words(
         assert err.startswith(f"python -m {module}: error: ")
         assert err.count("\n") == 1
         assert len(err) < MOST_CHARACTERS
-        assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+        assert {path.name for path in tmp_path.iterdir()} == {*THERE, "folder.pt2"}
+        assert {(tmp_path / name).read_text() for name in THERE} == {"mine"}

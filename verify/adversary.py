@@ -51,7 +51,6 @@ TASKS: dict[str, Reduction] = {
 }
 MOST_LEVELS = 26  # of the tree: 2^26 leaves, of which each is 8 bytes
 MOST_KNOWN = 1 << 16  # states that are kept one by one, before leaves are kept as numbers of 64 bits
-MOST_EVERY = 18  # bits of which all lists are tried, if an RNN is not to be confused
 MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
 FEW_BITS = 24  # of states whose tree is searched first, as it takes a second and has the shorter prompts

@@ -12,7 +12,7 @@ from constructions.show import cli
 from precision.format import Discipline
 from verify.algebra.domains import Refuted
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import add_model, named, sized
+from verify.certificates.arguments import add_arithmetic, add_model, named, sized
 from verify.certificates.basis import CLAIM
 from verify.certificates.document import (
     CERTIFIED,
@@ -73,13 +73,7 @@ def main(argv: Sequence[str]) -> int:
     add = parser.add_argument
     add_model(parser)
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
-    add(
-        "--precision",
-        type=cli.precision,
-        metavar="P",
-        help="bits of R_p, odd (default: the least p of the construction)",
-    )
-    add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    add_arithmetic(parser)
     add_question(parser, "1")
     add(
         "--mutants",

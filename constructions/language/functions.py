@@ -9,7 +9,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from types import FrameType
+
+from constructions.models.search import alarm
 
 SECONDS = 10  # that code of a file may take at a time
 
@@ -72,16 +73,8 @@ def limit_time(what: str) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             yield
             return
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            raise TimeoutError
-
-        before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
-            yield
+            with alarm(SECONDS):
+                yield
         except TimeoutError as error:
             raise ValueError(f"{what} takes more than {SECONDS} s") from error
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)

@@ -36,23 +36,23 @@ class Unmet:
         )
 
 
-def check_run(wired: Wired, tokens: Sequence[int], *, beyond: bool = False) -> list[Unmet]:
+def check_run(wired: Wired, tokens: Sequence[int]) -> list[Unmet]:
     """Returns each need that these tokens break, at the first position where they do; none if all heads have what they need.
 
-    Only what stands in these tokens is looked at: a run proves no need. Raises BeyondBound unless told `beyond`.
+    Only what stands in these tokens is looked at: a run proves no need. Raises BeyondBound.
     """
     first: dict[tuple[int, int, str], Unmet] = {}
-    for unmet in _unmet(wired, tokens, beyond):
+    for unmet in _unmet(wired, tokens):
         first.setdefault((unmet.block, unmet.number, str(unmet.need)), unmet)
     return list(first.values())
 
 
-def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]:
+def _unmet(wired: Wired, tokens: Sequence[int]) -> Iterator[Unmet]:
     # The registers do not depend on words that do not occur, so these are left out.
     used = sorted(set(tokens))
     places = {name: place for place, name in enumerate(wired.registers)}
     model = replace(wired.model, words=wired.model.words[used], unembed=wired.model.unembed[:1])
-    engine, fmt = ReferenceEngine(model, wired.arithmetic, beyond=beyond), wired.arithmetic.format
+    engine, fmt = ReferenceEngine(model, wired.arithmetic), wired.arithmetic.format
     quantum = fmt.quantum
     for position, token in enumerate(tokens, start=1):
         step = engine.append(used.index(token))

@@ -28,12 +28,12 @@ class SearchError(ValueError):
     """A model wrote a search that cannot be carried out; the message is one line."""
 
 
-def retrieve(words: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+def retrieve(words: Sequence[str]) -> list[str]:
     """RETRIEVE(S) for words that end with <EndSearch>: the words to append. Raises SearchError."""
     if START_SEARCH not in words:
         raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
     start = len(words) - 1 - list(reversed(words)).index(START_SEARCH)
-    return _results(" ".join(words[start + 1 : -1]), " ".join(words[:start]), timeout_seconds)
+    return _results(" ".join(words[start + 1 : -1]), " ".join(words[:start]), TIMEOUT_SECONDS)
 
 
 def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
@@ -62,7 +62,7 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
 
     try:
         if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-            with _alarm(timeout_seconds):
+            with alarm(timeout_seconds):
                 match = compiled.search(text)
             return None if match is None else match[1]
         return _search_elsewhere(pattern, text, timeout_seconds)
@@ -120,7 +120,7 @@ class Search:
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
     """Raises TimeoutError inside after that time; `re` looks at signals while it searches."""
     import signal
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, TextIO
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
@@ -179,15 +179,16 @@ def usage_errors(where: str = "") -> Iterator[None]:
         raise CommandError(f"{where}nested too deep") from error
 
 
-def say(message: str) -> None:
-    """Writes one line on stderr, whatever the message holds."""
+def say(message: str, stream: TextIO | None = None) -> None:
+    """Writes one line on stderr, or on this stream, whatever the message holds."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     if len(text) > LONGEST_MESSAGE:
         text = text[: LONGEST_MESSAGE - 1] + "…"
-    if sys.stderr is None:  # closed; `print` would take that for standard output
+    out = stream or sys.stderr
+    if out is None:  # closed; `print` would take that for standard output
         return
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+        print(text, file=out, flush=True)
 
 
 def remark(message: str) -> None:
@@ -326,20 +327,27 @@ def write_json(document: Mapping[str, object]) -> None:
     print()
 
 
+@contextlib.contextmanager
 def progress(
-    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length, unit: str = "tokens"
-) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+    title: str,
+    last: int | None = None,
+    work_at: Callable[[int], float] = lambda length: length,
+    unit: str = "tokens",
+    *,
+    detail: Callable[[], str] = lambda: "",
+    stream: TextIO | None = None,
+    live: bool = True,
+    first_line_seconds: float | None = None,
+) -> Iterator[Callable[[int], None]]:
     """Says on stderr that something takes long: a bar with the time left on a terminal, elsewhere a line now and then.
 
     last: how many units there are, None if nobody counts. work_at(k): the work done once k of them are through. unit: of what.
+    detail: what else there is to know. live: whether a terminal shows a bar. The lines come after FIRST_LINE_SECONDS, or what is
+    given, and at `line_times`; the bar once PATIENCE_SECONDS are over. A thread draws both: between two ticks there may be
+    minutes.
     """
-    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at, unit)
-
-
-@contextlib.contextmanager
-def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
-    """Shown once PATIENCE_SECONDS are over, by a thread: between two ticks there may be minutes."""
-    done, over, shown = 0, threading.Event(), contextlib.ExitStack()
+    done, over, started, shown = 0, threading.Event(), time.monotonic(), contextlib.ExitStack()
+    out, first = stream or sys.stderr, FIRST_LINE_SECONDS if first_line_seconds is None else first_line_seconds
     move: Callable[[int], None] | None = None
 
     def tick(length: int) -> None:
@@ -348,16 +356,24 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str)
         if move is not None:
             move(length)
 
-    def show() -> None:
+    def draw() -> None:
         nonlocal move
         if over.wait(PATIENCE_SECONDS):
             return
         from constructions.show.terminal import bar
 
         if not over.is_set():
-            move = shown.enter_context(bar(title, last, work_at, done, unit))
+            move = shown.enter_context(bar(title, last, work_at, done, unit, detail, out))
+            move(done)  # what was done while the bar was made
 
-    shower = threading.Thread(target=show, daemon=True)
+    def tell() -> None:
+        for due in line_times(first):
+            if over.wait(max(started + due - time.monotonic(), 0)):
+                return
+            left, more = _left(done, last, work_at, due, unit), detail()
+            say(f"{title}: {due:,.0f} s gone{left}{f'; {more}' if more else ''}", out)
+
+    shower = threading.Thread(target=draw if live and out is not None and out.isatty() else tell, daemon=True)
     shower.start()
     try:
         yield tick
@@ -367,30 +383,6 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str)
         shown.close()
 
 
-@contextlib.contextmanager
-def _lines(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
-    """Yields a line after FIRST_LINE_SECONDS, and others at `line_times`."""
-    done, over, started = 0, threading.Event(), time.monotonic()
-
-    def tick(length: int) -> None:
-        nonlocal done
-        done = length
-
-    def tell() -> None:
-        for due in line_times(FIRST_LINE_SECONDS):
-            if over.wait(max(started + due - time.monotonic(), 0)):
-                return
-            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due, unit)}")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield tick
-    finally:
-        over.set()
-        teller.join()
-
-
 def line_times(first: float) -> Iterator[float]:
     """When a line of progress is due, in seconds: each time that the run has lasted twice as long."""
     while True:
@@ -398,7 +390,7 @@ def line_times(first: float) -> Iterator[float]:
         first *= 2
 
 
-def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float, unit: str) -> str:
+def _left(done: int, last: int | None, work_at: Callable[[int], float], seconds: float, unit: str) -> str:
     if not done or last is None:
         return ""
     seconds_left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)

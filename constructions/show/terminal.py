@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
+from typing import TextIO
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -13,12 +15,13 @@ from rich.progress import (
     BarColumn,
     Progress,
     ProgressColumn,
+    Task,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 WIDTH = 150  # of tables that no terminal limits
@@ -72,14 +75,31 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
         console.print(Text(str(table.caption), style="dim"))
 
 
+class _Words(ProgressColumn):
+    """Shows words, as far as there is room."""
+
+    def __init__(self, words: Callable[[], str]) -> None:
+        super().__init__(Column(overflow="ellipsis"))
+        self.words = words
+
+    def render(self, task: Task) -> Text:
+        return Text(self.words(), no_wrap=True)
+
+
 @contextlib.contextmanager
 def bar(
-    title: str, last: int | None, work_at: Callable[[int], int], done: int = 0, unit: str = "tokens"
+    title: str,
+    last: int | None,
+    work_at: Callable[[int], float],
+    done: int = 0,
+    unit: str = "tokens",
+    detail: Callable[[], str] = lambda: "",
+    stream: TextIO | None = None,
 ) -> Iterator[Callable[[int], None]]:
     """Yields a bar with the time left; what it yields is told how many units are through, `done` at the start. See
     `cli.progress`.
     """
-    console, percent = Console(stderr=True), TaskProgressColumn()
+    console, percent = Console(file=stream, stderr=True), TaskProgressColumn()
     room = console.width - len(f"{title} {last}/{last}") - BESIDE_THE_BAR
     columns: list[ProgressColumn] = [TextColumn("{task.description}")]
     if last is None:
@@ -90,8 +110,11 @@ def bar(
         counted = TextColumn("{task.fields[at]}/{task.fields[last]} {task.fields[unit]},")
         gone_and_left = [TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
         columns += [BarColumn(min(room, LONGEST_BAR)), percent, counted, *gone_and_left]
-    progress = Progress(*columns, console=console, transient=True)
+    columns += [_Words(detail)]
+    # The work left is taken at the speed of the whole run: one unit may take minutes.
+    progress = Progress(*columns, console=console, transient=True, speed_estimate_period=math.inf)
     total = None if last is None else work_at(last)
-    task = progress.add_task(title, total=total, completed=work_at(done), at=done, last=last, unit=unit)
+    task = progress.add_task(title, total=total, at=done, last=last, unit=unit)
+    progress.update(task, completed=work_at(done))
     with progress:
         yield lambda length: progress.update(task, completed=work_at(length), at=length)

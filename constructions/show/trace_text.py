@@ -20,7 +20,6 @@ from constructions.wiring.register import Past, register
 
 LEAST_WIDTH = 80  # of a terminal that shows a step as a table
 COLUMNS = ("block", "part", "attends to", "because", "writes")
-STYLES = ("dim", "", "", "", "")
 GAP = 2  # columns of the screen between two of a table
 
 Row = tuple[tuple[str, str], ...]

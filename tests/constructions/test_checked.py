@@ -55,54 +55,32 @@ def test_a_right_wiring_has_what_it_needs() -> None:
     assert findings(wired()) == []
 
 
+MATCH, COPY = "head 1 (where it was first)", "head 2 (the token before)"
+NOT_A_SQUARE = linear("x, not x²", reg("x"), "x_squared")
+SHIFTED = square(reg("position") + 1, "position_squared")
+SECOND = indicator(reg("position"), 2, {"first": 1})
+NOT_FIRST = (
+    "= 1 at position 1: at position 1 it is 0, not 1",
+    "= 0 at every later position: at position 2 it is 1, not 0",
+)
+
+
 @pytest.mark.parametrize(
-    ("start", "changed", "found"),
+    ("model", "heads", "found"),
     [
-        (
-            START,
-            {"key": linear("x, not x²", reg("x"), "x_squared")},
-            ["head 1 (where it was first) needs x_squared = (x)²: at position 2 it is 3, not 9"],
-        ),
-        (
-            START,
-            {"position": square(reg("position") + 1, "position_squared")},
-            [
-                "head 1 (where it was first) needs position_squared = (position)²: at position 1 it is 4, not 1",
-                "head 2 (the token before) needs position_squared = (position)²: at position 1 it is 4, not 1",
-            ],
-        ),
-        (
-            START,
-            {"one": constant("2", {"one": 2})},
-            [
-                "head 1 (where it was first) needs one = 1: at position 1 it is 2, not 1",
-                "head 2 (the token before) needs one = 1: at position 1 it is 2, not 1",
-            ],
-        ),
-        (
-            START,
-            {"first": indicator(reg("position"), 2, {"first": 1})},
-            [
-                "head 1 (where it was first) needs first = 1 at position 1: at position 1 it is 0, not 1",
-                "head 1 (where it was first) needs first = 0 at every later position: at position 2 it is 1, not 0",
-            ],
-        ),
-        (
-            {"x": 1},
-            {},
-            ["head 1 (where it was first) needs x = 0 at position 1: at position 1 it is 1, not 0"],
-        ),
+        (wired(key=NOT_A_SQUARE), [MATCH], ["x_squared = (x)²: at position 2 it is 3, not 9"]),
+        (wired(position=SHIFTED), [MATCH, COPY], ["position_squared = (position)²: at position 1 it is 4, not 1"]),
+        (wired(one=constant("2", {"one": 2})), [MATCH, COPY], ["one = 1: at position 1 it is 2, not 1"]),
+        (wired(first=SECOND), [MATCH], [f"first {text}" for text in NOT_FIRST]),
+        (wired({"x": 1}), [MATCH], ["x = 0 at position 1: at position 1 it is 1, not 0"]),
     ],
 )
-def test_a_broken_wiring_is_found_by_name(
-    start: Mapping[str, Number], changed: Mapping[str, Gadget], found: list[str]
-) -> None:
-    assert findings(wired(start, **changed)) == [f"block 2, {text}" for text in found]
+def test_a_broken_wiring_is_found_by_name(model: Wired, heads: list[str], found: list[str]) -> None:
+    assert findings(model) == [f"block 2, {head} needs {text}" for head in heads for text in found]
 
 
 def test_what_is_not_in_the_run_is_not_found() -> None:
-    broken = wired(key=linear("x, not x²", reg("x"), "x_squared"))
-    assert check_run(broken, [0, 0, 0]) == []
+    assert check_run(wired(key=NOT_A_SQUARE), [0, 0, 0]) == []
 
 
 GRAPHS = (

@@ -68,7 +68,7 @@ def test_a_bar_is_drawn_once_a_run_is_long(monkeypatch: pytest.MonkeyPatch) -> N
 
     @contextlib.contextmanager
     def bar(
-        title: str, last: int, work_at: Callable[[int], int], done: int, unit: str
+        title: str, last: int, work_at: Callable[[int], int], done: int, *_: object
     ) -> Iterator[Callable[[int], None]]:
         moved.append(done)
         opened.set()
@@ -84,9 +84,10 @@ def test_a_bar_is_drawn_once_a_run_is_long(monkeypatch: pytest.MonkeyPatch) -> N
     with cli.progress("running", 10) as tick:
         tick(3)
         assert opened.wait(60)
-        while moved == [3]:  # where the run is when it begins; then it follows
+        while moved[-1] == 3:  # where the run is when it begins; then it follows
             tick(7)
-    assert moved[:2] == [3, 7]
+    assert moved[0] == 3
+    assert 7 in moved
     assert moved[-1] == -1
 
 

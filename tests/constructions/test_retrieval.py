@@ -29,11 +29,6 @@ from verify.claims.retrieval import QuestionCase, cases
 MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}
 RETRIEVERS = {f"{task}-{r.model}": r for task, retrievers in MODELS.items() for r in retrievers}
 each_model = pytest.mark.parametrize("retriever", RETRIEVERS.values(), ids=RETRIEVERS)
-with_attention = pytest.mark.parametrize(
-    "retriever",
-    [r for r in RETRIEVERS.values() if not r.searches],
-    ids=[name for name, r in RETRIEVERS.items() if not r.searches],
-)
 
 
 def answer(retriever: Retriever, wired: Wired, question: Question, engine: str = "reference") -> str:

@@ -99,50 +99,41 @@ def test_constants_of_gadgets_add_up() -> None:
     assert model.blocks[0].feed_forward.down_bias[registers.index("x")] == 3
 
 
+def of_head(*components: Component, **reads: Affine) -> BlockPlan:
+    return BlockPlan((Head("h", components, reads),), ())
+
+
+def of_gadgets(*gadgets: Gadget) -> BlockPlan:
+    return BlockPlan((), gadgets)
+
+
+def of_recurrence(**state: Affine) -> BlockPlan:
+    return BlockPlan((), (), (LinearUnit("u", {name: (Affine(), form) for name, form in state.items()}),))
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (BlockPlan((Head("h", (Component(reg("z"), reg("x")),), {}),), ()), "block 1, head 1 (h) reads register 'z'"),
-        (BlockPlan((Head("h", (), {"r": reg("z")}),), ()), "head 1 (h) reads register 'z'"),
-        (BlockPlan((), (linear("g", reg("z"), "x"),)), "block 1, gadget 1 (g) reads register 'z'"),
-        (BlockPlan((), (Gadget("g", (Unit(reg("x"), reg("new"), {"new": 1}),)),)), "gadget 1 (g) reads register 'new'"),
-        (BlockPlan((Head("h", (Component(reg("x") + 1, reg("x")),), {}),), ()), "attention has no bias"),
-        (BlockPlan((), (linear("g", Fraction(1, 3) * reg("x"), "x"),)), "weight 1/3 is not an element of R_17"),
-        (BlockPlan((), (linear("g", 256 * reg("x"), "x"),)), "weight 256 is not an element of R_17"),
+        (of_head(Component(reg("z"), X)), "block 1, head 1 (h) reads register 'z'"),
+        (of_head(r=reg("z")), "head 1 (h) reads register 'z'"),
+        (of_gadgets(linear("g", reg("z"), "x")), "block 1, gadget 1 (g) reads register 'z'"),
+        (of_gadgets(Gadget("g", (Unit(X, reg("new"), {"new": 1}),))), "gadget 1 (g) reads register 'new'"),
+        (of_head(Component(X + 1, X)), "attention has no bias"),
+        (of_gadgets(linear("g", THIRD * X, "x")), "weight 1/3 is not an element of R_17"),
+        (of_gadgets(linear("g", 256 * X, "x")), "weight 256 is not an element of R_17"),
         # A constant that attention cannot carry is never dropped.
-        (
-            BlockPlan((Head("h", (), {"r": 5 - reg("x")}),), ()),
-            "block 1, head 1 (h), what it reads into 'r', 5 − x, has a con",
-        ),
+        (of_head(r=5 - X), "block 1, head 1 (h), what it reads into 'r', 5 − x, has a con"),
         # A weight outside the format is named by where it stands.
-        (
-            BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)),
-            "block 1, gadget 1 (g), up, register 'x': weight 1/3 is",
-        ),
-        (BlockPlan((), (linear("g", reg("x") + 256, "x"),)), "block 1, gadget 1 (g), up, its constant, weight 256 is"),
-        (
-            BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)),
-            "gadget 1 (g), gate, register 'x': weight 1/3",
-        ),
-        (BlockPlan((), (Gadget("g", (Unit(X, X, {"y": THIRD}),)),)), "gadget 1 (g), weight, register 'y': weight 1/3"),
-        (BlockPlan((), (constant("c", {"y": THIRD}),)), "block 1, gadget 1 (c), constant, register 'y': weight 1/3"),
-        (
-            BlockPlan((Head("h", (Component(X, THIRD * X),), {}),), ()),
-            "block 1, head 1 (h), query, register 'x': weight 1/3",
-        ),
-        (
-            BlockPlan((Head("h", (Component(THIRD * X, X),), {}),), ()),
-            "block 1, head 1 (h), key, register 'x': weight 1/3",
-        ),
-        (BlockPlan((Head("h", (), {"r": THIRD * X}),), ()), "block 1, head 1 (h), value, register 'x': weight 1/3"),
-        (
-            BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), THIRD * X)}),)),
-            "block 1, linear unit 1 (u), the state 's', register 'x': weight 1/3",
-        ),
-        (
-            BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)),
-            "block 1, linear unit 1 (u), the state 's' has a constant",
-        ),
+        (of_gadgets(linear("g", THIRD * X, "x")), "block 1, gadget 1 (g), up, register 'x': weight 1/3 is"),
+        (of_gadgets(linear("g", X + 256, "x")), "block 1, gadget 1 (g), up, its constant, weight 256 is"),
+        (of_gadgets(Gadget("g", (Unit(THIRD * X, X, {"y": 1}),))), "gadget 1 (g), gate, register 'x': weight 1/3"),
+        (of_gadgets(Gadget("g", (Unit(X, X, {"y": THIRD}),))), "gadget 1 (g), weight, register 'y': weight 1/3"),
+        (of_gadgets(constant("c", {"y": THIRD})), "block 1, gadget 1 (c), constant, register 'y': weight 1/3"),
+        (of_head(Component(X, THIRD * X)), "block 1, head 1 (h), query, register 'x': weight 1/3"),
+        (of_head(Component(THIRD * X, X)), "block 1, head 1 (h), key, register 'x': weight 1/3"),
+        (of_head(r=THIRD * X), "block 1, head 1 (h), value, register 'x': weight 1/3"),
+        (of_recurrence(s=THIRD * X), "block 1, linear unit 1 (u), the state 's', register 'x': weight 1/3"),
+        (of_recurrence(s=X + 1), "block 1, linear unit 1 (u), the state 's' has a constant"),
     ],
 )
 def test_mistakes_are_named(block: BlockPlan, message: str) -> None:
@@ -185,45 +176,28 @@ def test_a_word_outside_the_format_is_named() -> None:
         wire(EMBEDDING, (), ({"x": THIRD}, {}), FORMAT)
 
 
-COPY = linear("copy", X, "new")
+ONE, COPY = constant("1", {"one": 1}), linear("copy", X, "new")
 PASS = BlockPlan((), ())
+AS_BEFORE = "block 2, gadget 1 (again) sets the constant 'one', as block 1, gadget 1 (1) does already"
 
 
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
         # Two parts that write one helper.
-        (
-            [BlockPlan((), (constant("1", {"one": 1}), constant("also 1", {"one": 1})))],
-            "gadget 2 (also 1) is the same as",
-        ),
-        (
-            [BlockPlan((), (constant("1", {"one": 1}), constant("2", {"one": 2})))],
-            "block 1, gadget 2 (2) sets the constant 'one'",
-        ),
-        (
-            [BlockPlan((), (constant("1", {"one": 1}),)), BlockPlan((), (constant("again", {"one": 1, "two": 2}),))],
-            "block 2, gadget 1 (again) sets the constant 'one', as block 1, gadget 1 (1) does already",
-        ),
-        (
-            [BlockPlan((), (COPY, linear("the same", X, "new")))],
-            "gadget 2 (the same) is the same as block 1, gadget 1 (copy)",
-        ),
+        ([of_gadgets(ONE, constant("also 1", {"one": 1}))], "gadget 2 (also 1) is the same as"),
+        ([of_gadgets(ONE, constant("2", {"one": 2}))], "block 1, gadget 2 (2) sets the constant 'one'"),
+        ([of_gadgets(ONE), of_gadgets(constant("again", {"one": 1, "two": 2}))], AS_BEFORE),
+        ([of_gadgets(COPY, linear("same", X, "new"))], "gadget 2 (same) is the same as block 1, gadget 1 (copy)"),
         (
             [BlockPlan((Head("h", (), {"r": X}), Head("i", (), {"r": X})), ())],
-            "head 2 (i) is the same as block 1, head 1 (h)",
+            "head 2 (i) is the same as block 1, head 1",
         ),
         # A helper that has the name of a word, of a family, or of the position.
-        (
-            [BlockPlan((), (constant("1", {"x": 1}),)), PASS],
-            "block 1, gadget 1 (1) writes register 'x', which is that of a word",
-        ),
-        ([BlockPlan((), (linear("g", X, "position"),)), PASS], "gadget 1 (g) writes register 'position'"),
-        ([BlockPlan((Head("h", (), {"y": X}),), ())], "block 1, head 1 (h) writes register 'y'"),
-        (
-            [BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))],
-            "block 1, linear unit 1 (u) writes register 'y'",
-        ),
+        ([of_gadgets(constant("1", {"x": 1})), PASS], "gadget 1 (1) writes register 'x', which is that of a word"),
+        ([of_gadgets(linear("g", X, "position")), PASS], "gadget 1 (g) writes register 'position'"),
+        ([of_head(y=X)], "block 1, head 1 (h) writes register 'y'"),
+        ([of_recurrence(y=X)], "block 1, linear unit 1 (u) writes register 'y'"),
     ],
 )
 def test_clashes_are_refused_by_name(blocks: list[BlockPlan], message: str) -> None:

@@ -7,13 +7,11 @@ import random
 import pytest
 
 from constructions.istree import lean
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, expected_answer
+from constructions.istree.graphs import PAPER, Graph, expected_answer
 from precision.format import Discipline
 from tests.engines.agreement import agree, follow_by_lookups
 from tests.engines.cases import Case, graph_tokens
 from verify.inputs.large_graphs import SHAPES, LargeGraph
-
-layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @pytest.mark.parametrize("n", [100, 1000])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from constructions.exports.limits import TRIED, ExportError, Tried, float_format
 from constructions.exports.writing import require, sidecar_of
 from constructions.istree.__main__ import main as istree
 from constructions.retrieval.task import Question
-from constructions.simulate import main as simulate
 from constructions.turing.__main__ import main as turing
 from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import MANY, asked, entries
@@ -151,62 +149,6 @@ def test_who_searches_is_asked(tmp_path: Path) -> None:
                 writing.write("torch", tmp_path / "a.pt2", loaded.wired, model, {}, requests, "float64", 9)
         stops.append([loaded.wired.vocabulary[token] for token in seen[0].stop])
     assert stops == [["<EndSearch>"], []]
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("--n 1000 --export torch a.pt2", "at n = 1000 was not tried in float64; n = 64 is the largest that was"),
-        ("--n 5 --precision 101 --export torch a.pt2", "at p = 101 was not tried in float64; p = 69 is the largest"),
-        ("--printed layer-7 --n 5 --export torch a.pt2", "as printed is not exported"),
-        ("--n 7 --export torch a.pt2 --float float32", "at n = 7 was not tried in float32; n = 6 is the largest"),
-        ("--tokens eos --n 5 --export torch a.pt2", "sequences that do not begin with <s>: not tried in float64"),
-        ("--discipline sequential --n 3 --export torch a.pt2", "sequential rounding: not tried in float64"),
-        ("--export jax a.pt2", "there is no export 'jax'; there are torch, onnx, transformerlens, hf"),
-        ("--export torch a.onnx", "the name of a torch.export program must end in .pt2"),
-        ("--export torch there.pt2", "there.pt2 exists; --force overwrites it"),
-        ("--export torch beside.pt2", "beside.pt2.json exists; --force overwrites it"),
-        ("--export torch no/a.pt2", "there is no folder"),
-        ("--export torch folder.pt2", "this is a folder, not a file"),
-        ("--export torch a.pt2 --float float16", "argument --float: invalid choice: 'float16'"),
-    ],
-)
-def test_what_cannot_be_exported_is_said(
-    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there.pt2").write_text("mine")
-    (tmp_path / "beside.pt2.json").write_text("mine")
-    (tmp_path / "folder.pt2").mkdir()
-    before = {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()}
-    assert istree(argv.split()) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("python -m constructions.istree: error: ")
-    assert message in line
-    assert {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize(
-    ("main", "argv", "message"),
-    [
-        (simulate, "--rnn shift --words 9", "at p = 71 was not tried in float64; p = 61 is the largest that was"),
-        (turing, "--machine bb2 --model cot --steps 10", "keeps its tape in numbers of p = 91 bits, float64 holds 53"),
-        (turing, "--machine bb2", "--export needs --steps, the most steps of the runs that the model is to be for"),
-        (turing, "--machine bb2 --model cot --steps 1", "no size of turing (cot) is known to write the right tokens"),
-        (
-            turing,
-            "--machine bb2 --model rag --steps 101",
-            "at steps = 101 was not tried in float64; steps = 100 is the largest",
-        ),
-    ],
-)
-def test_what_no_float_is_known_to_carry_is_said(
-    main: Callable[[list[str]], int], argv: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*argv.split(), "--export", "torch", str(tmp_path / "a.pt2")]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
-    assert not list(tmp_path.iterdir())
 
 
 def test_folders_are_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

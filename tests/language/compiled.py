@@ -14,7 +14,7 @@ from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
 from constructions.language.program import Architecture, Program, program
 from constructions.language.texts import Piece, Texts
-from constructions.language.values import Output, Value, choose
+from constructions.language.values import Output, Value
 from constructions.wiring.numbered import Family
 from constructions.wiring.wire import wire
 from constructions.wiring.wired import Wired
@@ -51,11 +51,6 @@ def written(
         stop="END" if thought else "",
         architecture=architecture,
     )
-
-
-def decides(condition: Value, prompt: Sequence[Piece | str], example: str, **more: Architecture) -> Program:
-    """A program that says YES or NO."""
-    return written(choose(condition, "YES", "NO"), prompt, example, **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

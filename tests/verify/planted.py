@@ -63,19 +63,11 @@ def emptied_output() -> None:
 
 def with_scale(wrong: Callable[[Any], bool]) -> None:
     """The default of a match is better than a match, where `wrong` says so of n."""
-    from constructions.parts.heads import match
+    from tests.verify.faults import change_scale
     from verify.dossiers.registry import find_dossiers
 
     find_dossiers()  # which imports all that takes the scale by name
-    right = match.match_scale
-
-    def scale(setting: Any, printed: Any) -> Any:
-        found = right(setting, printed)
-        return found._replace(default=found.preference) if wrong(setting.n) else found
-
-    for module in [*sys.modules.values()]:
-        if getattr(module, "match_scale", None) is right:
-            module.match_scale = scale  # type: ignore[attr-defined]
+    change_scale(pytest.MonkeyPatch(), wrong, lambda scale: scale._replace(default=scale.preference))
 
 
 def scale_in_a_gap() -> None:
@@ -96,14 +88,9 @@ def default_in_a_gap() -> None:
 def fewer_bits_in_a_gap() -> None:
     """IsTree, lean, is built with two bits less than it needs for 5,000 ≤ n ≤ 9,000."""
     from constructions.istree.lean import Lean
+    from tests.verify.faults import take_fewer_bits
 
-    right = Lean.least_precision
-
-    def least(model: Lean, n: Any, *more: Any) -> Any:
-        found = right(model, n, *more)
-        return found - 2 if 5_000 <= n <= 9_000 else found
-
-    Lean.least_precision = least  # type: ignore[method-assign]
+    take_fewer_bits(pytest.MonkeyPatch(), Lean, lambda n: bool(5_000 <= n <= 9_000))
 
 
 FAULTS: Mapping[str, Callable[[], None]] = {

@@ -10,9 +10,9 @@ import pytest
 
 from constructions.istree import lean, transformer
 from constructions.measures import HYBRID_RNN, TRANSFORMER
-from precision.format import Discipline
-from verify.runs.costs import FEW_BITS, Cost, exactly, first_above, span_of
-from verify.runs.istree_walks import first_above_bounds
+from tests.verify.test_slips import judged
+from verify.framework.claim import Verdict
+from verify.runs.costs import FEW_BITS, Cost, exactly, first_above, require_logarithmic, span_of
 
 
 @pytest.mark.parametrize("bits", [1, FEW_BITS, FEW_BITS + 1, 10])
@@ -27,9 +27,10 @@ def test_the_first_n_above_a_bound(bits: int) -> None:
     assert (actual.shows["n"], actual.shows["least"]) == (largest, most)
 
 
-def test_a_bound_that_is_too_low_is_named() -> None:
-    assert first_above_bounds(transformer.TRANSFORMER.least_precision, {Discipline.FUSED: (8, 29)}, 10) is None
-    assert first_above_bounds(transformer.TRANSFORMER.least_precision, {Discipline.FUSED: (6, 20)}, 10) is not None
+def test_each_bound_that_is_too_low_is_refuted() -> None:
+    least = transformer.TRANSFORMER.least_precision
+    row = judged(require_logarithmic, [(least, lambda log2: 10 * log2 + 29), (least, lambda log2: 6 * log2 + 20)])
+    assert row.verdict is Verdict.REFUTED
 
 
 COST = Cost(TRANSFORMER, lambda heads: len(heads) == 9 and max(heads) == 2, exactly(0))

@@ -8,6 +8,7 @@ import pytest
 
 from constructions.wiring.part import printed_precision
 from precision.rounding import round_fraction
+from tests.verify.test_printed_heads import no_equal_key
 from verify.claims.floating import HEADS, Floating, in_floating_point
 from verify.inputs.trial import FloatingTrial, Trial, floating_format
 from verify.runs.probe import compare
@@ -44,15 +45,7 @@ def test_a_head_is_right_from_its_least_n_on_and_not_in_fixed_point(floating: Fl
 def test_no_equal_key_fails_in_fixed_point_and_not_in_floating_point() -> None:
     """n = 200, A = 1: the default saturates with the others in R_p."""
     n, floating = 200, HEADS[-1]
-    columns = {
-        "key": (0, 2, 2),
-        "query": (1, 1, 1),
-        "payload": (5, 6, 7),
-        "wish": (0, 0, 0),
-        "count": (Fraction(0), Fraction(1, 2), Fraction(1, 3)),
-        "query_count": (Fraction(1),) * 3,
-    }
-    fixed = Trial(n, 3, printed_precision(n), {name: tuple(map(Fraction, column)) for name, column in columns.items()})
+    fixed = no_equal_key(n, printed_precision(n))
     assert compare(floating.part, fixed, "reference", printed=True) is not None
     assert compare(floating.part, floating.floating(fixed), "reference", printed=True) is None
     narrow = FloatingTrial(n, 3, fixed.precision_bits, fixed.columns, 6)  # 2^31 is below n^6

@@ -29,7 +29,8 @@ from verify.bits.search import (
     numbers_differ,
     search,
 )
-from verify.bits.subjects import LONGEST, HardCase, Subject, find_subject
+from verify.bits.subjects import LONGEST, Subject, find_subject
+from verify.dossiers.dossier import HardInput
 from verify.precision import main
 
 INDEX = find_subject("index")
@@ -40,7 +41,7 @@ def row(subject: Subject, n: int) -> PrecisionRow:
     return search(subject, n)
 
 
-def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardCase) -> list[str]:
+def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardInput) -> list[str]:
     """What greedy decoding says, token by token, where the answer is fed as far as it is right."""
     wired = subject.build(n, precision_bits)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -62,7 +63,7 @@ def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> No
             )
             if said != expected:
                 place = next(i for i, (one, other) in enumerate(zip(said, expected, strict=True)) if one != other)
-                wrong[case.name] = Witness(case.name, place, expected[place], said[place])
+                wrong[case.text] = Witness(case.text, place, expected[place], said[place])
         assert (point.witness is None) == (not wrong)
         assert point.witness is None or point.witness == wrong[point.witness.input]
         assert point.tried == len(cases) > 4
@@ -80,7 +81,7 @@ def test_a_chain_of_thought_counts_token_by_token() -> None:
     last = actual.fails_at
     assert last is not None
     assert last.witness is not None
-    case = next(case for case in lean.cases(6) if case.name == last.witness.input)
+    case = next(case for case in lean.cases(6) if case.text == last.witness.input)
     said = said_by_reference(lean, 6, last.precision_bits, case)
     expected = [lean.build(6).vocabulary[token] for token in case.answer]
     right = last.witness.right
@@ -116,7 +117,7 @@ def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
     assert actual.fails_at is actual.points[-1]
     assert not actual.refuted
     assert replace(actual, subject=find_subject("recall")).refuted  # a repaired model would have to be right there
-    assert all("cycle" not in case.name for case in find_subject("istree", "printed").cases(6))
+    assert all("cycle" not in case.text for case in find_subject("istree", "printed").cases(6))
 
 
 def test_failure_need_not_be_monotone() -> None:
@@ -157,7 +158,7 @@ def test_sizes() -> None:
 
 def test_long_answers_are_cut_and_longer_prompts_left_out() -> None:
     lean = find_subject("istree", "lean")
-    whole, cut = ({case.name: case for case in lean.cases(64, longest)} for longest in (10_000, 250))
+    whole, cut = ({case.text: case for case in lean.cases(64, longest)} for longest in (10_000, 250))
     assert set(whole) - set(cut) == {"longest prompt"}
     assert any(len(case.answer) < len(whole[name].answer) for name, case in cut.items())
     for name, case in cut.items():

@@ -22,7 +22,7 @@ from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework import proofs
-from verify.induction.along import Shown
+from verify.induction.along import Shown, shown
 from verify.induction.theory import Theory
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
@@ -140,6 +140,7 @@ def test_a_lemma_that_is_not_seen_to_follow(
 VACUOUS = "(axiom vacuous (forall ((j Int)) (! (= (|is ~| j) (and (<= 3 j E) (= (mod j 3) 1))) :pattern ((kind j)))))"
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("axiom", "why"),
     [
@@ -158,10 +159,7 @@ def test_axioms_from_which_everything_follows(
         made.add(axiom)
         return made
 
-    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
-    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
-    monkeypatch.setattr(Comparison, "difference", lambda made: None)
+    monkeypatch.setattr(theorem, "shown", shown)
     monkeypatch.setattr(type(find_subject("istree", 8, model="rag").dossier), "theory", with_another)
     assert main(["istree", "--model", "rag", "--n", "8"]) == 3
     last = capsys.readouterr().out.splitlines()[-1]

@@ -219,6 +219,11 @@ def symbol(low: int, high: int) -> Any:
     return Symbolic(growth.symbol(SIZE), Interval(low, high))
 
 
+def ends(n: Any) -> tuple[int, int]:
+    """Returns the first and the last n that a symbol stands for; n itself twice for any other number."""
+    return (n.oracle.low, n.oracle.high) if is_sized(n) else (n, n)
+
+
 def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
     """Yields where a formula's value may change between low and high, and what it is from there on to the next such place.
 

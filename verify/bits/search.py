@@ -14,7 +14,8 @@ import numpy as np
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
-from verify.bits.subjects import HardCase, Subject
+from verify.bits.subjects import Subject
+from verify.dossiers.dossier import HardInput
 
 LEAST_P = 5
 TOGETHER = 20_000  # tokens of a batch, where an input has fewer
@@ -112,7 +113,7 @@ def search(subject: Subject, n: int) -> PrecisionRow:
     return PrecisionRow(subject, n, wired_for, points)
 
 
-def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[HardCase]) -> Point:
+def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[HardInput]) -> Point:
     wired = subject.build(n, precision_bits)
     return Point(
         precision_bits,
@@ -133,7 +134,7 @@ def emulate(model: Transformer, arithmetic: Arithmetic) -> Argmax:
     return run
 
 
-def first_failure(wired: Wired, cases: Sequence[HardCase], argmax: Argmax) -> Witness | None:
+def first_failure(wired: Wired, cases: Sequence[HardInput], argmax: Argmax) -> Witness | None:
     """Returns the first input on which the model fails; None if it is right about all. The shortest run first: most models fail
     there.
     """
@@ -142,7 +143,7 @@ def first_failure(wired: Wired, cases: Sequence[HardCase], argmax: Argmax) -> Wi
         for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):
             if (place := case.first_other(found)) is not None:
                 said = found[len(case.prompt) - 1 + place]
-                return Witness(case.name, place, wired.vocabulary[case.answer[place]], wired.vocabulary[said])
+                return Witness(case.text, place, wired.vocabulary[case.answer[place]], wired.vocabulary[said])
     return None
 
 

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.building import precision_of
 from verify.certificates.document import CERTIFIED, certificate
 from verify.dossiers import dossier as certificates
-from verify.dossiers.dossier import Dossier
+from verify.dossiers.dossier import Dossier, HardInput
 from verify.dossiers.registry import find_subject as certified_subject
 
 VARIANTS = ("printed", "repaired", "lean")
 LONGEST = 2000  # tokens of an input and of what is looked at of its answer
 PER_VERTEX = 4  # where that is more: a prompt of n − 1 edges has 3 tokens a vertex
-
-
-@dataclass(frozen=True)
-class HardCase:
-    """A hard input. tokens: it and what has to follow, but for the last. answer: what has to follow, or how that begins."""
-
-    name: str
-    prompt: tuple[int, ...]
-    answer: tuple[int, ...]
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        """Returns what is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
-
-        Where one is another, decoding goes wrong there, whatever should follow.
-        """
-        return (*self.prompt, *self.answer[:-1])
-
-    def first_other(self, argmax: Sequence[int]) -> int | None:
-        """Returns the first place of the answer where another token comes, or None. argmax: at each of `tokens`."""
-        said = argmax[len(self.prompt) - 1 :]
-        return next((i for i, (one, other) in enumerate(zip(self.answer, said, strict=True)) if one != other), None)
 
 
 @dataclass(frozen=True)
@@ -65,7 +42,8 @@ class Subject:
 
     def subject(self, n: int, precision_bits: int | None = None) -> certificates.Subject:
         """Returns the model that is asked the hard inputs of this n."""
-        dossier = self.dossier.asked_at(n).in_variant(self.variant)
+        own = self.dossier.asked_at(n)
+        dossier = own.read({**own.fields, "variant": self.variant, "printed": self.printed})
         return certificates.Subject(dossier, n, None, precision_bits, self.discipline, self.printed)
 
     def wired_for(self, n: int) -> int:
@@ -77,7 +55,7 @@ class Subject:
         subject = self.subject(n, precision_bits)
         return subject.dossier.wired(subject, forced=precision_bits is not None)
 
-    def cases(self, n: int, longest: int | None = None) -> list[HardCase]:
+    def cases(self, n: int, longest: int | None = None) -> list[HardInput]:
         """Returns the hard inputs of this size, the shortest first, as tokens of the model for n.
 
         longest: tokens of each (default: LONGEST, or 4 a vertex); an answer is cut there, and a prompt as long as that is left out.
@@ -88,7 +66,7 @@ class Subject:
         for one in subject.dossier.extreme_inputs(subject, wired):
             answer = one.answer[: max(0, longest - len(one.prompt))]
             if answer:
-                cases.append(HardCase(one.text, one.prompt, answer))
+                cases.append(replace(one, answer=answer))
         return sorted(cases, key=lambda case: len(case.tokens))
 
     def is_certified(self, n: int, precision_bits: int) -> bool:

@@ -87,7 +87,7 @@ class Survey:
     def start(self) -> Json:
         """Returns where the cases begin."""
         if not self.subject.counts_n:
-            return {f"{self.subject.dossier.unit}_from": f"{ALONE + 1}"}
+            return {f"{self.subject.unit}_from": f"{ALONE + 1}"}
         return {"n_from": f"2^{self.subject.dossier.first_above.bit_length() - 1}"}
 
     def document(self) -> Json:
@@ -103,8 +103,7 @@ class Survey:
 
     def _judge(self, walk: Walk, number: int, subject: Subject) -> Json:
         model, automaton = build(subject)
-        unit = subject.dossier.unit
-        case = {} if subject.counts_n else {unit: f"{subject.dossier.fields[unit]}"}
+        case = {} if subject.counts_n else {subject.unit: f"{subject.dossier.fields[subject.unit]}"}
         case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
         for judge_case in self.judges:

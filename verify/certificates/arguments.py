@@ -10,6 +10,7 @@ from typing import Any
 
 from constructions.models.door import find_door
 from constructions.show import cli
+from precision.format import Discipline
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
 from verify.dossiers.registry import find_dossier, find_dossiers, find_program
@@ -43,6 +44,14 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--all-cells", action="store_true", help="turing, cot: every number of cells, each for any run that ends")
     add("--tokens", choices=LAYOUTS, default="paper", help="layout of a graph's tokens (istree; default: paper)")
+
+
+def add_arithmetic(parser: ArgumentParser) -> None:
+    """Adds the options of the numbers that a model computes with."""
+    least = "bits of R_p, odd (default: the least p of the construction)"
+    parser.add_argument("--precision", type=cli.precision, metavar="P", help=least)
+    disciplines = [discipline.value for discipline in Discipline]
+    parser.add_argument("--discipline", choices=disciplines, default="fused", help="default: fused")
 
 
 def add_built_as(parser: ArgumentParser) -> None:

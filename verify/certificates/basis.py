@@ -81,11 +81,6 @@ class Basis:
             "inverse": [[int(x) if x.denominator == 1 else str(x) for x in row] for row in self.inverse],
         }
 
-    @property
-    def is_order(self) -> bool:
-        """Returns whether every coordinate is one register, or its negative."""
-        return all(map(_is_sign, self.matrix))
-
     def apply(self, model: Transformer) -> Transformer:
         """Returns the model over y for one over x. Raises ValueError if a weight would need more digits than float64 has."""
         return _move(model, self.matrix, self.inverse)

@@ -54,13 +54,15 @@ def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
 
 def at_size(subject: Subject, size: int) -> Subject:
     """Returns the subject for one n, or for one number of cells."""
-    dossier, n = subject.dossier.at_size(size)
+    sizes = subject.dossier.own_sizes
+    dossier, n = sizes.model_at(size) if sizes else (subject.dossier, size)
     return replace(subject, dossier=dossier, n=n, last=0)
 
 
 def in_case(subject: Subject, n: Any) -> tuple[Subject, ...]:
-    """Returns what is asked of a case whose numbers n stands for."""
-    return tuple(replace(subject, dossier=one, n=m, last=0) for one, m in subject.dossier.in_case(n))
+    """Returns what is asked of a case whose numbers n stands for: n, or the two of its own sizes m with ⌊m/2⌋ = n's bit length."""
+    sizes = (n,) if subject.counts_n else (2 * n.bit_length(), 2 * n.bit_length() + 1)
+    return tuple(at_size(subject, size) for size in sizes)
 
 
 def families_of(subject: Subject) -> list[Family]:
@@ -81,11 +83,6 @@ def automaton_of(subject: Subject) -> TokenAutomaton:
 def model_of(subject: Subject) -> Model:
     """Returns the model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
     return subject.dossier.exact_model(subject)
-
-
-def solver_of(subject: Subject) -> Any:
-    """Returns what builds and asks the models of a subject."""
-    return subject.dossier.solver
 
 
 def wired_of(subject: Subject, listed: int | None = None) -> Wired:

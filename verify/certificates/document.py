@@ -174,7 +174,7 @@ def about(subject: Subject) -> Json:
     ends = [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else None
     own = {**subject.dossier.fields}
     if not subject.counts_n:
-        own[subject.dossier.unit] = ends
+        own[subject.unit] = ends
     return {
         "schema": SCHEMA,
         "property": "soundness of rounding",
@@ -267,7 +267,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         dossier = dossier.read(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
-    if dossier.unit != "n" and numbers[0] is None:
+    if dossier.own_sizes and numbers[0] is None:
         numbers[0] = 1
     if any(x is not None and type(x) is not int for x in numbers) or not all(0 < x < MOST for x in numbers if x):
         raise ValueError(f"this is no certificate: n, length and p are whole numbers, not {numbers}")

@@ -51,7 +51,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not subject.counts_n:
         for size in range(subject.n, ALONE + 1):
             model, inputs, wired = build_beside(at_size(subject, size))
-            yield Part(size, size, subject.dossier.unit, model, inputs, () if wired is None else (size,))
+            yield Part(size, size, subject.unit, model, inputs, () if wired is None else (size,))
         return
     low, end = subject.n, _end(subject)
     while low <= end:
@@ -76,9 +76,7 @@ def intervals(subject: Subject) -> Iterator[JudgedInterval]:
             low = part.high + 1
     except OtherMatrices as refused:
         one = at_size(subject, low)
-        yield JudgedInterval(
-            low, low, subject.dossier.unit, precision_of(one), model_of(one).digest, Judged.at(refused)
-        )
+        yield JudgedInterval(low, low, subject.unit, precision_of(one), model_of(one).digest, Judged.at(refused))
 
 
 def _judge(part: Part, subject: Subject) -> JudgedInterval:
@@ -120,9 +118,8 @@ def certificates(
         if judged.verdict != CERTIFIED:
             document |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
-    if not subject.counts_n:
-        every_size = subject.dossier.every_size
-        document["assumed_invariants"] = {key: every_size(text) for key, text in document["assumed_invariants"].items()}
+    if sizes := subject.dossier.own_sizes:
+        document["assumed_invariants"] = dict.fromkeys(document["assumed_invariants"], sizes.assumed)
     return with_origin(whole(document, subject, rounding, say=say), subject)
 
 

@@ -57,7 +57,7 @@ def exhaust(subject: Subject) -> Exhausted:
 
 def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], result: Exhausted) -> None:
     """Compares one text. written: what the model itself writes in it, piece by piece, each after all that stands before."""
-    tokens = (*written[-1].prompt, *written[-1].answer[:-1])
+    tokens = written[-1].tokens
     due = {place: said for one in written for place, said in enumerate(one.answer, start=len(one.prompt) - 1)}
     engine, steps_of_one = (
         ReferenceEngine(wired.model, wired.arithmetic),

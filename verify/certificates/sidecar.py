@@ -20,7 +20,7 @@ from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Rounding
 from verify.algebra.domains import Refuted, Undecided
-from verify.certificates.building import families_of, solver_of
+from verify.certificates.building import families_of
 from verify.certificates.hard_inputs import first_wrong
 from verify.dossiers.dossier import LARGEST_N, HardInput, Json, Subject
 from verify.dossiers.registry import find_dossier
@@ -66,7 +66,7 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     """Returns the weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are
     none.
     """
-    solver = solver_of(subject)
+    solver = subject.dossier.solver
     wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
     document = dump_document(solver, wired, (), solver.described(wired))
     own: dict[str, Any] = json.loads(json.dumps(document))

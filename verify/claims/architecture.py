@@ -15,7 +15,7 @@ from precision.format import Format, fixed_point, floating_point
 from precision.rounding import round_fraction, round_ratio
 from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED_HEAD_ID, UNIT_WORDS, tied_outputs
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
-from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, QuestionCase, cases, every_case, model
+from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, QuestionCase, SizedModel, cases, every_case, model
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import questions
@@ -194,14 +194,6 @@ def test_a_tied_head_with_a_change(check: Check, tied: Tied) -> None:
 # The division by √d
 
 
-@dataclass(frozen=True)
-class Sized:
-    """A model for n."""
-
-    stem: str
-    n: int
-
-
 MORE_BITS = 8  # √d is 4 or 8, and the keys' largest entries grow by it
 
 
@@ -212,7 +204,7 @@ MORE_BITS = 8  # √d is 4 or 8, and the keys' largest entries grow by it
     " the models of Theorems 4.6 and 5.6 is the same.",
 )
 def test_the_root_of_d(check: Check) -> None:
-    def the_same(sized: Sized) -> Counterexample | None:
+    def the_same(sized: SizedModel) -> Counterexample | None:
         retriever, n = RETRIEVERS[sized.stem], sized.n
         wired = model(sized.stem, n, retriever.query_length, p_bits=retriever.least_precision(n) + MORE_BITS)
         scaled = enlarge_keys(wired.model)
@@ -227,7 +219,7 @@ def test_the_root_of_d(check: Check) -> None:
 
     sizes = check.sizes(cap=AFFORDABLE["reference"])
     check.chosen(
-        [Sized(stem, n) for stem, retriever in RETRIEVERS.items() if not retriever.searches for n in sizes],
+        [SizedModel(stem, n) for stem, retriever in RETRIEVERS.items() if not retriever.searches for n in sizes],
         the_same,
         range="the last questions about up to 3 tokens",
         size=lambda sized: sized.n,
@@ -235,7 +227,7 @@ def test_the_root_of_d(check: Check) -> None:
     )
 
 
-def few_questions(sized: Sized) -> Iterator[QuestionCase]:
+def few_questions(sized: SizedModel) -> Iterator[QuestionCase]:
     """Yields three questions about the longest of the short sequences."""
     retriever, short = RETRIEVERS[sized.stem], min(sized.n, 3)
     yield from list(every_case(retriever.task.name, sized.n, short, short, retriever.query_length))[-3:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from circuits.circuit import Circuit
@@ -14,6 +13,7 @@ from circuits.runs import next_word, run_rnn
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Verdict, claim
 from verify.oracles.advice import unroll
+from verify.runs.costs import RnnSize
 
 SOURCE = "Theorem 4.1"
 ADVICE = "4.1/advice"
@@ -27,19 +27,6 @@ def rnn_of(name: str) -> Rnn:
     return find_models()[name].load(None, None)
 
 
-@dataclass(frozen=True)
-class Behind:
-    """An RNN, and the length of 0^(n − m)x, where x has m = ⌊log2 n⌋ bits."""
-
-    rnn: str
-    n: int
-
-    @property
-    def bits(self) -> int:
-        """m."""
-        return self.n.bit_length() - 1
-
-
 @claim(
     ADVICE,
     source=SOURCE,
@@ -47,8 +34,8 @@ class Behind:
     " times the gates of its step, and m more for each bit that a step reads; its state after the zeros is written into it.",
 )
 def test_advice(check: Check) -> None:
-    def as_circuit(case: Behind) -> Counterexample | None:
-        rnn, m = rnn_of(case.rnn), case.bits
+    def as_circuit(case: RnnSize) -> Counterexample | None:
+        rnn, m = rnn_of(case.rnn), case.n.bit_length() - 1
         circuit, step = unroll(rnn, ("0", "1"), case.n - m, m), rnn.step
         most = m * (len(step.circuit.gates) + 4 * len(step.circuit.inputs)) + 2
         if len(circuit.gates) > most:
@@ -62,7 +49,7 @@ def test_advice(check: Check) -> None:
 
     sizes = [n for n in (2, 3, 4, 7, 8, 15, 16, 33, LONGEST) if n <= check.n_max]
     check.chosen(
-        [Behind(name, n) for n in sizes for name in RNNS],
+        [RnnSize(name, n) for n in sizes for name in RNNS],
         as_circuit,
         range=f"{', '.join(RNNS)}: every x of m bits",
         size=lambda case: case.n,

@@ -24,7 +24,7 @@ from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, Cost, exactly, numbers_of, span_of
+from verify.runs.costs import LADDER, PRECISION, Cost, exactly, require_logarithmic
 from verify.runs.istree_walks import (
     ORDERS,
     Kind,
@@ -32,7 +32,6 @@ from verify.runs.istree_walks import (
     build_model,
     every_graph,
     every_hard_graph,
-    first_above_bounds,
     first_others,
     large_graphs,
     random_graphs,
@@ -302,12 +301,9 @@ BITS = (
 @claims("told", (ISTREE, ISTREE_HYBRID), lambda told: told.claim("precision", BITS))
 def test_logarithmic_precision(check: Check, told: Told) -> None:
     least = transformer.TRANSFORMER.least_precision if told is ISTREE else hybrid.HYBRID.least_precision
-    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
-
-    def within(bits: int) -> Counterexample | None:
-        return first_above_bounds(least, bounds, bits)
-
-    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
+    fused = lambda n: least(n, Discipline.FUSED), lambda log2: 8 * log2 + 2 * math.log2(1 + log2) + 29
+    sequential = lambda n: least(n, Discipline.SEQUENTIAL), lambda log2: 12 * log2 + 2 * math.log2(1 + log2) + 37
+    require_logarithmic(check, [fused, sequential])
     if told is ISTREE and check.p_bits is None:
         text = "so many bits suffice: every simple graph, any chain of thought"
         check.certified(

@@ -24,7 +24,7 @@ from verify.framework.claim import Counterexample, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, PRECISION, first_above, numbers_of
+from verify.runs.costs import PRECISION, require_logarithmic
 from verify.runs.istree_walks import (
     ORDERS,
     Large,
@@ -213,11 +213,5 @@ def test_linear_length(check: Check) -> None:
 
 @ISTREE_RAG.judges("precision", "O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.")
 def test_logarithmic_precision(check: Check) -> None:
-    def within(bits: int) -> Counterexample | None:
-        for discipline in Discipline:
-            least = partial(rag.RAG.least_precision, discipline=discipline)
-            if (result := first_above(least, lambda log2: 4 * log2 + 11, bits)) is not None:
-                return result
-        return None
-
-    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)
+    least = (partial(rag.RAG.least_precision, discipline=discipline) for discipline in Discipline)
+    require_logarithmic(check, [(one, lambda log2: 4 * log2 + 11) for one in least])

@@ -18,17 +18,10 @@ from verify.framework.claim import Counterexample, claim
 from verify.inputs.hard_graphs import FAMILIES, LEAST, HardGraph
 from verify.inputs.turing_machines import Size
 from verify.oracles.recall_oracle import FirstFollowers
+from verify.runs.costs import RnnSize
 from verify.runs.turing_runs import HYBRID
 
 # What models cost
-
-
-@dataclass(frozen=True)
-class StepSize:
-    """An RNN at n and its least p."""
-
-    rnn: str
-    n: int
 
 
 RNNS = ("shift", "sum", *(name + of for of in ("", "-hybrid") for name in ("index", "recall", "ngram", "counting")))
@@ -40,7 +33,7 @@ RNNS = ("shift", "sum", *(name + of for of in ("", "-hybrid") for name in ("inde
     statement="The circuit of a step, a recurrent model's third measure, has at most as many gates as the weights' bound says.",
 )
 def test_circuit_size(check: Check) -> None:
-    def within(case: StepSize) -> Counterexample | None:
+    def within(case: RnnSize) -> Counterexample | None:
         rnn = find_models()[case.rnn].load(None, case.n)
         if rnn.wired is None:
             raise TypeError("there is no rnn.wired")
@@ -48,7 +41,7 @@ def test_circuit_size(check: Check) -> None:
         bound = measure(rnn.wired.model, rnn.step.precision_bits).circuit_gates
         return None if gates <= bound else Counterexample(gates=gates, bound=bound)
 
-    cases = [StepSize(name, n) for name in RNNS for n in (1, 2)]
+    cases = [RnnSize(name, n) for name in RNNS for n in (1, 2)]
     text = f"the steps of {', '.join(RNNS)} at n = 1, 2; larger ones: the claims that end in circuit"
     check.chosen(cases, within, range=text, size=lambda case: case.n, precision="least p")
 

@@ -66,6 +66,14 @@ class QuestionCase:
         return Question(self.sequence, self.query)
 
 
+@dataclass(frozen=True)
+class SizedModel:
+    """A model for n."""
+
+    stem: str
+    n: int
+
+
 @cache
 def model(
     stem: str,

@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER
-from verify.claims.retrieval import RETRIEVERS, model
+from verify.claims.retrieval import RETRIEVERS, SizedModel, model
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.runs.costs import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, LADDER, PRECISION, Cost, first_above, numbers_of
-
-
-@dataclass(frozen=True)
-class SizedModel:
-    """One model to measure."""
-
-    stem: str
-    n: int
+from verify.runs.costs import LADDER, PRECISION, Bound, Cost, require_logarithmic
 
 
 @dataclass(frozen=True)
@@ -98,14 +90,6 @@ def test_constant_size(check: Check, row: TheoremCost) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Octave:
-    """One model at every n of one bit length."""
-
-    stem: str
-    bits: int
-
-
 def bounds_of(row: TheoremCost) -> str:
     """Says which p suffices for which of its models."""
     tasks = [RETRIEVERS[stem].task.name for stem in row.stems]
@@ -122,19 +106,11 @@ def bounds_of(row: TheoremCost) -> str:
 
 @claims("row", ROWS, lambda row: row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."))
 def test_logarithmic_precision(check: Check, row: TheoremCost) -> None:
-    def within(octave: Octave) -> Counterexample | None:
-        slope, rest = row.bits[row.stems.index(octave.stem)]
-        return first_above(RETRIEVERS[octave.stem].least_precision, lambda log2: slope * (1 + log2) + rest, octave.bits)
+    def bound(slope: int, rest: int) -> Bound:
+        return lambda log2: slope * (1 + log2) + rest
 
-    slopes = " and ".join(dict.fromkeys(f"{slope}·(1 + log2 n) + {rest}" for slope, rest in row.bits))
-    check.exhaustive(
-        [Octave(stem, bits) for stem in row.stems for bits in BIT_LENGTHS],
-        within,
-        count=len(row.stems) * ALL_NUMBERS,
-        inputs=lambda octave: numbers_of(octave.bits),
-        range=f"at most {slopes}; {EVERY_N}",
-        precision=PRECISION,
-    )
+    models = zip(row.stems, row.bits, strict=True)
+    require_logarithmic(check, [(RETRIEVERS[stem].least_precision, bound(*own)) for stem, own in models])
     if row.of_class == TRANSFORMER and check.p_bits is None:
         subjects = [find_subject(RETRIEVERS[stem].task.name, n) for stem in row.stems for n in LADDER]
         text = "so many bits suffice: every sequence of up to n tokens, every query"

@@ -28,18 +28,11 @@ from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
 from verify.oracles.step_circuits import steps
+from verify.runs.costs import RnnSize
 
 BEGINNING = {"reference": 24, "dense": 240}  # tokens that an engine decodes in seconds
 LONGEST = 5  # of parity's prompts, every one of them
 SOURCE = "Theorem 4.8"
-
-
-@dataclass(frozen=True)
-class Length:
-    """An RNN, and prompts of so many words."""
-
-    rnn: str
-    n: int
 
 
 @dataclass(frozen=True)
@@ -205,7 +198,7 @@ WRITTEN = {
 def test_program(check: Check) -> None:
     """Looks at each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
 
-    def written(task: Length) -> Counterexample | None:
+    def written(task: RnnSize) -> Counterexample | None:
         dossier = Simulation(rnn=task.rnn)
         subject = Subject(dossier, task.n)
         try:
@@ -214,7 +207,7 @@ def test_program(check: Check) -> None:
             return Counterexample(where=wrong.where, what=wrong.what)
         return None
 
-    cases = [Length(rnn, n) for rnn, lengths in WRITTEN.items() for n in lengths if n <= 8]
+    cases = [RnnSize(rnn, n) for rnn, lengths in WRITTEN.items() for n in lengths if n <= 8]
     text = "each position and gate: four values of the operands, each word for a bit of an input, the ends of each output's line"
     check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
     check.argued(

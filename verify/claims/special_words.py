@@ -45,47 +45,27 @@ class Vocabulary:
         )
         return Claim.about(self.theorem, self.task, "words", f"Theorem {self.theorem}", text)
 
+    def words(self, n: int) -> set[str]:
+        """Returns the words beside the numbers 1 … n and the special ones."""
+        return {*self.build(n).vocabulary}.difference(SPECIALS, map(str, range(1, n + 1)))
+
 
 PIECES = "?, FAILED and the pieces of the search"
+REPEATED = f"one for each number of repetitions up to n + 1, 0, {PIECES}"
+OF_TURNS = "FAILED, the signs of a record and of a way back, and the pieces of the searches"
+CELLS = "2n + 1 cells, states, symbols"
+BB2 = "for n steps of bb2 on a blank tape"
 MODELS = (
-    Vocabulary("5.2", "index", lambda n: index.RAG.build(n), (1, 4), f"one for each number of repetitions, {PIECES}"),
-    Vocabulary("5.2", "recall", lambda n: recall.RAG.build(n), (0, 4), PIECES),
-    Vocabulary("5.2", "ngram", lambda n: ngram.RAG.build(n), (0, 4), PIECES),
+    Vocabulary("5.2", "index", index.RAG.build, (1, 4), f"one for each number of repetitions, {PIECES}"),
+    Vocabulary("5.2", "recall", recall.RAG.build, (0, 4), PIECES),
+    Vocabulary("5.2", "ngram", ngram.RAG.build, (0, 4), PIECES),
+    Vocabulary("5.2", "counting", counting.RAG.build, (1, 5), REPEATED),
+    Vocabulary("5.3", "istree", istree_rag.RAG.build, (0, 12), OF_TURNS),
     Vocabulary(
-        "5.2",
-        "counting",
-        lambda n: counting.RAG.build(n),
-        (1, 5),
-        f"one for each number of repetitions up to n + 1, 0, {PIECES}",
+        "5.4", "turing", rag.Rag(MACHINE).build, (2, 36), f"{CELLS}, directions and the pieces of the searches, {BB2}"
     ),
-    Vocabulary(
-        "5.3",
-        "istree",
-        lambda n: istree_rag.RAG.build(n),
-        (0, 12),
-        "FAILED, the signs of a record and of a way back, and the pieces of the searches",
-    ),
-    Vocabulary(
-        "5.4",
-        "turing",
-        lambda n: rag.Rag(MACHINE).build(n),
-        (2, 36),
-        "2n + 1 cells, states, symbols, directions and the pieces of the searches, for n steps of bb2 on a blank tape",
-    ),
-    Vocabulary(
-        "5.7",
-        "istree",
-        lambda n: istree_hybrid.HYBRID.build(n),
-        (6, 0),
-        "6n − 4 positions of the prompt, and 4 signs",
-    ),
-    Vocabulary(
-        "5.8",
-        "turing",
-        lambda n: hybrid.Hybrid(MACHINE).build(n),
-        (2, 32),
-        "2n + 1 cells, states, symbols and directions, for n steps of bb2 on a blank tape",
-    ),
+    Vocabulary("5.7", "istree", istree_hybrid.HYBRID.build, (6, 0), "6n − 4 positions of the prompt, and 4 signs"),
+    Vocabulary("5.8", "turing", hybrid.Hybrid(MACHINE).build, (2, 32), f"{CELLS} and directions, {BB2}"),
 )
 SIZES = (4, 5, 10, 31, 100, 1000)
 
@@ -93,10 +73,9 @@ SIZES = (4, 5, 10, 31, 100, 1000)
 @claims("model", MODELS, lambda model: model.claim)
 def test_words(check: Check, model: Vocabulary) -> None:
     def as_many(n: int) -> Counterexample | None:
-        known = {*SPECIALS, *map(str, range(1, n + 1))}
-        more = [word for word in model.build(n).vocabulary if word not in known]
-        each, fixed = model.more
-        return None if len(more) == each * n + fixed else Counterexample(expected=each * n + fixed, words=more[:40])
+        words, (each, fixed) = model.words(n), model.more
+        expected = each * n + fixed
+        return None if len(words) == expected else Counterexample(expected=expected, words=sorted(words)[:40])
 
     check.chosen(SIZES, as_many, range="six sizes", size=lambda n: n)
 
@@ -183,12 +162,9 @@ def test_special_words(check: Check, theorem: Spellings) -> None:
 
 @claims("theorem", SPELLINGS, lambda theorem: theorem.printed)
 def test_special_words_beside_the_numbers_to_n(check: Check, theorem: Spellings) -> None:
-    def words_of(model: Vocabulary, n: int) -> int:
-        return len(set(model.build(n).vocabulary) - {*SPECIALS, *map(str, range(1, n + 1))})
-
     def as_many_as_before(n: int) -> Counterexample | None:
         for model in theorem.models:
-            least, here = words_of(model, SIZES[0]), words_of(model, n)
+            least, here = (len(model.words(size)) for size in (SIZES[0], n))
             if here != least:
                 return Counterexample(task=model.task, least_n=SIZES[0], words_there=least, words_here=here)
         return None

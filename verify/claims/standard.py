@@ -60,7 +60,7 @@ def every_n(check: Check, about: About, own: Subject, text: str) -> None:
     if check.n_max < 10**4 or check.p_bits is not None:
         return
     for subject, what in find_dossiers()[own.construction, own.model].stored:
-        if what == about and subject.dossier.variant(()) == own.dossier.variant(()):
+        if what == about and subject.last != ENDLESS and subject.dossier.variant(()) == own.dossier.variant(()):
             precision = PRECISION if about == "rounding" else ""
             check.stored(subject, about, range=f"{text}; every n by intervals", precision=precision)
 
@@ -97,7 +97,8 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
 
 def first_above(own: Subject) -> int:
     """Returns the first n of a claim above: where cases begin, or 4 if a run looks at all n itself."""
-    return own.dossier.first_above if any(own.dossier.stored_above) else LEAST
+    stored = find_dossiers()[own.construction, own.model].stored
+    return own.dossier.first_above if any(one.last == ENDLESS for one, _ in stored) else LEAST
 
 
 def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:

@@ -13,7 +13,7 @@ from verify.claims.models import TURING_COT
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.turing_machines import Size
-from verify.runs.costs import Cost, exactly
+from verify.runs.costs import Cost, exactly, require_logarithmic
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
 
 
@@ -71,19 +71,12 @@ def test_cost(check: Check, about: About) -> None:
     model = about.solver(machine)
     tokens, (slope, rest) = COSTS[about]
 
-    def within(n: int) -> Counterexample | None:
-        least, bound = model.least_precision(n), slope * (1 + math.log2(n)) + rest
-        return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
-
     def so_long(n: int) -> Counterexample | None:
         none, written = (len(model.expected(i)) for i in (0, n))
         expected = tokens * simulate_fast(machine, "", n).steps
         return None if written - none == expected else Counterexample(expected=expected, written=written - none)
 
-    powers = sorted({2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6})
-    check.chosen(
-        powers, within, range="bits at n = 2^e, 2^e ± 1, 10^6 steps", size=lambda n: n, precision=about.precision
-    )
+    require_logarithmic(check, [(model.least_precision, lambda log2: slope * (1 + log2) + rest)])
     check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
 
 

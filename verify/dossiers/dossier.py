@@ -39,11 +39,24 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class HardInput:
-    """What is asked in words, as tokens, and the tokens that must follow."""
+    """What is asked in words, as tokens, and the tokens that must follow, or the first of them."""
 
     text: str
     prompt: tuple[int, ...]
     answer: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """Returns what is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
+
+        Where one is another, decoding goes wrong there, whatever should follow.
+        """
+        return (*self.prompt, *self.answer[:-1])
+
+    def first_other(self, argmax: Sequence[int]) -> int | None:
+        """Returns the first place of the answer where another token comes, or None. argmax: at each of `tokens`."""
+        said = argmax[len(self.prompt) - 1 :]
+        return next((i for i, (one, other) in enumerate(zip(self.answer, said, strict=True)) if one != other), None)
 
 
 def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]) -> Iterator[HardInput]:
@@ -106,8 +119,6 @@ class Dossier:
     """Whether inputs may be limited to a length of their own."""
     one_n: ClassVar[str] = ""
     """Why no symbol stands for n; "" if one does."""
-    rounds_prints: ClassVar[bool] = True
-    """Whether weights are rounded to the format where something is as printed."""
     judged_by_runs: ClassVar[bool] = True
     """Whether hard inputs are run where the checker cannot tell; else it is the runs of `wrong_run`."""
     has_definition: ClassVar[bool] = True
@@ -144,10 +155,6 @@ class Dossier:
         """Returns the name of the variant with these findings as printed."""
         return "printed" if printed else "repaired"
 
-    def in_variant(self, variant: str) -> Dossier:
-        """Returns the model of this variant; what is as printed is not the dossier's."""
-        return self
-
     @property
     def fields(self) -> Mapping[str, Any]:
         """Its own fields in JSON documents."""
@@ -162,18 +169,10 @@ class Dossier:
         return replace(self, **options)
 
     @property
-    def labels(self) -> Sequence[str]:
-        """The parts of a stored document's name."""
-        return [self.construction, *([self.model] if self.model != TRANSFORMER else ())]
-
-    @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        """Returns what is stored of this model: of each n up to some size, a document of rounding or of the program."""
-        return ()
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        """The same of every n from `first_above` on."""
+        """Returns the subjects that have a stored document of rounding or of the program: each n up to some size, or every n
+        from `first_above` on.
+        """
         return ()
 
     # Weights
@@ -202,8 +201,8 @@ class Dossier:
     def exact_model(self, subject: Subject) -> ExactModel:
         """Returns the exact layers of the plan. Raises ValueError for a subject that makes no sense."""
         arithmetic = Arithmetic(self.format(subject), subject.discipline)
-        rounded = bool(subject.printed) and self.rounds_prints
-        return planned(*self.plan(subject, arithmetic.format), arithmetic, self.families(subject), rounded=rounded)
+        families, rounded = self.families(subject), bool(subject.printed)
+        return planned(*self.plan(subject, arithmetic.format), arithmetic, families, rounded=rounded)
 
     def wired(self, subject: Subject, listed: int | None = None, *, forced: bool = False) -> Wired:
         """Returns the matrices that users get. listed: how many numbers of each family the embedding lists, by default all.
@@ -222,10 +221,6 @@ class Dossier:
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         """Returns the inputs for every n from low to high; by default those of `high`, if they contain those of all others."""
         return replace(self.texts(replace(subject, n=high)), sizes=(low, high))
-
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        """Returns the inputs where n is a symbol, for the program."""
-        return self.texts(subject)
 
     # The task
 
@@ -250,12 +245,8 @@ class Dossier:
         """Returns what is certified of a program, for people."""
         return "the program is the task"
 
-    def counted(self, subject: Subject) -> tuple[Term, Term]:
-        """Returns a record's key and order as they are defined, of which an invariant of counts speaks."""
-        raise NotImplementedError
-
-    def leaving(self, subject: Subject) -> Term:
-        """Returns what leaves a queue as it is defined, of which an invariant of delays speaks."""
+    def invariant_terms(self, subject: Subject) -> tuple[Term, ...]:
+        """Returns the terms of its texts' invariant, as defined: a record's key and order, or what leaves a queue."""
         raise NotImplementedError
 
     # Inputs and what is right
@@ -363,21 +354,21 @@ class Dossier:
         return True
 
     @property
-    def unit(self) -> str:
-        """Returns what a subject's sizes count: n, or something of the model's own, such as cells, from which n follows."""
-        return "n"
+    def own_sizes(self) -> OwnSizes | None:
+        """Returns the sizes from which n follows; None if a subject's sizes are n."""
+        return None
 
-    def at_size(self, size: int) -> tuple[Dossier, int]:
-        """Returns the model of one size, and its n."""
-        return self, size
 
-    def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
-        """Returns the models that are asked in a case whose numbers n stands for, each with its n."""
-        return [(self, n)]
+@dataclass(frozen=True)
+class OwnSizes:
+    """Sizes of a model's own, such as numbers of cells. unit: what they count, a field of documents.
 
-    def every_size(self, statement: str) -> str:
-        """Returns what an invariant of one size says of all."""
-        return statement
+    model_at: the model of one size, and its n. assumed: what the invariant of its texts says of every size.
+    """
+
+    unit: str
+    model_at: Callable[[int], tuple[Dossier, int]]
+    assumed: str
 
 
 @dataclass(frozen=True)
@@ -385,7 +376,7 @@ class Subject:
     """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for every n from `n` on.
 
     length: the most tokens of a sequence. precision_bits: by default the least. printed: ids of findings.
-    n: steps, of a Turing machine. Of a dossier with another unit, n to last count this, and float64 need not reach them.
+    n: steps, of a Turing machine. Of a dossier with sizes of its own, n to last count these, and float64 need not reach them.
     """
 
     dossier: Dossier
@@ -407,9 +398,14 @@ class Subject:
         return self.dossier.model
 
     @property
+    def unit(self) -> str:
+        """Returns what sizes count."""
+        return self.dossier.own_sizes.unit if self.dossier.own_sizes else "n"
+
+    @property
     def counts_n(self) -> bool:
-        """True if sizes are values of n; False if they count what the dossier's unit says."""
-        return self.dossier.unit == "n"
+        """True if sizes are values of n; False if the dossier has sizes of its own."""
+        return self.dossier.own_sizes is None
 
     def with_options(self, **options: Any) -> Subject:
         """Returns a subject of the same model with other options."""

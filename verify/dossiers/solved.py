@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from constructions.wiring.finding import Finding
@@ -49,11 +49,9 @@ class SolvedDossier(Dossier):
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
         cases = self.first_above - 1
-        return documents(self, TOP if self.is_accepted else cases, cases if self.is_stored_above else 0, self.stored_in)
-
-    @property
-    def stored_above(self) -> Iterable[tuple[Subject, About]]:
-        return documents_above(self, self.stored_in) if self.is_stored_above else ()
+        yield from documents(self, TOP if self.is_accepted else cases, cases * self.is_stored_above, self.stored_in)
+        if self.is_stored_above:
+            yield from documents(self, ENDLESS, ENDLESS, self.stored_in, self.first_above)
 
     # Which inputs
 
@@ -138,18 +136,14 @@ class SolvedDossier(Dossier):
 
 
 def documents(
-    dossier: Dossier, rounding: int, program: int = 0, disciplines: Sequence[Discipline] = tuple(Discipline)
+    dossier: Dossier,
+    rounding: int,
+    program: int = 0,
+    disciplines: Sequence[Discipline] = tuple(Discipline),
+    first: int = LEAST,
 ) -> Iterator[tuple[Subject, About]]:
-    """Rounding in these disciplines and the program, each of every n up to its top; no program if that is 0."""
+    """Yields rounding in these disciplines and the program, each of every n up to its top; no program if that is 0."""
     for discipline in disciplines:
-        yield Subject(dossier, LEAST, last=rounding, discipline=discipline), "rounding"
+        yield Subject(dossier, first, last=rounding, discipline=discipline), "rounding"
     if program:
-        yield Subject(dossier, LEAST, last=program), "program"
-
-
-def documents_above(dossier: Dossier, disciplines: Sequence[Discipline]) -> Iterator[tuple[Subject, About]]:
-    """Yields the same of every n from where cases begin."""
-    own = Subject(dossier, dossier.first_above, last=ENDLESS)
-    for discipline in disciplines:
-        yield replace(own, discipline=discipline), "rounding"
-    yield own, "program"
+        yield Subject(dossier, first, last=program), "program"

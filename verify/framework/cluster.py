@@ -317,9 +317,8 @@ class Cluster:
         verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
         if verifier is not None and verifier.progress is not None:
             workers = len(self.client.nthreads())
-            verifier.progress.say(
-                f"{workers} {'worker' if workers == 1 else 'workers'}" if workers else "waiting for a worker"
-            )
+            some = f"{workers} {'worker' if workers == 1 else 'workers'}"
+            verifier.progress.detail = some if workers else "waiting for a worker"
 
 
 def _worker_path(path: Path) -> str:

@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 import random
 import shlex
-import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -24,9 +22,10 @@ from hypothesis import is_hypothesis_test
 from hypothesis.errors import UnsatisfiedAssumption
 from xdist.scheduler.load import LoadScheduling
 
+from constructions.show import cli
 from verify.framework import ledger
 from verify.framework.options import where
-from verify.framework.progress import SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_UPDATES, duration, real_stderr
+from verify.framework.progress import FIRST_LINE_SECONDS, real_stderr
 from verify.framework.sampling import TimeIsOver
 
 if TYPE_CHECKING:
@@ -121,18 +120,17 @@ class Controller:
     def __init__(self, config: pytest.Config, minutes: float) -> None:
         self.config = config
         self.minutes = minutes
-        self.started = time.time()
         self.cases = 0
         self.tests: set[str] = set()
         self.again: dict[str, str] = {}  # test that failed → the command that shows it
         self.rounds: Rounds | None = None
-        self.ended = threading.Event()
-        self.stream: TextIO = sys.stderr
+        self.shown = ExitStack()
 
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LoadScheduling:
         self.rounds = Rounds(config, log, self.minutes)
-        self.stream = real_stderr()
-        threading.Thread(target=self._show, daemon=True).start()
+        self.shown.enter_context(
+            cli.progress("fuzz", detail=self.text, stream=real_stderr(), first_line_seconds=FIRST_LINE_SECONDS)
+        )
         return self.rounds
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -170,7 +168,7 @@ class Controller:
         return path
 
     def pytest_sessionfinish(self) -> None:
-        self.ended.set()
+        self.shown.close()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("fuzz")
@@ -184,21 +182,7 @@ class Controller:
 
     def text(self) -> str:
         """Returns how many cases, and of how many tests."""
-        taken = duration(time.time() - self.started)
-        return f"{self.cases:,} cases of {len(self.tests)} tests in {taken}; {len(self.again)} failed"
-
-    def _show(self) -> None:
-        live = self.stream.isatty()
-        while not self.ended.wait(SECONDS_BETWEEN_UPDATES if live else SECONDS_BETWEEN_LINES):
-            until = None if self.rounds is None else self.rounds.until
-            time_left = f"; {duration(max(0.0, until - time.time()))} left" if until else ""
-            self.stream.write(
-                f"\r\x1b[Kfuzz: {self.text()}{time_left}" if live else f"fuzz: {self.text()}{time_left}\n"
-            )
-            self.stream.flush()
-        if live:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+        return f"{self.cases:,} cases of {len(self.tests)} tests; {len(self.again)} failed"
 
 
 class Rounds(LoadScheduling):  # type: ignore[misc]

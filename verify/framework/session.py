@@ -35,6 +35,7 @@ class Session:
         self.screen = screen
         self.progress: Progress | None = None
         self.stream: TextIO = sys.stderr
+        self.live = False  # whether a bar is drawn
         self.rows: list[Row] = []
         self.files: dict[str, Path] = {}  # claim → the file that it stands in
         self.proofs: dict[str, dict[str, list[Json]]] = {}
@@ -98,11 +99,11 @@ class Session:
             return
         self.tests = list(tests)
         self.stream = real_stderr()
-        live = self.stream.isatty() and self.config.get_verbosity() <= 0
-        if live:  # pytest's own line of names and letters would run through the bar
+        self.live = self.stream.isatty() and self.config.get_verbosity() <= 0
+        if self.live:  # pytest's own line of names and letters would run through the bar
             reporter.showfspath = False
         self.seconds = {**seconds_of_tests(tests, seconds_of(LEDGER)), **self._known_seconds()}
-        self.progress = Progress(tests, self.seconds, self.stream, live)
+        self.progress = Progress(tests, self.seconds, self.stream, self.live)
 
     def _known_seconds(self) -> dict[str, float]:
         cache = getattr(self.config, "cache", None)
@@ -115,7 +116,7 @@ class Session:
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Writes no letters into the bar: whatever fails is told at the end."""
-        if self.progress is None or self.progress.bar is None or report.when != "call":
+        if not self.live or report.when != "call":
             return None
         return "xfailed" if hasattr(report, "wasxfail") else report.outcome, "", ""
 

@@ -148,7 +148,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
 def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
     """Returns whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
     normal = Normalizer(replace(program.facts, groups=(), known={}, parts={}))
-    number, order = subject.dossier.counted(subject)
+    number, order = subject.dossier.invariant_terms(subject)
     counts = denominator(normal.term(group.count), normal)
     return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
 
@@ -159,7 +159,8 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
     normal = Normalizer(program.facts)
-    if normal.term(expanded(passed.late)) != normal.term(subject.dossier.leaving(subject)):
+    (leaving,) = subject.dossier.invariant_terms(subject)
+    if normal.term(expanded(passed.late)) != normal.term(leaving):
         return False
     automaton = program.facts.automaton
     second = (ending(automaton, i, 2) for i, state in enumerate(automaton.states) if 0 in state.after)

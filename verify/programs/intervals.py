@@ -90,7 +90,7 @@ def intervals(subject: Subject) -> Iterator[ProgramInterval]:
                 return
     except OtherMatrices as refused:  # the matrices that users get
         document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
-        yield ProgramInterval(low, low, subject.dossier.unit, "", document)
+        yield ProgramInterval(low, low, subject.unit, "", document)
 
 
 def _of_sizes(subject: Subject) -> Iterator[ProgramInterval]:
@@ -152,7 +152,7 @@ def _size(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
 def sized_texts(subject: Subject) -> TokenAutomaton:
     """Returns the inputs, where n is the subject's symbol."""
     n: Any = subject.n
-    automaton = subject.dossier.symbolic_texts(subject)
+    automaton = subject.dossier.texts(subject)
 
     def bound(value: Bound) -> Any:
         return fraction(of_form(value, n.oracle)) if isinstance(value, Polynomial) else value

@@ -5,19 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from constructions.layers import block_arrays
 from constructions.measures import measure
 from constructions.wiring.wired import Wired
 from verify.algebra.interval import values
+from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 
+LeastPrecision: TypeAlias = Callable[[int], int]
+Bound: TypeAlias = Callable[[float], float]  # of a least precision, by log2 n
 PRECISION = "p = least_precision(n)"
 LADDER = (10, 100, 1000)  # the n of models that are measured
 MOST_BITS = 64
 BIT_LENGTHS = range(1, MOST_BITS + 1)
 FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
+
+
+@dataclass(frozen=True)
+class RnnSize:
+    """An RNN and a size: its n, or how many words it reads."""
+
+    rnn: str
+    n: int
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
@@ -37,9 +49,7 @@ def span_of(bits: int) -> tuple[int, int]:
 ALL_NUMBERS = (1 << MOST_BITS) - 1  # n ≥ 1 below 2^MOST_BITS
 
 
-def first_above(
-    least_precision: Callable[[int], int], bound: Callable[[float], float], bits: int
-) -> Counterexample | None:
+def first_above(least_precision: LeastPrecision, bound: Bound, bits: int) -> Counterexample | None:
     """Returns the first n of this bit length whose least precision is above the bound, which grows with log2 n."""
     first, last = span_of(bits)
     one_by_one = ((n, least_precision(n)) for n in range(first, last + 1))
@@ -47,6 +57,15 @@ def first_above(
         if least > (most := bound(math.log2(n))) + 1e-9:
             return Counterexample(n=n, least=least, bound=most)
     return None
+
+
+def require_logarithmic(check: Check, rows: Sequence[tuple[LeastPrecision, Bound]]) -> None:
+    """Checks that each least precision keeps to its bound, at every n below 2^MOST_BITS."""
+
+    def within(bits: int) -> Counterexample | None:
+        return next(filter(None, (first_above(least, bound, bits) for least, bound in rows)), None)
+
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
 
 
 @dataclass(frozen=True)

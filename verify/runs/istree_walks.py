@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, Literal
 
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ from verify.inputs.strategies import (
     graphs,
 )
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
-from verify.runs.costs import PRECISION, first_above
+from verify.runs.costs import PRECISION
 
 ORDERS = "in every order and orientation of its edges"
 Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
@@ -140,7 +140,7 @@ def first_others(
 
 
 def every_hard_graph(
-    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "auto"
+    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool
 ) -> None:
     """Tries the extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
     which = "the same extreme graphs"
@@ -149,7 +149,7 @@ def every_hard_graph(
     check.chosen(
         [HardGraph(family, n) for family in families],
         right,
-        range=f"{which} n = {n:,} ({by})",
+        range=f"{which} n = {n:,} (indexed)",
         size=lambda hard: hard.n,
         precision=PRECISION,
     )
@@ -173,21 +173,3 @@ def shapes_at(n: int, first: int, engine: str = "auto") -> str:
     """Names the large graphs for the ledger: only the first part of a claim lists the shapes."""
     by = f" ({engine})" if engine else ""
     return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"
-
-
-def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
-    return slope * log2 + 2 * math.log2(1 + log2) + rest
-
-
-def first_above_bounds(
-    least_precision: Callable[[int, Discipline], int], bounds: Mapping[Discipline, tuple[int, int]], bits: int
-) -> Counterexample | None:
-    """Returns the first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
-    for discipline, (slope, rest) in bounds.items():
-
-        def least(n: int, discipline: Discipline = discipline) -> int:
-            return least_precision(n, discipline)
-
-        if (result := first_above(least, partial(logarithmic_bound, slope, rest), bits)) is not None:
-            return result
-    return None

@@ -27,7 +27,7 @@ from verify.algebra.walks import Walk
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import Judge, Survey, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
-from verify.dossiers.dossier import About, Json, Subject
+from verify.dossiers.dossier import ENDLESS, About, Json, Subject
 from verify.dossiers.registry import find_dossiers
 from verify.rounding.model import Model
 from verify.stored.intervals import FOLDER, SCHEMA, Stale, checker, digest, name_of
@@ -76,7 +76,7 @@ class Above:
 def subjects() -> Iterator[tuple[Subject, About]]:
     """Yields all that is stored: those of which the whole takes ten seconds or more."""
     for dossier in find_dossiers().values():
-        yield from dossier.stored_above
+        yield from (entry for entry in dossier.stored if entry[0].last == ENDLESS)
 
 
 def judge_of(what: About) -> Judge:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,7 +36,7 @@ from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
 from verify.certificates.building import Part, chosen_sizes, forms_of, model_of, part_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, judge
-from verify.dossiers.dossier import About, Subject
+from verify.dossiers.dossier import ENDLESS, About, Subject, name_of_model
 from verify.dossiers.registry import find_dossiers
 from verify.rounding.checker import Report
 from verify.rounding.model import Model, first_difference
@@ -153,15 +153,18 @@ class NotCertified(Exception):
 
 
 def subjects() -> Iterator[tuple[Subject, About]]:
-    """Yields all that is stored: every model that is certified for every n; those of rounding first."""
-    entries = [entry for dossier in find_dossiers().values() for entry in dossier.stored]
+    """Yields all that is stored of each n up to some size; those of rounding first."""
+    entries = [entry for dossier in find_dossiers().values() for entry in dossier.stored if entry[0].last != ENDLESS]
     return iter(sorted(entries, key=lambda entry: entry[1] != "rounding"))
 
 
 def name_of(subject: Subject, what: About) -> str:
     """Returns the name of a document: istree-lean-eos-sequential-rounding."""
-    sequential = ["sequential"] * (subject.discipline is Discipline.SEQUENTIAL)
-    return "-".join([*subject.dossier.labels, *sequential, what])
+    dossier, sequential = subject.dossier, subject.discipline is Discipline.SEQUENTIAL
+    own = [(one.name, getattr(dossier, one.name), one.default) for one in fields(dossier)[2:]]
+    chosen = [name if value is True else f"{value}" for name, value, usual in own if value != usual]
+    names = [subject.construction, name_of_model(subject.model), *chosen, "sequential" * sequential, what]
+    return "-".join(filter(None, names))
 
 
 def path_of(subject: Subject, what: About) -> Path:

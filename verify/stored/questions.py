@@ -47,8 +47,8 @@ def question(subject: Subject, about: About, texts: TokenAutomaton) -> str:
         texts = dossier.compared_texts(subject, texts)
         due = [state.label for state in texts.states if dossier.is_stepwise or state.label in texts.answers]
         lines.append([(label, dossier.definition(subject, label)) for label in due])
-        lines += [dossier.counted(subject) for one in texts.invariants if isinstance(one, Consecutive)]
-        lines += [dossier.leaving(subject) for one in texts.invariants if isinstance(one, Delayed)]
+        lines += [dossier.invariant_terms(subject) for one in texts.invariants if isinstance(one, Consecutive)]
+        lines += [dossier.invariant_terms(subject)[0] for one in texts.invariants if isinstance(one, Delayed)]
     return "\n".join(map(canonical, (*lines, texts)))
 
 

@@ -15,7 +15,6 @@ from constructions.api import LoadedModel, load
 from constructions.istree.graphs import Graph
 
 STEPS, BATCH, ASKED, MARGIN = 30, 16, 64, 16
-Texts = list[tuple[list[str], list[str]]]
 
 
 @dataclass(frozen=True)

@@ -14,23 +14,15 @@ the preference saves a term.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from constructions.parts.heads.copy import nearest_key
-from constructions.parts.heads.match import (
-    Pair,
-    default_component,
-    equality_components,
-    equality_needs,
-    match_scale,
-    part_that_reads,
-    sides,
-)
+from constructions.parts.heads.match import Pair, equality_needs, part_that_reads
+from constructions.parts.heads.match_nearest import match_nearest
 from constructions.wiring.affine import Affine, reg
-from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import POSITION
-from constructions.wiring.part import Part, Setting, split_scale
+from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
-from constructions.wiring.wire import Component, Head
+from constructions.wiring.wire import Head
 
 
 def match_close(
@@ -41,24 +33,14 @@ def match_close(
     *,
     printed: bool = False,
 ) -> Head:
-    """Wires register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
-    scale = match_scale(setting, printed)
+    """Wires register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0.
+
+    It is the one nearest to the query's own.
+    """
     k, k_squared = reg("position"), reg(squared("position"))
-    shares = (1, scale.preference) if printed else split_scale(scale.preference)
-    latest: tuple[Component, ...] = nearest_key(k, k_squared, shares)
-    penalty = scale.default * reg("one")
-    if printed:  # + n(k − 1)² at position 1
-        cancels = scale.preference * (k_squared - 2 * k + reg("one"))
-        latest += (Component(reg("first"), cancels),)
-        penalty = penalty - cancels
-    components = (
-        *equality_components(pairs, scale.mismatch),
-        *latest,
-        default_component(scale.default),
-    )
+    nearest = match_nearest(name, pairs, k, k_squared, reads, setting, printed=printed)
     source = "Lemma C.16 as printed" if printed else "Lemma C.16"
-    lookup = Lookup(sides(pairs), scale.mismatch, nearest_to(k, k, scale.preference), penalty=penalty)
-    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION), lookup)
+    return replace(nearest, source=source, needs=(*equality_needs(pairs), POSITION))
 
 
 def part(pairs: int) -> Part:

@@ -24,6 +24,7 @@ from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.rounding.model import Model, vocabulary
+from verify.stored.intervals import name_of
 
 SUBJECTS = [
     *(find_subject(name, 4) for name in RETRIEVERS),
@@ -59,7 +60,7 @@ def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: i
         assert vocabulary(model) == vocabulary(own)
 
 
-each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{'-'.join(s.dossier.labels)} {s.model}")
+each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: name_of(s, "rounding"))
 
 
 @each

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-import constructions.parts.heads.match as match
-from constructions.language.terms import Answer, Say
 from constructions.retrieval.retriever import Retriever
-from constructions.retrieval.task import FAILED
+from tests.verify.faults import Change, change_scale, define_failure, take_fewer_bits
 from verify.algebra import nodes
 from verify.algebra.quotients import Unanswered
 from verify.algebra.samples import OCTAVES, in_octaves
@@ -21,13 +19,12 @@ from verify.certificates.document import CERTIFIED
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import Retrieval
 from verify.programs.intervals import explanations
 from verify.trusted.growth import root
 from verify.trusted.kernel import Rejected
 
 RECALL = every_n(find_subject("recall", 100))
-WHERE: dict[str, Callable[[Any], bool]] = {
+WHERE: dict[str, Change] = {
     "104,100 to 104,800": lambda n: bool(104_100 <= n <= 104_800),
     "30,000 to 10^10": lambda n: bool(30_000 <= n < 10**10),
     "one n": lambda n: bool(n == 100_003),
@@ -49,23 +46,13 @@ def test_without_a_fault_every_n_is_certified() -> None:
 
 @pytest.mark.parametrize("where", WHERE)
 def test_a_builder_that_is_wrong_at_some_n(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Retriever.least_precision
-
-    def less(self: Retriever, n: int, *args: Any, **options: Any) -> int:
-        return own(self, n, *args, **options) - (2 if WHERE[where](n) else 0)
-
-    monkeypatch.setattr(Retriever, "least_precision", less)
+    take_fewer_bits(monkeypatch, Retriever, WHERE[where])
     assert certificates(RECALL)["verdict"] != CERTIFIED
 
 
 @pytest.mark.parametrize("where", WHERE)
 def test_a_definition_that_is_another_one_at_some_n(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Retrieval.definition
-
-    def failing(self: Retrieval, subject: Subject, label: str) -> Answer | None:
-        return Say(FAILED) if WHERE[where](subject.n) else own(self, subject, label)
-
-    monkeypatch.setattr(Retrieval, "definition", failing)
+    define_failure(monkeypatch, WHERE[where])
     assert explanations(RECALL)["verdict"] != CERTIFIED
 
 
@@ -75,14 +62,7 @@ def test_a_builder_that_looks_at_the_kind_of_its_number(
     check: Callable[[Subject], Any], bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one octave, where the symbol's weights are right, users would get others."""
-    own = match.match_scale
-
-    def scale(setting: Any, printed: Any) -> Any:
-        found = own(setting, printed)
-        wrong = isinstance(setting.n, int) and setting.n.bit_length() == bits and setting.n > 1 << bits - 1
-        return found._replace(default=found.default * 8) if wrong else found
-
-    monkeypatch.setattr(match, "match_scale", scale)
+    change_scale(monkeypatch, lambda n: isinstance(n, int) and n.bit_length() == bits and n > 1 << bits - 1)
     document = check(RECALL)
     assert document["verdict"] != CERTIFIED
     assert "other weights than what stands for it" in document["what"]

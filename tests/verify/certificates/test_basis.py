@@ -25,7 +25,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.basis import Basis, hadamard, misfit, read_basis, sidecar_in, signed_permutation
-from verify.certificates.building import solver_of, wired_of
+from verify.certificates.building import wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.certificates.files import Exported, Moved, _transformer
 from verify.certificates.hard_inputs import hard_inputs
@@ -54,7 +54,7 @@ SUBJECTS = {
 def document(name: str) -> tuple[Wired, dict[str, Any]]:
     """The weights and what `--dump-weights` writes beside them."""
     subject = SUBJECTS[name]
-    solver = solver_of(subject)
+    solver = subject.dossier.solver
     wired = solver.build(subject.n, discipline=subject.discipline)
     examples = list(worked_examples(solver.examples(wired)))
     return wired, json.loads(json.dumps(dump_document(solver, wired, examples, solver.described(wired))))

@@ -15,8 +15,8 @@ import pytest
 
 from constructions.exports.weights import save
 from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence, named_arrays
-from constructions.parts.heads import match
 from constructions.wiring import wire
+from tests.verify.faults import change_scale
 from verify import certify, explain, theorem
 from verify.algebra.domains import OtherMatrices
 from verify.certificates.building import build_beside, families_of, model_of, part_of, wired_of
@@ -124,29 +124,13 @@ def test_the_last_numbers_of_a_table_that_is_too_large(monkeypatch: pytest.Monke
         build_beside(find_subject("recall", 10**6))
 
 
-def factors(wrong: Callable[[Any], bool]) -> Callable[..., Any]:
-    """`match_scale` with a preference of 0 where this is so of n."""
-    own = match.match_scale
-
-    def planted(setting: Any, printed: Any) -> Any:
-        found = own(setting, printed)
-        return found._replace(mismatch=1) if not printed and wrong(setting.n) else found
-
-    return planted
-
-
-def patch_scale(monkeypatch: pytest.MonkeyPatch, scale: Callable[..., Any]) -> None:
-    import sys
-
-    for module in list(sys.modules.values()):
-        if getattr(module, "match_scale", None) is match.match_scale and module is not match:
-            monkeypatch.setattr(module, "match_scale", scale)
-    monkeypatch.setattr(match, "match_scale", scale)
+def lower_mismatch(scale: Any) -> Any:
+    return scale._replace(mismatch=1)
 
 
 @pytest.mark.parametrize("name", ["recall", "istree"])
 def test_factors_that_are_wrong_far_away(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    patch_scale(monkeypatch, factors(lambda n: bool(20_000 <= n < 5 * 10**11)))
+    change_scale(monkeypatch, lambda n: bool(20_000 <= n < 5 * 10**11), lower_mismatch)
     assert certificate(find_subject(name, 16))["verdict"] == CERTIFIED
     assert certificate(find_subject(name, 30_000))["verdict"] != CERTIFIED
     actual = certificates(find_subject(name, 19_000, last=30_000))
@@ -155,7 +139,7 @@ def test_factors_that_are_wrong_far_away(name: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_factors_that_are_wrong_for_whole_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    patch_scale(monkeypatch, factors(lambda n: isinstance(n, int) and n > 10**6))
+    change_scale(monkeypatch, lambda n: isinstance(n, int) and n > 10**6, lower_mismatch)
     actual = certificates(find_subject("recall", 10**6, last=10**12))
     assert actual["verdict"] == REFUSED
     assert "the matrices of n = " in actual["what"]

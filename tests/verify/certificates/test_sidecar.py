@@ -12,7 +12,6 @@ import pytest
 from constructions.exports.weights import save
 from constructions.show.dump import dump_document
 from constructions.show.run import worked_examples
-from verify.certificates.building import solver_of
 from verify.certify import main
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -20,7 +19,7 @@ from verify.dossiers.registry import find_subject
 
 def exported(subject: Subject, path: Path) -> dict[str, Any]:
     """Writes what `--dump-weights` does, and returns the sidecar."""
-    solver = solver_of(subject)
+    solver = subject.dossier.solver
     wired = solver.build(subject.n)
     examples = list(worked_examples(solver.examples(wired)))
     assert examples

@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 
 from constructions.language.terms import Answer, SayNumber, as_term
-from constructions.turing.configurations import CELL, HALT, HEAD, OUT, RUN, START, Code
+from constructions.turing.configurations import CELL, HALT, HEAD, OUT, Code
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
 from tests.verify.induction.lemmas import Trial, doubts_of_another_solver, require_doubt, with_another_text
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.dossiers.turing.lemmas.turning import KINDS, theory
+from verify.dossiers.turing.lemmas.turning import theory
 from verify.dossiers.turing.runs.turning import Turning
 from verify.dossiers.turing.turning import Later
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
-NUMBERED = {**KINDS, START: 7, RUN: 8}
 
 
 @pytest.mark.parametrize("machine", [BB2, COUNTER], ids=str)

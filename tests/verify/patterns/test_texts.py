@@ -35,7 +35,6 @@ from verify.dossiers.registry import find_dossier
 from verify.dossiers.retrieval import searches as of_retrieval
 from verify.dossiers.turing import searches as of_turing
 from verify.dossiers.turing.searches import of_tape, of_word
-from verify.dossiers.turing.steps import SearchedStep
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled
@@ -61,7 +60,6 @@ TASKS = {
 }
 RIGHT: dict[str, Comparison] = {name: of_turns(name) for name in OF_TURNS} | TAPES | TASKS
 RECORD, FIRST, NEXT = OF_TURNS
-STEP = SearchedStep(TaskOfAnySize(find("bb2").machine, 1, ""))
 FAMILIES = frozenset(["", *SPELLED])
 
 

@@ -15,16 +15,13 @@ from typing import Any
 
 import pytest
 
-import constructions.parts.heads.match as match
-import constructions.parts.heads.match_close as match_close
-import constructions.parts.heads.match_nearest as match_nearest
 from constructions.exports.files import alone
 from constructions.istree import transformer
-from constructions.language.terms import Say, as_term
+from constructions.language.terms import as_term
 from constructions.retrieval.retriever import Retriever
-from constructions.retrieval.task import FAILED
+from tests.verify.faults import Change, change_scale, define_failure, leave_out_a_number, take_fewer_bits
 from verify import store
-from verify.automata.token_automaton import Label, TokenAutomaton
+from verify.automata.token_automaton import Label
 from verify.certificates import finder
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -40,7 +37,6 @@ from verify.trusted import heads
 
 RECALL = find_subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
-MODULES = (match, match_close, match_nearest)
 
 
 @pytest.fixture(autouse=True)
@@ -168,21 +164,6 @@ def test_what_a_run_has_built_is_held_against_each_document() -> None:
 # Faults
 
 
-Change = Callable[[Any], bool]
-
-
-def wrong_scale(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
-    """Position 1 costs more than other keys do, for some n."""
-    own = match.match_scale
-
-    def scale(setting: Any, printed: Any) -> Any:
-        found = own(setting, printed)
-        return found._replace(default=found.default * 8) if where(setting.n) else found
-
-    for module in MODULES:
-        monkeypatch.setattr(module, "match_scale", scale)
-
-
 FAULTS: dict[str, Change] = {
     "20,000 to 5·10^11": lambda n: bool(20_000 <= n < 5 * 10**11),
     "300 to 3,000": lambda n: bool(300 <= n <= 3000),
@@ -196,7 +177,7 @@ def test_weights_that_are_others_at_some_n_are_seen(
     fault: str, about: stored.About, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_as_it_is(HYBRID, about)
-    wrong_scale(monkeypatch, FAULTS[fault])
+    change_scale(monkeypatch, FAULTS[fault])
     actual = row(HYBRID, about)
     assert actual.verdict is not Verdict.HOLDS
     assert not actual.as_expected
@@ -205,7 +186,7 @@ def test_weights_that_are_others_at_some_n_are_seen(
 @pytest.mark.parametrize("where", [lambda n: True, lambda n: 4096 <= n <= 8191], ids=["all n", "some n"])
 def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: pytest.MonkeyPatch) -> None:
     store_as_it_is(RECALL, "rounding")
-    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and where(n))
+    change_scale(monkeypatch, lambda n: isinstance(n, int) and where(n))
     actual = row(RECALL)
     assert actual.verdict is Verdict.REFUTED
     assert actual.witness is not None
@@ -215,19 +196,14 @@ def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: p
 
 def test_where_no_matrices_exist_weights_are_compared_as_exact_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.certificates.building.compared", lambda *args, **options: None)
-    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and n > 1000)
+    change_scale(monkeypatch, lambda n: isinstance(n, int) and n > 1000)
     with pytest.raises(stored.NotCertified, match="has other weights than what stands for it"):
         made(RECALL, "rounding")
 
 
 def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     store_as_it_is(RECALL, "rounding")
-    own = Retriever.least_precision
-
-    def less(self: Retriever, n: int, *args: Any, **options: Any) -> int:
-        return own(self, n, *args, **options) - (2 if 5_000 <= n <= 9_000 else 0)
-
-    monkeypatch.setattr(Retriever, "least_precision", less)
+    take_fewer_bits(monkeypatch, Retriever, lambda n: bool(5_000 <= n <= 9_000))
     assert row(RECALL).verdict is not Verdict.HOLDS
     with pytest.raises(stored.NotCertified, match=r"saturates|the arithmetic"):
         made(RECALL, "rounding")
@@ -237,12 +213,7 @@ def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
     some = find_subject("istree", 4990, last=5050)
     without_certificates = Document(some, "rounding", stored.questions(some, "rounding"), ())
     assert [*store.store(some, "rounding", without_certificates)]
-    own = transformer.Transformer.least_precision
-    monkeypatch.setattr(
-        transformer.Transformer,
-        "least_precision",
-        lambda model, n, *args: own(model, n, *args) - (2 if 5_000 <= n <= 9_000 else 0),
-    )
+    take_fewer_bits(monkeypatch, transformer.Transformer, lambda n: bool(5_000 <= n <= 9_000))
     assert row(some).verdict is not Verdict.HOLDS
 
 
@@ -257,14 +228,14 @@ def test_of_a_long_document_every_interval_is_built(monkeypatch: pytest.MonkeyPa
     alone = {one.low for one in document.intervals} - {one.low for one in Renewal(document).renewed}
     for n in sorted(alone - Renewal(document).compared)[::20]:
         with pytest.MonkeyPatch.context() as patch:
-            wrong_scale(patch, lambda its, n=n: its == n)
+            change_scale(patch, lambda its, n=n: its == n)
             assert row(RECALL).verdict is not Verdict.HOLDS, n
 
 
 def test_in_an_interval_that_is_compared_weights_for_an_int_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     store_as_it_is(RECALL, "rounding")
     monkeypatch.setattr(stored, "FEW_INTERVALS", 1)
-    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and n > 50_000)
+    change_scale(monkeypatch, lambda n: isinstance(n, int) and n > 50_000)
     assert row(RECALL).verdict is Verdict.REFUTED
 
 
@@ -277,30 +248,6 @@ RANGES: dict[str, Change] = {
     "the first n": lambda n: bool(n == 4),
     "the last n": lambda n: bool(n == 1 << 17),
 }
-
-
-def define_failure(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
-    """For some n nothing is ever to be found."""
-    own = Retrieval.definition
-    monkeypatch.setattr(
-        Retrieval,
-        "definition",
-        lambda self, subject, label: Say(FAILED) if where(subject.n) else own(self, subject, label),
-    )
-
-
-def leave_out_a_number(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
-    """For some n the number n stands in no text."""
-    own = Retrieval.texts
-
-    def texts(self: Retrieval, subject: Subject) -> TokenAutomaton:
-        automaton, n = own(self, subject), subject.n
-        if not where(n):
-            return automaton
-        states = (replace(one, numbers=(1, n - 1)) if one.numbers[1] else one for one in automaton.states)
-        return replace(automaton, states=tuple(states))
-
-    monkeypatch.setattr(Retrieval, "texts", texts)
 
 
 @pytest.mark.parametrize("where", RANGES)

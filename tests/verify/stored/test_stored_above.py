@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
-import constructions.parts.heads.match as match
-from constructions.language.terms import Say
-from verify.automata.token_automaton import TokenAutomaton
-from verify.dossiers.dossier import ENDLESS, LARGEST_N, Subject
+from tests.verify.faults import change_scale, define_failure, leave_out_a_number
+from verify.dossiers.dossier import ENDLESS, LARGEST_N
 from verify.dossiers.registry import find_subject
-from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework.proofs import load
 from verify.framework.weights import PROOFS
 from verify.stored import above as stored_above
@@ -100,42 +98,9 @@ def test_forged_documents_are_refused() -> None:
         stored_above.renew(above, case, without)
 
 
-def test_other_weights_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [change_scale, define_failure, leave_out_a_number])
+def test_what_is_another_is_seen(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     above, theorem = made()
-    own = match.match_scale
-
-    def scale(setting: Any, printed: Any) -> Any:
-        found = own(setting, printed)
-        return found._replace(default=found.default * 8)
-
-    monkeypatch.setattr(match, "match_scale", scale)
-    with pytest.raises(Stale, match="other weights"):
-        stored_above.require(above, theorem)
-
-
-def test_another_definition_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    above, theorem = made()
-    own = Retrieval.definition
-    monkeypatch.setattr(
-        Retrieval,
-        "definition",
-        lambda self, subject, label: (
-            Say("NO") if subject.n > 3 * 2 ** (subject.n.bit_length() - 2) else own(self, subject, label)
-        ),
-    )
-    with pytest.raises(Stale, match="other weights, texts or definitions"):
-        stored_above.require(above, theorem)
-
-
-def test_other_texts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    above, theorem = made()
-    own = Retrieval.texts
-
-    def texts(self: Retrieval, subject: Subject) -> TokenAutomaton:
-        automaton = own(self, subject)
-        states = (replace(one, numbers=(1, subject.n - 1)) if one.numbers[1] else one for one in automaton.states)
-        return replace(automaton, states=tuple(states))
-
-    monkeypatch.setattr(Retrieval, "texts", texts)
+    fault(monkeypatch, lambda n: bool(n > 3 * 2 ** (n.bit_length() - 2)))
     with pytest.raises(Stale, match="other weights, texts or definitions"):
         stored_above.require(above, theorem)

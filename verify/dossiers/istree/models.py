@@ -13,8 +13,9 @@ from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_
 from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
+from verify.algebra.interval import ends
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import LEAST, About, Dossier, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, About, Dossier, Subject
 from verify.dossiers.istree import texts
 from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents
 
@@ -30,11 +31,11 @@ FRAMES = "after every prompt and any frames, each word that is due is the define
 
 @dataclass(frozen=True)
 class IsTree(SolvedDossier):
-    """A model of IsTree. layout: of a graph's tokens. lean: the wiring of fewer bits; both are options of the Transformer."""
+    """A model of IsTree. lean: the wiring of fewer bits. layout: of a graph's tokens; both are options of the Transformer."""
 
     construction: str = "istree"
-    layout: Layout = "paper"
     lean: bool = False
+    layout: Layout = "paper"
 
     bits_of_bits = 5
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)
@@ -54,12 +55,8 @@ class IsTree(SolvedDossier):
     def solver(self) -> IsTreeModel:
         return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
 
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        n: Any = subject.n
-        return self.texts_between(subject, n.oracle.low, n.oracle.high)
-
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return self.texts_between(subject, subject.n, subject.n)
+        return self.texts_between(subject, *ends(subject.n))
 
     # Inputs
 
@@ -105,13 +102,6 @@ class OfTransformer(IsTree):
     def variant(self, printed: Sequence[str]) -> str:
         return "lean" if self.lean else super().variant(printed)
 
-    def in_variant(self, variant: str) -> Dossier:
-        return replace(self, lean=variant == "lean")
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return [*super().labels, *["lean"] * self.lean, *[self.layout] * (self.layout != "paper")]
-
     def read(self, document: Mapping[str, Any]) -> Dossier:
         layout, is_lean = document.get("layout", "paper"), document["variant"] == "lean"
         if str(layout) not in LAYOUTS:
@@ -130,6 +120,7 @@ class OfTransformer(IsTree):
         yield from documents(small, TOP_OF_LEAN, TOP_OF_LEAN)
         yield from documents(eos, TOP, TOP, fused)
         yield from documents(replace(small, layout="eos"), TOP_OF_LEAN, TOP_OF_LEAN, fused)
+        yield from documents(self, ENDLESS, ENDLESS, fused, self.first_above)
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return not self.lean and (discipline is Discipline.FUSED or not theorem)
@@ -156,7 +147,7 @@ class OfTransformer(IsTree):
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         return automaton if subject.printed else texts.searched(automaton, subject.n, longer=not self.lean)
 
-    def counted(self, subject: Subject) -> tuple[Term, Term]:
+    def invariant_terms(self, subject: Subject) -> tuple[Term, ...]:
         from verify.dossiers.istree.steps import ByCounts
 
         return ByCounts(subject.n, self.token_layout).counted

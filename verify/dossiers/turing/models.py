@@ -18,10 +18,10 @@ from constructions.turing.models import MODELS
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
-from verify.algebra.interval import symbol
+from verify.algebra.interval import ends, symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
-from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, Subject, whole_number
+from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, OwnSizes, Subject, whole_number
 from verify.dossiers.solved import TRIES, SolvedDossier
 from verify.dossiers.turing import configurations, tapes
 
@@ -46,7 +46,6 @@ class Turing(SolvedDossier):
     least = 1
     bits_of_bits = 5
     options = frozenset({"machine", "tape"})
-    rounds_prints = False
     judged_by_runs = False
     is_stepwise = True
     named_sums = True
@@ -104,7 +103,7 @@ class OnTape(Turing):
     is_accepted = is_stored_above = True
 
     def texts(self, subject: Subject) -> TokenAutomaton:
-        return self.texts_between(subject, subject.n, subject.n)
+        return self.texts_between(subject, *ends(subject.n))
 
     def texts_between(self, subject: Subject, low: int, high: int) -> TokenAutomaton:
         n: Any = symbol(low, high) if low < high else low
@@ -115,10 +114,6 @@ class OnTape(Turing):
                 f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.oracle.high}"
             )
         return texts
-
-    def symbolic_texts(self, subject: Subject) -> TokenAutomaton:
-        n: Any = subject.n
-        return self.texts_between(subject, n.oracle.low, n.oracle.high)
 
     def definition(self, subject: Subject, label: Label) -> Answer | None:
         from verify.dossiers.turing import steps as machines
@@ -227,10 +222,10 @@ class OfThoughts(Turing):
 
         return turning.definition(self.task(subject), label)
 
-    def leaving(self, subject: Subject) -> Term:
+    def invariant_terms(self, subject: Subject) -> tuple[Term, ...]:
         from verify.dossiers.turing import turning
 
-        return turning.leaving(space.Code(self.rules))
+        return (turning.leaving(space.Code(self.rules)),)
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
         return configurations.spaced(automaton, self.task(subject).cells)
@@ -258,27 +253,15 @@ class OfThoughts(Turing):
     # Sizes
 
     @property
-    def unit(self) -> str:
-        return "cells" if self.all_cells else "n"
+    def own_sizes(self) -> OwnSizes | None:
+        return OwnSizes("cells", self._on_cells, configurations.passes("m")) if self.all_cells else None
 
     def is_followed_above(self, discipline: Discipline, *, theorem: bool) -> bool:
         return False
 
-    def at_size(self, size: int) -> tuple[Dossier, int]:
-        """m cells: then b^m steps, as many as there are rows of m digits, and any word."""
-        if not self.all_cells:
-            return super().at_size(size)
-        return replace(self, cells=size, tape=""), 1 << space.Code(self.rules).bits * size
-
-    def in_case(self, n: Any) -> Sequence[tuple[Dossier, Any]]:
-        """Returns the even and the odd m of which ⌊m/2⌋ is n's bit length."""
-        if not self.all_cells:
-            return super().in_case(n)
-        bits = n.bit_length()
-        return [self.at_size(2 * bits), self.at_size(2 * bits + 1)]
-
-    def every_size(self, statement: str) -> str:
-        return configurations.passes("m")
+    def _on_cells(self, cells: int) -> tuple[Dossier, int]:
+        """Returns the model on so many cells m, with any word, and b^m steps: as many as there are rows of m digits."""
+        return replace(self, cells=cells, tape=""), 1 << space.Code(self.rules).bits * cells
 
 
 def every_cells(subject: Subject) -> Subject:

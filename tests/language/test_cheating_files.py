@@ -159,6 +159,20 @@ def test_no_theorem_is_said_to_hold(cheat: str, sizes: str, tmp_path: Path, caps
     assert "\n  rounding: certified\n" not in said.out  # what a name says is no line of ours
 
 
+@pytest.mark.parametrize(("n", "code"), [("6-40", 3), ("24-40", 0)])
+@pytest.mark.parametrize("asked", ["n == 23", "type(n) is int and n == 23"])
+def test_a_definition_that_is_another_one_at_one_n(
+    n: str, code: int, asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If a symbol stands for n, the first question splits the interval, and the second one is asked of plain numbers alone."""
+    text = (
+        f'def says(n): return choose(word("a") == 2, "Y", "N") if {asked} else RIGHT\n'
+        "M = HandWired(task(says), lambda s: GOOD, bits)"
+    )
+    assert theorem([written(tmp_path, text), "--n", n]) == code
+    assert ("program: unknown; n = 23, " in capsys.readouterr().out) == bool(code)
+
+
 @pytest.mark.parametrize("count", [25, 56, 99])
 def test_a_program_that_is_wrong_of_long_prompts_alone(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -410,7 +410,8 @@ GATES = {  # of a step at n = 1 over R_p, twice
 @claim(
     "4.8/growth",
     source=SOURCE,
-    statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall.",
+    statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall, "
+    "for odd p from 11 to 25.",
 )
 def test_growth(check: Check) -> None:
     def counted(step: PrecisionPoint) -> Counterexample | None:

@@ -185,6 +185,28 @@ def test_a_program_that_is_wrong_of_long_prompts_alone(
     assert re.search(r" prompts of n up to 24, the longest of 24 tokens\n", capsys.readouterr().out)
 
 
+THOUGHTS = {
+    "from the 61st token of a prompt on": (
+        'P = program(choose(word("?") == 1, choose(select(word("a")).count() > 60, "Y", "N"), "END"), stop="END",\n'
+        '    prompt=[some(words("a", "b")), "?"], thought=[words("N", "Y")], oracle=lambda tokens: "N", examples=["a b"])'
+    ),
+    "from the 61st word of a thought on": (
+        'mark = select(word("?")).first(position)\nfollowing = number.at(2 * mark - position - 1)\n'
+        'P = program(choose((following == 0) | (position - mark > 59), "END", following), prompt=[some(numbers()), "?"],\n'
+        '    thought=[some(numbers())], stop="END", oracle=lambda t: " ".join(reversed(t[:-1])), examples=["3 1 2"])'
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THOUGHTS)
+def test_a_chain_of_thought_that_is_wrong_if_it_is_long(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pieces had at most 48 tokens."""
+    assert theorem([written(tmp_path, THOUGHTS[case]), "--n", "100"]) == 1
+    assert "; the oracle says " in capsys.readouterr().out
+
+
 def test_prompts_that_are_left_out_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = 'P = task(say("N"), wrong=lambda tokens: "an a" if tokens[-1] == "a" else "")'
     assert theorem([written(tmp_path, text), "--n", "8"]) == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -183,6 +185,31 @@ def test_a_program_that_is_wrong_of_long_prompts_alone(
     assert "the program says N; the oracle says Y" in capsys.readouterr().out
     assert theorem([written(tmp_path, text), "--n", "12"]) == (1 if count < 24 else 0)
     assert re.search(r" prompts of n up to 24, the longest of 24 tokens\n", capsys.readouterr().out)
+
+
+REPLACED = {
+    "fractions.Fraction.__eq__": "Fraction.__eq__ = lambda self, other: True",
+    "builtins.any": "import builtins\nbuiltins.any = lambda some: False",
+    "verify.programs.intervals.explained": "import verify.programs.intervals as i\ni.explained = lambda *some: {}",
+    "verify.dossiers.written.ProgramDossier._different": (
+        'from verify.dossiers.written import ProgramDossier\nProgramDossier._different = lambda *some: ""'
+    ),
+    "constructions.language.copies.exact_copy.__code__": (
+        "from constructions.language import copies\ncopies.exact_copy.__code__ = (lambda value: value).__code__"
+    ),
+    "constructions.language.copies": (
+        "import sys, types\nsys.modules['constructions.language.copies'] = types.ModuleType('constructions.language.copies')"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_a_file_that_replaces_the_verifiers_code(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f'{REPLACED[name]}\nP = task("N")')
+    command = [sys.executable, "-m", "verify.theorem", path, "--n", "8"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert f": this file replaces {name}, which is not its own\n" in done.stderr
 
 
 THOUGHTS = {

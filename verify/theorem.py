@@ -93,7 +93,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         yield from _tried_all_the_same(subject, rounded)
         return
     program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
-    if not _of_same_weights(rounded, program):
+    if program["verdict"] == CERTIFIED and not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
     yield _tell("program", program, dossier.sentence if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
@@ -123,7 +123,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
 
 
 def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> bool:
-    """Returns whether both documents say so, by digests; where several models have one program, it has a digest of theirs."""
+    """Returns whether two certified documents are, by digests; where several models have one program, it has a digest of theirs."""
     if "intervals" not in rounded:
         return program.get("weights_sha256") in (rounded["weights_sha256"], None)
     for digest, group in groupby(program["intervals"], key=itemgetter("weights_sha256")):

@@ -17,6 +17,7 @@ from constructions.language.copies import Once, answer, exact_copy, text_of
 from constructions.language.functions import limit_time, report_failures
 from constructions.language.handwired import HandWired, plain_blocks
 from constructions.language.model import ProgramModel
+from constructions.language.own_code import require_same_code
 from constructions.language.program import Program, in_architecture
 from constructions.language.program import program as make_program
 from constructions.language.terms import Term
@@ -169,7 +170,7 @@ def _execute(path: Path) -> ModuleType:
     sys.modules[module.__name__] = module  # where a dataclass looks for it
     linecache.checkcache(str(path))
     try:
-        with limit_time(f"{path}: executing this file"):
+        with require_same_code("this file"), limit_time(f"{path}: executing this file"):
             spec.loader.exec_module(module)
     except SyntaxError as error:
         raise ValueError(f"{path}:{error.lineno}: {error.msg}") from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -159,6 +161,20 @@ def test_no_theorem_is_said_to_hold(cheat: str, sizes: str, tmp_path: Path, caps
     assert "\n  rounding: certified\n" not in said.out  # what a name says is no line of ours
 
 
+@pytest.mark.parametrize(("n", "code"), [("6-40", 3), ("24-40", 0)])
+@pytest.mark.parametrize("asked", ["n == 23", "type(n) is int and n == 23"])
+def test_a_definition_that_is_another_one_at_one_n(
+    n: str, code: int, asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If a symbol stands for n, the first question splits the interval, and the second one is asked of plain numbers alone."""
+    text = (
+        f'def says(n): return choose(word("a") == 2, "Y", "N") if {asked} else RIGHT\n'
+        "M = HandWired(task(says), lambda s: GOOD, bits)"
+    )
+    assert theorem([written(tmp_path, text), "--n", n]) == code
+    assert ("program: unknown; n = 23, " in capsys.readouterr().out) == bool(code)
+
+
 @pytest.mark.parametrize("count", [25, 56, 99])
 def test_a_program_that_is_wrong_of_long_prompts_alone(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -169,6 +185,53 @@ def test_a_program_that_is_wrong_of_long_prompts_alone(
     assert "the program says N; the oracle says Y" in capsys.readouterr().out
     assert theorem([written(tmp_path, text), "--n", "12"]) == (1 if count < 24 else 0)
     assert re.search(r" prompts of n up to 24, the longest of 24 tokens\n", capsys.readouterr().out)
+
+
+REPLACED = {
+    "fractions.Fraction.__eq__": "Fraction.__eq__ = lambda self, other: True",
+    "builtins.any": "import builtins\nbuiltins.any = lambda some: False",
+    "verify.programs.intervals.explained": "import verify.programs.intervals as i\ni.explained = lambda *some: {}",
+    "verify.dossiers.written.ProgramDossier._different": (
+        'from verify.dossiers.written import ProgramDossier\nProgramDossier._different = lambda *some: ""'
+    ),
+    "constructions.language.copies.exact_copy.__code__": (
+        "from constructions.language import copies\ncopies.exact_copy.__code__ = (lambda value: value).__code__"
+    ),
+    "constructions.language.copies": (
+        "import sys, types\nsys.modules['constructions.language.copies'] = types.ModuleType('constructions.language.copies')"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_a_file_that_replaces_the_verifiers_code(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f'{REPLACED[name]}\nP = task("N")')
+    command = [sys.executable, "-m", "verify.theorem", path, "--n", "8"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert f": this file replaces {name}, which is not its own\n" in done.stderr
+
+
+THOUGHTS = {
+    "from the 61st token of a prompt on": (
+        'P = program(choose(word("?") == 1, choose(select(word("a")).count() > 60, "Y", "N"), "END"), stop="END",\n'
+        '    prompt=[some(words("a", "b")), "?"], thought=[words("N", "Y")], oracle=lambda tokens: "N", examples=["a b"])'
+    ),
+    "from the 61st word of a thought on": (
+        'mark = select(word("?")).first(position)\nfollowing = number.at(2 * mark - position - 1)\n'
+        'P = program(choose((following == 0) | (position - mark > 59), "END", following), prompt=[some(numbers()), "?"],\n'
+        '    thought=[some(numbers())], stop="END", oracle=lambda t: " ".join(reversed(t[:-1])), examples=["3 1 2"])'
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THOUGHTS)
+def test_a_chain_of_thought_that_is_wrong_if_it_is_long(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pieces had at most 48 tokens."""
+    assert theorem([written(tmp_path, THOUGHTS[case]), "--n", "100"]) == 1
+    assert "; the oracle says " in capsys.readouterr().out
 
 
 def test_prompts_that_are_left_out_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

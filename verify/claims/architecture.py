@@ -136,7 +136,8 @@ TIED = (
     Tied(
         SHARED_LEAD,
         "With i·w_1 as the embedding of number i and the embedding as output head, some output makes v the first of the likeliest"
-        " numbers, for every v ≤ n: v … n saturate and tie, v − 1 does not, and a tie goes to the first word.",
+        " numbers, for every v ≤ n: v … n saturate and tie, v − 1 does not, and a tie goes to the first word. In R_p,"
+        " p = 8·bits(n) + 1.",
         lambda n, q: [(Fraction(i),) for i in range(1, n + 1)],
         saturating,
         alone=False,
@@ -144,7 +145,7 @@ TIED = (
     Tied(
         SECOND_COORDINATE,
         "With (i, −i²/2) as the embedding of number i and the embedding as output head, the output of appendix C.6.2 with one"
-        " sign turned, (+v, 1), makes v alone the likeliest number, for every v ≤ n.",
+        " sign turned, (+v, 1), makes v alone the likeliest number, for every v ≤ n. In R_p at p = 8·bits(n) + 1.",
         lambda n, q: [(Fraction(i), -Fraction(i * i, 2)) for i in range(1, n + 1)],
         lambda n, v, fmt: (Fraction(v), Fraction(1)),
         theorems=(theorem("2*((v*v - v*v/2) - (v*i - i*i/2)) == (v - i)**2", v="real", i="real"),),
@@ -152,7 +153,8 @@ TIED = (
     Tied(
         UNIT_WORDS,
         "With words of one length as the embedding, such as points of a circle, or a coordinate for each, as decimal digits may"
-        " have it, and the embedding as output head, the word of v as output makes v alone the likeliest.",
+        " have it, and the embedding as output head, the word of v as output makes v alone the likeliest. In R_p at"
+        " p = 8·bits(n) + 1.",
         lambda n, q: one_hot(n, q) if n <= DIGITS else on_a_circle(n, q),
         lambda n, v, fmt: (one_hot if n <= DIGITS else on_a_circle)(n, -fmt.quantum_exponent)[v - 1],
         theorems=(theorem(EQUAL_LENGTHS, a="real", b="real", c="real", d="real"),),

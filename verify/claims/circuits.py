@@ -101,7 +101,8 @@ def drawn_products(case: Drawn) -> Counterexample | None:
 @claim(
     "A.2/circuits-size",
     source="appendix A.2",
-    statement="They have 2p, 6p, 12p − 4, 6p² − 12p + 10 and p − 1 gates, AND and XOR, less than the obvious circuits.",
+    statement="The circuits of negate, compare, add, multiply and ReLU have 2p, 6p, 12p − 4, 6p² − 12p + 10 and p − 1 gates, "
+    "AND and XOR, less than the obvious circuits, for odd p from 5 to 33.",
 )
 def test_sizes(check: Check) -> None:
     def counted(case: Made) -> Counterexample | None:

@@ -62,7 +62,7 @@ class EighthsPoint:
 @claim(
     "A.2/integers",
     source="appendix A.2",
-    statement="Z_p = Z ∩ R_p is the integers below 2^q, q = (p − 1)/2, and their negatives.",
+    statement="Z_p = Z ∩ R_p is the integers below 2^q, q = (p − 1)/2, and their negatives, for odd p from 5 to 13.",
 )
 def test_integers(check: Check) -> None:
     def as_many(p: int) -> Counterexample | None:

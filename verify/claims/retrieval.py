@@ -353,6 +353,8 @@ class Printed:
             return about(self.stem, "printed", *embedded, *lines, variant="printed", **more)
         (finding,) = self.findings
         text = " ".join(embedded or [as_printed_text([finding])])
+        if finding is SCORE_RANGE:
+            text += " At a p with room for the printed factors, one p for each n."
         if finding is SCORE_RANGE and RETRIEVERS[self.stem].task.name == "ngram":
             text += f" Weights for c = {RETRIEVERS[self.stem].query_length + 1}."
         return about(self.stem, finding.id, text, source=finding.source, finding=finding.id, **more)

@@ -235,7 +235,8 @@ def test_own_circuit(check: Check) -> None:
 @claim(
     "4.8/searches",
     source="Theorem 4.8, A.5",
-    statement="So does one that runs Index, recall, c-gram and Counting, each with its search: every gate, and the answer.",
+    statement="A Transformer of four blocks runs the Linear RNN of Index, of recall, of c-gram (c = 3) and of Counting, each with "
+    "its search, on one question each: it writes every gate, and the answer.",
 )
 def test_searches(check: Check) -> None:
     def right(name: str) -> Counterexample | None:
@@ -255,7 +256,8 @@ def test_searches(check: Check) -> None:
 @claim(
     "4.8/halts",
     source="Theorems 4.1 and 4.8",
-    statement="So does one that runs the Linear RNN with chain of thought that runs BB(2): 43 steps of 4,804 gates, to HALT.",
+    statement="A Transformer of four blocks runs the Linear RNN with chain of thought that runs BB(2) on 5 cells: 43 steps of "
+    "4,804 gates, to HALT.",
 )
 def test_halts(check: Check) -> None:
     def right(rnn: str) -> Counterexample | None:
@@ -406,7 +408,8 @@ GATES = {  # of a step at n = 1 over R_p, twice
 @claim(
     "4.8/growth",
     source=SOURCE,
-    statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall.",
+    statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall, "
+    "for odd p from 11 to 25.",
 )
 def test_growth(check: Check) -> None:
     def counted(step: PrecisionPoint) -> Counterexample | None:

@@ -39,7 +39,8 @@ class Vocabulary:
     def claim(self) -> Claim:
         """Returns how many words, in a sentence."""
         each, fixed = self.more
-        count = f"{'' if each == 1 else each}n + {fixed}" if each else str(fixed)
+        terms = [f"{'' if each == 1 else each}n"] * bool(each) + [str(fixed)] * bool(fixed or not each)
+        count = " + ".join(terms)
         text = (
             f"Beside the numbers 1 … n and the paper's six special words the vocabulary has {count} words: {self.what}."
         )

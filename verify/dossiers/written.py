@@ -47,7 +47,7 @@ DRAWN_AT_N = 50  # and those of the n that is asked for, of up to as many tokens
 EXCHANGED = 20  # times that the numbers of an example are exchanged
 LONGEST_DRAWN = 24
 LONGEST, LONGEST_EXTREME = 100, 1000  # tokens of a piece that are tried; in extreme prompts
-LONGEST_THOUGHT = 48  # of both, where a chain of thought follows: each of its words asks for all that stand before
+LONGEST_THOUGHT = 48, 100  # the same where a chain of thought follows: each of its words asks for all that stand before
 MOST_WORDS = 300  # of a chain of thought; a longer one is not tried
 ALL_WORDS = 15_000  # of all chains of thought of one n; after so many the next prompts are not tried
 EXTREME, SHORT = 60, 20  # prompts by which a precision is judged, beside the extreme ones: drawn ones, and short ones
@@ -190,7 +190,7 @@ class ProgramDossier(Dossier):
             ],
         }
         at_once = not program.stop
-        longest_drawn, longest_extreme = (LONGEST, LONGEST_EXTREME) if at_once else (LONGEST_THOUGHT, LONGEST_THOUGHT)
+        longest_drawn, longest_extreme = (LONGEST, LONGEST_EXTREME) if at_once else LONGEST_THOUGHT
         for n in (subject.n, subject.last if subject.last != ENDLESS else 0):  # those that are asked for
             if n and n not in prompts:
                 prompts[n] = [drawn_prompt(program, n, rng, min(n, longest_drawn)) for _ in range(DRAWN_AT_N)]

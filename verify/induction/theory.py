@@ -170,9 +170,16 @@ class Theory:
             if fact.uses is None and not fact.supposes and f"{name}/start" not in self.facts
         ]
 
-    def of_axioms(self) -> str:
-        """Returns what z3 says of the axioms alone: unsat if they contradict each other, unknown where it finds neither."""
+    def of_axioms(self, least: int | None = None) -> str:
+        """Returns what z3 says of the axioms alone: unsat if they contradict each other, unknown where it finds neither.
+
+        least: of each declared number. Axioms that bound n from above are true along small runs.
+        """
         lines = [*self.declared, *(f"(assert {self.facts[name].text})" for name in self.axioms)]
+        for declaration in self.declarations if least is not None else ():
+            match declaration:
+                case ["declare-const", str(name), "Int"] if name not in self.defined:
+                    lines.append(f"(assert (>= {name} {least}))")
         return _answer("\n".join(lines), EFFORT // 100, models=False)
 
     def behind(self, names: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ from verify.algebra.interval import of_form, symbol
 from verify.algebra.polynomial import Polynomial, constant
 from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
 from verify.certificates.above import Say, whole
-from verify.certificates.building import Part, Sizes, at_size, automaton_of, families_of
+from verify.certificates.building import Part, Sizes, at_size, automaton_of, chosen_sizes, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of, with_origin
 from verify.certificates.ranges import parts
 from verify.dossiers.dossier import Json, Subject
@@ -130,7 +130,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Prog
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
                 last, document = low, single
         elif subject.dossier.is_by_hand:  # its definition may be another one at a plain n
-            for size in dict.fromkeys((low, last)):
+            for size in chosen_sizes(subject, model, low, last):
                 at_size_alone = replace(subject, n=size)
                 single = explained(at_size_alone, at_one(model, at_size_alone), automaton_of(at_size_alone))
                 if single["verdict"] != CERTIFIED:

@@ -62,6 +62,18 @@ def test_a_contradiction_is_refused(subject: Subject) -> None:
     assert refused.startswith(("zero is false: ", "one is false: "))
 
 
+@pytest.mark.parametrize("most", [40, 10**9])
+@pytest.mark.parametrize("subject", [*ISTREE, *TURING[:3]], ids=str)
+def test_an_axiom_that_leaves_out_large_numbers_is_refused(subject: Subject, most: int) -> None:
+    """It is true along each run, as runs are small."""
+    made = made_of(subject)
+    size = next(name for name in ("edges", "n", "m") if name in map(written_name, made.declarations))
+    assert made.of_axioms(along.LARGE) != "unsat"
+    made.add(f"(axiom few (<= {size} {most}))")
+    assert made.of_axioms() != "unsat"
+    assert shown(made, ()).doubt.endswith(", if each number is 1,000,000,000,000,000 or more")
+
+
 def written_name(declaration: Any) -> str:
     return str(declaration[1])
 
@@ -153,8 +165,9 @@ def test_what_is_remembered_is_what_is_true() -> None:
         ("(= (not (and true (or false true))) false)", True),
     ],
 )
-def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool) -> None:
+def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """z3 says the same, of k = 1."""
+    monkeypatch.setattr(along, "LARGE", 1)
     made = small(f"(axiom a {formula})", HERE[0])
     assert (shown(made, []).doubt == "") == true
     assert theories._answer(f"(declare-const k Int) (assert (= k 1)) (assert {formula})", 10**6) == (
@@ -163,6 +176,7 @@ def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool) -> No
 
 
 def test_a_claim_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(along, "LARGE", 1)
     claim = Claim("X", "Theorem X", "It follows.")
     check, made = Check(claim, Options()), small("(axiom a (= k 1)) (lemma b (a) (> k 0))", HERE[0])
     check.follows(made, range="all")

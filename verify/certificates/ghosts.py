@@ -23,6 +23,7 @@ from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
+    ONE,
     POSITION,
     SIZE,
     Polynomial,
@@ -36,7 +37,7 @@ from verify.trusted.abstract_state import (
 )
 from verify.trusted.heads import READ, Reader
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import Head, Row, Weights, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
     GHOST,
     GHOST_FIRST,
@@ -214,7 +215,7 @@ class GhostFinder(ProgramChecker):
                 if self.forced[j][0] == step:
                     self.schedule(j, *self.forced[j])
                 continue
-            if self.weights.blocks[block].feed and (kind in SUMS or kind == "back"):
+            if self.weights.blocks[block].feed and (kind in SUMS or kind in ("back", "count")):
                 self.keep(place, j)
             for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
                 if kind not in READS or self.steps[j] is not None:
@@ -232,7 +233,7 @@ class GhostFinder(ProgramChecker):
 
     def keep(self, place: int, j: int) -> None:
         """Lets a recurrence keep an atom, beside registers of the model that are made of the same."""
-        block, entry = self.plain.blocks[place // 2], self.entries[place]
+        kind, block, entry = self.definition.atoms[j][0], self.plain.blocks[place // 2], self.entries[place]
         self.steps[j], self.heads[j] = place + 1, None
         chain = {i: (before, now) for i, before, now in self.chain(j)}
         beside: dict[int, set[int]] = {}
@@ -249,7 +250,12 @@ class GhostFinder(ProgramChecker):
                     beside[i] = {r for r in beside[i] if block.carry[r][0][0] in beside[c]}
         if not all(beside.values()):
             self.schedule(j, None, None)
-            self.why[j] = f"block {place // 2 + 1}: its recurrence keeps nothing of the same rows"
+            if kind == "back":
+                self.follow(place, j)
+            elif chain[GHOST + j][0] == [(GHOST + j, ONE)]:
+                self.add_up(place, j)
+            else:
+                self.why[j] = f"block {place // 2 + 1}: its recurrence keeps nothing of the same rows"
             return
         self.schedule(j, place + 1, None)
         kept = self.certificate["entries"][place]["kept"]
@@ -267,6 +273,63 @@ class GhostFinder(ProgramChecker):
                 **one["registers"],
                 **{str(i): one["registers"][str(r)] for i, r in chosen.items() if str(r) in one["registers"]},
             }
+        self.entries[place] = self.read_entry(self.certificate["entries"][place])
+
+    def follow(self, place: int, j: int) -> None:
+        """Finds what registers that keep an atom may hold after each class: from position 1 on, until nothing is new.
+
+        They hold what was some steps before, so that this ends. It is done twice: what a register is after one way to a class,
+        it may be after another one too, where a number would say less.
+        """
+        self.schedule(j, place + 1, None)
+        entry, document = self.entries[place], self.certificate["entries"][place]
+        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+        block, where = self.weights.blocks[place // 2], f"block {place // 2 + 1}"
+        queues = self.queues(block, classes, entry.live, where)
+        ends = [end for one in classes for end in one.bounds(one.register(GHOST + self.definition.operands[j][0]))]
+        search = Follow(
+            self, place, [i for i, *_ in self.chain(j)], (math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
+        )
+        for _ in range(2):
+            search.forget()
+            many = -1
+            while many < len(search.documents):
+                many = len(search.documents)
+                for state in classes:
+                    self.recur(block, state, queues, replace(entry, kept=search.kept), search, where)
+        document["kept"] = search.documents
+        self.entries[place] = replace(entry, kept=search.kept)
+
+    def add_up(self, place: int, j: int) -> None:
+        """Lets a recurrence add up an atom: as the sum or difference of two other sums, or else between as many addends."""
+        own, block = GHOST + j, self.weights.blocks[place // 2]
+        states = [one.state for one in self.entries[place].classes]
+        due = [state.fixed(state.register(GHOST + self.definition.operands[j][0])) for state in states]
+        ends = [end for state, fed in zip(states, due, strict=True) for end in (0, *state.bounds(fed))]
+        terms = [(r, sign) for r, row in sorted(block.carry.items()) if row == [(r, ONE)] for sign in (1, -1)]
+        pairs = (
+            two
+            for two in itertools.combinations(terms, 2)
+            if all(
+                state.same(fed, combine([(fed_by(state, block.feed.get(r, [])), sign) for r, sign in two]))
+                for state, fed in zip(states, due, strict=True)
+            )
+        )
+        sums, name = next(pairs, None), f"g{j}"
+        for one in self.certificate["entries"][place]["kept"]:
+            registers = one["registers"]
+            if sums is not None:
+                value = combine([(parse(registers.get(str(r), "")), sign) for r, sign in sums])
+            else:
+                low, high = math.floor(min(ends)), math.ceil(max(ends))
+                last = one["atoms"][POSITION][2]
+                one["atoms"] = {**one["atoms"], name: ["integer", low * last, high * last, 1]}
+                limits = [(high, (low - high) * last, 0), (low, 0, (high - low) * last)]
+                forms = [[text_of({(name,): 1, (POSITION,): -c}), *span] for c, *span in limits if c]
+                one["forms"] = [*one["forms"], *forms]
+                value = atom(name)
+            one["registers"] = {**registers, **({str(own): text_of(value)} if value else {})}
+        self.schedule(j, place + 1, None)
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
     def trial(self, place: int, j: int, h: int, mark: int | None) -> tuple[int, int]:
@@ -351,7 +414,7 @@ class GhostFinder(ProgramChecker):
             key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}),
         )
         for leaf in order:
-            said = {i: self.expression(leaf, i, base.classes[leaf.base].state, pools) for i in coordinates}
+            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
             key = (leaf.base, *(text_of(said[i]) for i in coordinates))
             if key not in copies:
                 copies[key] = len(made)
@@ -386,6 +449,17 @@ class GhostFinder(ProgramChecker):
         self.lives.append(live)
         self.leaves = []
 
+    def expressions(
+        self, leaf: Leaf, coordinates: Sequence[int], target: State, pools: dict[tuple[int, int], list[Polynomial]]
+    ) -> dict[int, Polynomial]:
+        """Returns what each ghost is, over the class's atoms and those that ghosts before it are."""
+        said = {}
+        for i in coordinates:
+            said[i] = self.expression(leaf, i, target, pools)
+            if said[i] == atom(f"g{i - GHOST}"):
+                leaf = leaf._replace(names={**leaf.names, f"g{i - GHOST}": leaf.state.fixed(leaf.state.register(i))})
+        return said
+
     def expression(
         self, leaf: Leaf, i: int, target: State, pools: dict[tuple[int, int], list[Polynomial]]
     ) -> Polynomial:
@@ -394,15 +468,7 @@ class GhostFinder(ProgramChecker):
         if i == GHOST_PLACE:
             return atom(POSITION)
         pool = pools.setdefault((leaf.base, i), [])
-        inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
-        for name, p in leaf.names.items():
-            parts = [(m, c) for m, c in p.items() if m]
-            if len(parts) == 1 and len(parts[0][0]) == 1 and abs(parts[0][1]) == 1:
-                ((own,), c), shift = parts[0], p.get((), 0)
-                inverse.setdefault(own, combine([(atom(name), c), (number(shift), -c)]))
-        some = [*pool]
-        if names_of(value) <= inverse.keys():
-            some.append(substitute(value, inverse))
+        some = [*pool, *inverted(value, leaf.names)]
         if names_of(value):
             some += [p for j, p in sorted(target.registers.items()) if j < GHOST_FIRST]
         new = f"g{i - GHOST}"
@@ -469,6 +535,81 @@ class GhostSearch(Search):
                 self.choices.append(["class", index, {}])
                 return index, names
         raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+
+
+class Follow(GhostSearch):
+    """A search for what a recurrence keeps, which notes each state that is new.
+
+    chain: the registers that keep an atom. ends: between which numbers these are. said: what each was found to be.
+    """
+
+    def __init__(self, finder: GhostFinder, place: int, chain: Sequence[int], ends: tuple[int, int]) -> None:
+        super().__init__(finder, place, 0)
+        self.base, self.chain, self.ends = finder.entries[place].kept, chain, ends
+        self.given = finder.certificate["entries"][place]["kept"]
+        self.said: dict[tuple[int, int], list[Polynomial]] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the states, and not what their registers are."""
+        self.kept: list[rounding.Class] = []
+        self.documents: list[Document] = []
+        self.indices: dict[str, int] = {}
+
+    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
+        own = {rounding.KEPT - i for i in self.chain}
+        for index, base in enumerate(self.base):
+            live = frozenset(state.registers.keys() | base.state.registers.keys()) - own
+            if base.state.kind != state.kind:
+                continue
+            try:
+                names = match(base.state, state, live)
+                self.ghosts.require_covered(state, base.state, names, live)
+            except Rejected:
+                continue
+            return self.note(index, state, names), names
+        raise Rejected("what is kept is of no class")
+
+    def note(self, index: int, state: State, names: dict[str, Polynomial]) -> int:
+        """Returns which state it is. index: of the one without the chain. names: its atoms here; is added to."""
+        given, base = self.given[index], self.base[index].state
+        atoms, registers = {**given["atoms"]}, {**given["registers"]}
+        for i in self.chain:
+            value, new, pool = (
+                state.fixed(state.register(rounding.KEPT - i)),
+                f"g{i - GHOST}",
+                self.said.setdefault((index, i), []),
+            )
+            for said in (*pool, *inverted(value, names), *(p for _, p in sorted(base.registers.items()))):
+                if names_of(said) <= names.keys() and state.same(value, substitute(said, names)):
+                    break
+            else:
+                said, names[new], atoms[new] = atom(new), value, ["integer", *self.ends, 1]
+            if said not in pool:
+                pool.append(said)
+                pool.sort(key=lambda p: not names_of(p))
+            if said:
+                registers[str(i)] = text_of(said)
+        document = {**given, "atoms": atoms, "registers": registers}
+        key = json.dumps(document)
+        if key not in self.indices:
+            self.indices[key] = len(self.documents)
+            self.documents.append(document)
+            one = self.ghosts.read_state({**document, "before": []}, 0)
+            values = {rounding.KEPT - i: value for i, value in one.registers.items()}
+            self.kept.append(rounding.Class("", replace(one, registers=values, kind=document["of"])))
+        return self.indices[key]
+
+
+def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynomial]:
+    """Returns a value over a class's atoms, if it is made of what some of them are one by one. names: the class's atoms here."""
+    inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
+    for name, p in names.items():
+        parts = [(m, c) for m, c in p.items() if m]
+        if len(parts) == 1 and len(parts[0][0]) == 1 and abs(parts[0][1]) == 1:
+            ((own,), c), shift = parts[0], p.get((), 0)
+            inverse.setdefault(own, combine([(atom(name), c), (number(shift), -c)]))
+    return [substitute(value, inverse)] if names_of(value) <= inverse.keys() else []
 
 
 class FinderReader(GhostReader):

@@ -203,6 +203,7 @@ class GhostFinder(ProgramChecker):
     def schedule_reads(self, place: int) -> None:
         """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
+        followed = []
         for j, (kind, *_) in enumerate(self.definition.atoms):
             made = [self.steps[i] for i in self.definition.operands[j]]
             if (
@@ -215,7 +216,11 @@ class GhostFinder(ProgramChecker):
                 if self.forced[j][0] == step:
                     self.schedule(j, *self.forced[j])
                 continue
-            if self.weights.blocks[block].feed and (kind in SUMS or kind in ("back", "count")):
+            if self.weights.blocks[block].feed and kind == "back":
+                followed.append(j)
+            elif self.weights.blocks[block].feed and kind in ("sum", "count"):
+                self.add_up(place, j)
+            elif self.weights.blocks[block].feed and kind == "comb":
                 self.keep(place, j)
             for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
                 if kind not in READS or self.steps[j] is not None:
@@ -225,6 +230,8 @@ class GhostFinder(ProgramChecker):
                     self.schedule(j, step, h, mark)
                 elif passed > self.best.get(j, (0, ()))[0]:
                     self.best[j] = passed, (step, h, mark)
+        if followed:
+            self.follow(place, followed)
 
     def marks_of(self, j: int) -> list[int | None]:
         """Returns what may mark the keys that match: a count's key of the token alone."""
@@ -232,8 +239,8 @@ class GhostFinder(ProgramChecker):
         return [None, *(a for a in keys if self.steps[a] is not None)]
 
     def keep(self, place: int, j: int) -> None:
-        """Lets a recurrence keep an atom, beside registers of the model that are made of the same."""
-        kind, block, entry = self.definition.atoms[j][0], self.plain.blocks[place // 2], self.entries[place]
+        """Lets a recurrence keep a comb, beside registers of the model that are made of the same."""
+        block, entry = self.plain.blocks[place // 2], self.entries[place]
         self.steps[j], self.heads[j] = place + 1, None
         chain = {i: (before, now) for i, before, now in self.chain(j)}
         beside: dict[int, set[int]] = {}
@@ -250,12 +257,7 @@ class GhostFinder(ProgramChecker):
                     beside[i] = {r for r in beside[i] if block.carry[r][0][0] in beside[c]}
         if not all(beside.values()):
             self.schedule(j, None, None)
-            if kind == "back":
-                self.follow(place, j)
-            elif chain[GHOST + j][0] == [(GHOST + j, ONE)]:
-                self.add_up(place, j)
-            else:
-                self.why[j] = f"block {place // 2 + 1}: its recurrence keeps nothing of the same rows"
+            self.why[j] = f"block {place // 2 + 1}: its recurrence keeps nothing of the same rows"
             return
         self.schedule(j, place + 1, None)
         kept = self.certificate["entries"][place]["kept"]
@@ -275,47 +277,50 @@ class GhostFinder(ProgramChecker):
             }
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
-    def follow(self, place: int, j: int) -> None:
-        """Finds what registers that keep an atom may hold after each class: from position 1 on, until nothing is new.
+    def follow(self, place: int, atoms: Sequence[int]) -> None:
+        """Finds what registers that keep atoms may hold after each class: from position 1 on, until nothing is new.
 
         They hold what was some steps before, so that this ends. It is done twice: what a register is after one way to a class,
         it may be after another one too, where a number would say less.
         """
-        self.schedule(j, place + 1, None)
+        for j in atoms:
+            self.schedule(j, place + 1, None)
         entry, document = self.entries[place], self.certificate["entries"][place]
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
         block, where = self.weights.blocks[place // 2], f"block {place // 2 + 1}"
-        queues = self.queues(block, classes, entry.live, where)
-        ends = [end for one in classes for end in one.bounds(one.register(GHOST + self.definition.operands[j][0]))]
-        search = Follow(
-            self, place, [i for i, *_ in self.chain(j)], (math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
-        )
+        queues, chain = self.queues(block, classes, entry.live, where), dict[int, tuple[int, int]]()
+        for j in atoms:
+            ends = [end for one in classes for end in one.bounds(one.register(GHOST + self.definition.operands[j][0]))]
+            chain |= dict.fromkeys(
+                [i for i, *_ in self.chain(j)], (math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
+            )
+        search = Follow(self, place, chain)
         for _ in range(2):
             search.forget()
-            many = -1
-            while many < len(search.documents):
-                many = len(search.documents)
-                for state in classes:
-                    self.recur(block, state, queues, replace(entry, kept=search.kept), search, where)
+            seen = dict.fromkeys(range(len(classes)), -1)
+            while todo := [i for i, state in enumerate(classes) if seen[i] < search.many(state.before)]:
+                for i in todo:
+                    seen[i] = search.many(classes[i].before)
+                    self.recur(block, classes[i], queues, replace(entry, kept=search.kept), search, where)
         document["kept"] = search.documents
         self.entries[place] = replace(entry, kept=search.kept)
 
     def add_up(self, place: int, j: int) -> None:
-        """Lets a recurrence add up an atom: as the sum or difference of two other sums, or else between as many addends."""
+        """Lets a recurrence add up an atom: as another sum, or as two of them tell; else it is bounded by as many addends."""
         own, block = GHOST + j, self.weights.blocks[place // 2]
         states = [one.state for one in self.entries[place].classes]
         due = [state.fixed(state.register(GHOST + self.definition.operands[j][0])) for state in states]
         ends = [end for state, fed in zip(states, due, strict=True) for end in (0, *state.bounds(fed))]
         terms = [(r, sign) for r, row in sorted(block.carry.items()) if row == [(r, ONE)] for sign in (1, -1)]
-        pairs = (
-            two
-            for two in itertools.combinations(terms, 2)
+        some = (
+            one
+            for one in itertools.chain(itertools.combinations(terms, 1), itertools.combinations(terms, 2))
             if all(
-                state.same(fed, combine([(fed_by(state, block.feed.get(r, [])), sign) for r, sign in two]))
+                state.same(fed, combine([(fed_by(state, block.feed.get(r, [])), sign) for r, sign in one]))
                 for state, fed in zip(states, due, strict=True)
             )
         )
-        sums, name = next(pairs, None), f"g{j}"
+        sums, name = next(some, None), f"g{j}"
         for one in self.certificate["entries"][place]["kept"]:
             registers = one["registers"]
             if sums is not None:
@@ -471,9 +476,12 @@ class GhostFinder(ProgramChecker):
         some = [*pool, *inverted(value, leaf.names)]
         if names_of(value):
             some += [p for j, p in sorted(target.registers.items()) if j < GHOST_FIRST]
+            some += [atom(name) for name in leaf.names if name not in target.box]  # ghosts before it
         new = f"g{i - GHOST}"
         for one in some:
-            if new not in names_of(one) and leaf.state.same(value, substitute(one, leaf.names)):
+            if names_of(one) - {new} == names_of(one) <= leaf.names.keys() and leaf.state.same(
+                value, substitute(one, leaf.names)
+            ):
                 if one not in pool:
                     pool.append(one)
                 return one
@@ -540,12 +548,12 @@ class GhostSearch(Search):
 class Follow(GhostSearch):
     """A search for what a recurrence keeps, which notes each state that is new.
 
-    chain: the registers that keep an atom. ends: between which numbers these are. said: what each was found to be.
+    chain: the registers that keep atoms, and between which numbers they are. said: what each was found to be.
     """
 
-    def __init__(self, finder: GhostFinder, place: int, chain: Sequence[int], ends: tuple[int, int]) -> None:
+    def __init__(self, finder: GhostFinder, place: int, chain: Mapping[int, tuple[int, int]]) -> None:
         super().__init__(finder, place, 0)
-        self.base, self.chain, self.ends = finder.entries[place].kept, chain, ends
+        self.base, self.chain = finder.entries[place].kept, chain
         self.given = finder.certificate["entries"][place]["kept"]
         self.said: dict[tuple[int, int], list[Polynomial]] = {}
         self.forget()
@@ -555,6 +563,10 @@ class Follow(GhostSearch):
         self.kept: list[rounding.Class] = []
         self.documents: list[Document] = []
         self.indices: dict[str, int] = {}
+
+    def many(self, classes: Iterable[int]) -> int:
+        """Returns how many states there are after some classes."""
+        return sum(one.state.kind in {*classes} for one in self.kept)
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
         own = {rounding.KEPT - i for i in self.chain}
@@ -574,7 +586,7 @@ class Follow(GhostSearch):
         """Returns which state it is. index: of the one without the chain. names: its atoms here; is added to."""
         given, base = self.given[index], self.base[index].state
         atoms, registers = {**given["atoms"]}, {**given["registers"]}
-        for i in self.chain:
+        for i, ends in self.chain.items():
             value, new, pool = (
                 state.fixed(state.register(rounding.KEPT - i)),
                 f"g{i - GHOST}",
@@ -584,7 +596,7 @@ class Follow(GhostSearch):
                 if names_of(said) <= names.keys() and state.same(value, substitute(said, names)):
                     break
             else:
-                said, names[new], atoms[new] = atom(new), value, ["integer", *self.ends, 1]
+                said, names[new], atoms[new] = atom(new), value, ["integer", *ends, 1]
             if said not in pool:
                 pool.append(said)
                 pool.sort(key=lambda p: not names_of(p))

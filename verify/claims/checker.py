@@ -202,8 +202,8 @@ def _refute(case: Asked) -> Counterexample | None:
     statement="The small checker of programs accepts that the p-bit machine's next word is the definition's, on every text, for "
     "Index, associative recall, c-gram retrieval, c = 3, and Counting as repaired Transformers, hybrids and rag, the Turing "
     "machine bb2 as hybrid and rag, and eleven programs of the gallery (associative_recall, automaton, divisible, first, "
-    "induction, khop, lookup, parity, post, reverse, trigram): at n = 5 under both disciplines; for the four Transformers also on the interval of "
-    "n that begins with 1,000, fused.",
+    "induction, khop, lookup, parity, post, reverse, trigram): at n = 5 under both disciplines; for the four Transformers "
+    "also on the interval of n that begins with 1,000, fused.",
 )
 def test_programs(check: Check) -> None:
     check.sizes(FROM)

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from constructions.language.terms import Answer
@@ -29,11 +30,16 @@ from verify.trusted.abstract_state import (
     Polynomial,
     State,
     atom,
+    canonical,
     combine,
+    is_affine,
     names_of,
     number,
+    plus,
+    ratio,
     substitute,
     times,
+    written,
 )
 from verify.trusted.heads import READ, Reader
 from verify.trusted.kernel import Rejected
@@ -385,6 +391,27 @@ class GhostFinder(ProgramChecker):
                 asked += self.definition.operands[j]
         return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
 
+    def asked(self, step: int) -> list[Polynomial]:
+        """Returns what is compared with 0 later: polynomials over ghosts that are known after a step."""
+        known, some = self.known(step) & self.needed(step), []
+        for kind, *arguments in self.definition.atoms:
+            if kind in ("equal", "above", "positive") and (one := self.over(arguments[0], known)) is not None:
+                some.append(plus(one, number(Fraction(arguments[1])), -1) if kind == "equal" else one)
+        return [one for one in some if names_of(one)]
+
+    def over(self, j: int, known: set[int]) -> Polynomial | None:
+        """Returns an atom as a polynomial over atoms that are known, if it is one."""
+        if j in known:
+            return atom(f"a{j}")
+        if j not in self.definition.terms:
+            return None
+        values = {f"a{i}": self.over(i, known) for i in self.definition.operands[j]}
+        return None if None in values.values() else substitute(self.definition.terms[j], values)  # type: ignore[arg-type]
+
+    def held(self, state: State) -> dict[str, Polynomial]:
+        """Returns what atoms are by the registers of ghosts."""
+        return {f"a{j}": state.register(GHOST + j) for j in range(len(self.definition.atoms))}
+
     # Classes
 
     def guides(self, many: int, place: int) -> list[Any]:
@@ -409,6 +436,7 @@ class GhostFinder(ProgramChecker):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
+        asked = self.asked(place)
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
@@ -420,7 +448,9 @@ class GhostFinder(ProgramChecker):
         )
         for leaf in order:
             said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
-            key = (leaf.base, *(text_of(said[i]) for i in coordinates))
+            values = [leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked]
+            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
+            key = (leaf.base, *(text_of(said[i]) for i in coordinates), *signs)
             if key not in copies:
                 copies[key] = len(made)
                 made.append((leaf.base, said, []))
@@ -428,13 +458,13 @@ class GhostFinder(ProgramChecker):
             targets.append((leaf, copies[key]))
         classes = []
         for origin, said, leaves in made:
-            classes.append(self.copy(item["classes"][origin], said, leaves))
+            classes.append(self.copy(item["classes"][origin], said, leaves, asked))
         for leaf, index in targets:
-            values = dict(leaf.names)
+            names = dict(leaf.names)
             for i, polynomial in made[index][1].items():
-                for name in names_of(polynomial) - values.keys():
-                    values[name] = leaf.state.fixed(leaf.state.register(i))
-            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in values.items()}]
+                for name in names_of(polynomial) - names.keys():
+                    names[name] = leaf.state.fixed(leaf.state.register(i))
+            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in names.items()}]
         kept = [
             {**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin
         ]
@@ -489,8 +519,10 @@ class GhostFinder(ProgramChecker):
             raise Rejected(f"ghost {i - GHOST} is no polynomial of its class's atoms: {text_of(value)}")
         return atom(new)
 
-    def copy(self, item: Document, said: dict[int, Polynomial], leaves: Sequence[Leaf]) -> Document:
-        """Returns a class with ghosts; its whole numbers have as narrow bounds as its parts."""
+    def copy(
+        self, item: Document, said: dict[int, Polynomial], leaves: Sequence[Leaf], asked: Iterable[Polynomial]
+    ) -> Document:
+        """Returns a class with ghosts; its whole numbers, and what is compared later, have as narrow bounds as its parts."""
         atoms = {name: [*domain] for name, domain in item["atoms"].items()}
         for name, domain in atoms.items():
             if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
@@ -503,7 +535,30 @@ class GhostFinder(ProgramChecker):
                 low, high = min(low for low, _ in spans), max(high for _, high in spans)
                 atoms[name] = ["integer", math.floor(low), math.ceil(high), 1]
         registers = {**item["registers"], **{str(i): text_of(p) for i, p in said.items() if p}}
-        return {**item, "atoms": atoms, "registers": registers, "before": []}
+        forms = {text: [*ends] for text, *ends in item["forms"]}
+        for one in asked:
+            value = substitute(one, {f"a{i - GHOST}": p for i, p in said.items()})
+            if (
+                len(names_of(value)) > 1
+                and all(atoms[name][0] == "integer" for name in names_of(value))
+                and is_affine(value)
+            ):
+                form, factor = canonical(value)
+                held = [combine([(substitute(one, self.held(leaf.state)), ratio(1, factor))]) for leaf in leaves]
+                spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
+                shift = ratio(value.get((), 0), factor)
+                ends = [
+                    math.floor(min(low for low, _ in spans) - shift),
+                    math.ceil(max(high for _, high in spans) - shift),
+                ]
+                forms.setdefault(text_of(dict(written(form))), ends)
+        return {
+            **item,
+            "atoms": atoms,
+            "forms": [[text, *ends] for text, ends in forms.items()],
+            "registers": registers,
+            "before": [],
+        }
 
 
 class GhostSearch(Search):

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -376,14 +376,7 @@ class GhostFinder(ProgramChecker):
             j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
         }
         wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
-        todo = [*self.definition.answers.values()]
-        asked = []
-        while todo:
-            kind, *rest = todo.pop()
-            if kind in ("if", "number"):
-                asked.append(rest[0])
-            if kind == "if":
-                todo += rest[1:]
+        asked = [*self.questions(*self.definition.answers.values())]
         while asked:
             j = asked.pop()
             wanted.add(j)
@@ -391,13 +384,23 @@ class GhostFinder(ProgramChecker):
                 asked += self.definition.operands[j]
         return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
 
-    def asked(self, step: int) -> list[Polynomial]:
-        """Returns what is compared with 0 later: polynomials over ghosts that are known after a step."""
+    def asked(self, step: int, label: str) -> list[Polynomial]:
+        """Returns what the answer of a label compares with 0: polynomials over ghosts that are known after a step."""
         known, some = self.known(step) & self.needed(step), []
-        for kind, *arguments in self.definition.atoms:
+        answers = self.definition.answers
+        for j in sorted(self.closure(self.questions(answers.get(label, answers.get("", ["anything"]))))):
+            kind, *arguments = self.definition.atoms[j]
             if kind in ("equal", "above", "positive") and (one := self.over(arguments[0], known)) is not None:
                 some.append(plus(one, number(Fraction(arguments[1])), -1) if kind == "equal" else one)
         return [one for one in some if names_of(one)]
+
+    def questions(self, *trees: Any) -> Iterator[int]:
+        """Returns the atoms that answers name."""
+        for kind, *rest in trees:
+            if kind in ("if", "number"):
+                yield rest[0]
+            if kind == "if":
+                yield from self.questions(*rest[1:])
 
     def over(self, j: int, known: set[int]) -> Polynomial | None:
         """Returns an atom as a polynomial over atoms that are known, if it is one."""
@@ -436,7 +439,7 @@ class GhostFinder(ProgramChecker):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
-        asked = self.asked(place)
+        asked = {label: self.asked(place, label) for label in {one.label for one in base.classes}}
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
@@ -448,7 +451,9 @@ class GhostFinder(ProgramChecker):
         )
         for leaf in order:
             said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
-            values = [leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked]
+            values = [
+                leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked[base.classes[leaf.base].label]
+            ]
             signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
             key = (leaf.base, *(text_of(said[i]) for i in coordinates), *signs)
             if key not in copies:
@@ -458,7 +463,7 @@ class GhostFinder(ProgramChecker):
             targets.append((leaf, copies[key]))
         classes = []
         for origin, said, leaves in made:
-            classes.append(self.copy(item["classes"][origin], said, leaves, asked))
+            classes.append(self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label]))
         for leaf, index in targets:
             names = dict(leaf.names)
             for i, polynomial in made[index][1].items():

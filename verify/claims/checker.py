@@ -178,8 +178,10 @@ PROGRAMS = (
     "lookup",
     "parity",
     "post",
+    "recall_search",
     "reverse",
     "trigram",
+    "trigram_search",
 )
 
 
@@ -201,8 +203,9 @@ def _refute(case: Asked) -> Counterexample | None:
     source="section 3",
     statement="The small checker of programs accepts that the p-bit machine's next word is the definition's, on every text, for "
     "Index, associative recall, c-gram retrieval, c = 3, and Counting as repaired Transformers, hybrids and rag, the Turing "
-    "machine bb2 as hybrid and rag, and eleven programs of the gallery (associative_recall, automaton, divisible, first, "
-    "induction, khop, lookup, parity, post, reverse, trigram): at n = 5 under both disciplines; for the four Transformers "
+    "machine bb2 as hybrid and rag, and thirteen programs of the gallery (associative_recall, automaton, divisible, first, "
+    "induction, khop, lookup, parity, post, recall_search, reverse, trigram, trigram_search): at n = 5 under both "
+    "disciplines; for the four Transformers "
     "also on the interval of n that begins with 1,000, fused.",
 )
 def test_programs(check: Check) -> None:

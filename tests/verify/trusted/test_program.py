@@ -54,7 +54,7 @@ TASKS = [
     "turing/rag",
 ]
 ANYTHING = "anything", 0  # what the interpreter says where nothing is due
-GALLERY = ["induction", "khop", "reverse", "automaton", "divisible", "parity"]
+GALLERY = ["induction", "khop", "reverse", "automaton", "divisible", "parity", "trigram_search"]
 
 
 def dossier(name: str) -> Dossier:
@@ -99,6 +99,19 @@ def verdict(document: Document, weights: bytes, sidecar: bytes, definition: Docu
 @pytest.mark.parametrize("name", [*TASKS, *GALLERY])
 def test_programs_are_accepted(name: str, discipline: Discipline) -> None:
     assert verdict(*files(name, 5, discipline)) == ""
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("discipline", BOTH)
+def test_searches_are_accepted(discipline: Discipline) -> None:
+    """Of IsTree as rag, classes stay apart by the comparisons that its answers make."""
+    document, weights, sidecar, definition = files("istree/rag", 5, discipline)
+    assert verdict(document, weights, sidecar, definition) == ""
+    assert contradiction(document, wired_of(Subject(dossier("istree/rag"), 5)), definition, 10) == ""
+    for old, new in (("1*a1 + 1*a2", "1*a1 + 2*a2"), ("-5 + 1*a6", "-4 + 1*a6"), ('["back", 1, 5]', '["back", 1, 4]')):
+        changed = json.loads(json.dumps(definition).replace(old, new))
+        assert changed != definition
+        assert verdict(document, weights, sidecar, changed)
 
 
 @pytest.mark.parametrize("n", [1000, 2**40 + 12345])

@@ -384,7 +384,7 @@ class GhostFinder(ProgramChecker):
                 asked += self.definition.operands[j]
         return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
 
-    def asked(self, step: int, label: str) -> list[Polynomial]:
+    def comparisons(self, step: int, label: str) -> list[Polynomial]:
         """Returns what the answer of a label compares with 0: polynomials over ghosts that are known after a step."""
         known, some = self.known(step) & self.needed(step), []
         answers = self.definition.answers
@@ -439,7 +439,7 @@ class GhostFinder(ProgramChecker):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
-        asked = {label: self.asked(place, label) for label in {one.label for one in base.classes}}
+        asked = {label: self.comparisons(place, label) for label in {one.label for one in base.classes}}
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []

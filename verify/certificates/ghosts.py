@@ -10,8 +10,9 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from constructions.language.terms import Answer
@@ -23,20 +24,26 @@ from verify.dossiers.dossier import Subject
 from verify.rounding.model import Model
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
+    ONE,
     POSITION,
     SIZE,
     Polynomial,
     State,
     atom,
+    canonical,
     combine,
+    is_affine,
     names_of,
     number,
+    plus,
+    ratio,
     substitute,
     times,
+    written,
 )
 from verify.trusted.heads import READ, Reader
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import Head, Row, Weights, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
     GHOST,
     GHOST_FIRST,
@@ -202,6 +209,7 @@ class GhostFinder(ProgramChecker):
     def schedule_reads(self, place: int) -> None:
         """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
+        followed = []
         for j, (kind, *_) in enumerate(self.definition.atoms):
             made = [self.steps[i] for i in self.definition.operands[j]]
             if (
@@ -214,7 +222,11 @@ class GhostFinder(ProgramChecker):
                 if self.forced[j][0] == step:
                     self.schedule(j, *self.forced[j])
                 continue
-            if self.weights.blocks[block].feed and (kind in SUMS or kind == "back"):
+            if self.weights.blocks[block].feed and kind == "back":
+                followed.append(j)
+            elif self.weights.blocks[block].feed and kind in ("sum", "count"):
+                self.add_up(place, j)
+            elif self.weights.blocks[block].feed and kind == "comb":
                 self.keep(place, j)
             for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
                 if kind not in READS or self.steps[j] is not None:
@@ -224,6 +236,8 @@ class GhostFinder(ProgramChecker):
                     self.schedule(j, step, h, mark)
                 elif passed > self.best.get(j, (0, ()))[0]:
                     self.best[j] = passed, (step, h, mark)
+        if followed:
+            self.follow(place, followed)
 
     def marks_of(self, j: int) -> list[int | None]:
         """Returns what may mark the keys that match: a count's key of the token alone."""
@@ -231,7 +245,7 @@ class GhostFinder(ProgramChecker):
         return [None, *(a for a in keys if self.steps[a] is not None)]
 
     def keep(self, place: int, j: int) -> None:
-        """Lets a recurrence keep an atom, beside registers of the model that are made of the same."""
+        """Lets a recurrence keep a comb, beside registers of the model that are made of the same."""
         block, entry = self.plain.blocks[place // 2], self.entries[place]
         self.steps[j], self.heads[j] = place + 1, None
         chain = {i: (before, now) for i, before, now in self.chain(j)}
@@ -269,6 +283,66 @@ class GhostFinder(ProgramChecker):
             }
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
+    def follow(self, place: int, atoms: Sequence[int]) -> None:
+        """Finds what registers that keep atoms may hold after each class: from position 1 on, until nothing is new.
+
+        They hold what was some steps before, so that this ends. It is done twice: what a register is after one way to a class,
+        it may be after another one too, where a number would say less.
+        """
+        for j in atoms:
+            self.schedule(j, place + 1, None)
+        entry, document = self.entries[place], self.certificate["entries"][place]
+        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+        block, where = self.weights.blocks[place // 2], f"block {place // 2 + 1}"
+        queues, chain = self.queues(block, classes, entry.live, where), dict[int, tuple[int, int]]()
+        for j in atoms:
+            ends = [end for one in classes for end in one.bounds(one.register(GHOST + self.definition.operands[j][0]))]
+            chain |= dict.fromkeys(
+                [i for i, *_ in self.chain(j)], (math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
+            )
+        search = Follow(self, place, chain)
+        for _ in range(2):
+            search.forget()
+            seen = dict.fromkeys(range(len(classes)), -1)
+            while todo := [i for i, state in enumerate(classes) if seen[i] < search.many(state.before)]:
+                for i in todo:
+                    seen[i] = search.many(classes[i].before)
+                    self.recur(block, classes[i], queues, replace(entry, kept=search.kept), search, where)
+        document["kept"] = search.documents
+        self.entries[place] = replace(entry, kept=search.kept)
+
+    def add_up(self, place: int, j: int) -> None:
+        """Lets a recurrence add up an atom: as another sum, or as two of them tell; else it is bounded by as many addends."""
+        own, block = GHOST + j, self.weights.blocks[place // 2]
+        states = [one.state for one in self.entries[place].classes]
+        due = [state.fixed(state.register(GHOST + self.definition.operands[j][0])) for state in states]
+        ends = [end for state, fed in zip(states, due, strict=True) for end in (0, *state.bounds(fed))]
+        terms = [(r, sign) for r, row in sorted(block.carry.items()) if row == [(r, ONE)] for sign in (1, -1)]
+        some = (
+            one
+            for one in itertools.chain(itertools.combinations(terms, 1), itertools.combinations(terms, 2))
+            if all(
+                state.same(fed, combine([(fed_by(state, block.feed.get(r, [])), sign) for r, sign in one]))
+                for state, fed in zip(states, due, strict=True)
+            )
+        )
+        sums, name = next(some, None), f"g{j}"
+        for one in self.certificate["entries"][place]["kept"]:
+            registers = one["registers"]
+            if sums is not None:
+                value = combine([(parse(registers.get(str(r), "")), sign) for r, sign in sums])
+            else:
+                low, high = math.floor(min(ends)), math.ceil(max(ends))
+                last = one["atoms"][POSITION][2]
+                one["atoms"] = {**one["atoms"], name: ["integer", low * last, high * last, 1]}
+                limits = [(high, (low - high) * last, 0), (low, 0, (high - low) * last)]
+                forms = [[text_of({(name,): 1, (POSITION,): -c}), *span] for c, *span in limits if c]
+                one["forms"] = [*one["forms"], *forms]
+                value = atom(name)
+            one["registers"] = {**registers, **({str(own): text_of(value)} if value else {})}
+        self.schedule(j, place + 1, None)
+        self.entries[place] = self.read_entry(self.certificate["entries"][place])
+
     def trial(self, place: int, j: int, h: int, mark: int | None) -> tuple[int, int]:
         """Returns for how many classes a head is seen to read an atom, and how many there are."""
         entry, block = self.entries[place], place // 2
@@ -302,20 +376,44 @@ class GhostFinder(ProgramChecker):
             j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
         }
         wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
-        todo = [*self.definition.answers.values()]
-        asked = []
-        while todo:
-            kind, *rest = todo.pop()
-            if kind in ("if", "number"):
-                asked.append(rest[0])
-            if kind == "if":
-                todo += rest[1:]
+        asked = [*self.questions(*self.definition.answers.values())]
         while asked:
             j = asked.pop()
             wanted.add(j)
             if self.is_polynomial(j) and self.steps[j] is None:
                 asked += self.definition.operands[j]
         return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
+
+    def comparisons(self, step: int, label: str) -> list[Polynomial]:
+        """Returns what the answer of a label compares with 0: polynomials over ghosts that are known after a step."""
+        known, some = self.known(step) & self.needed(step), []
+        answers = self.definition.answers
+        for j in sorted(self.closure(self.questions(answers.get(label, answers.get("", ["anything"]))))):
+            kind, *arguments = self.definition.atoms[j]
+            if kind in ("equal", "above", "positive") and (one := self.over(arguments[0], known)) is not None:
+                some.append(plus(one, number(Fraction(arguments[1])), -1) if kind == "equal" else one)
+        return [one for one in some if names_of(one)]
+
+    def questions(self, *trees: Any) -> Iterator[int]:
+        """Returns the atoms that answers name."""
+        for kind, *rest in trees:
+            if kind in ("if", "number"):
+                yield rest[0]
+            if kind == "if":
+                yield from self.questions(*rest[1:])
+
+    def over(self, j: int, known: set[int]) -> Polynomial | None:
+        """Returns an atom as a polynomial over atoms that are known, if it is one."""
+        if j in known:
+            return atom(f"a{j}")
+        if j not in self.definition.terms:
+            return None
+        values = {f"a{i}": self.over(i, known) for i in self.definition.operands[j]}
+        return None if None in values.values() else substitute(self.definition.terms[j], values)  # type: ignore[arg-type]
+
+    def held(self, state: State) -> dict[str, Polynomial]:
+        """Returns what atoms are by the registers of ghosts."""
+        return {f"a{j}": state.register(GHOST + j) for j in range(len(self.definition.atoms))}
 
     # Classes
 
@@ -341,6 +439,7 @@ class GhostFinder(ProgramChecker):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
+        asked = {label: self.comparisons(place, label) for label in {one.label for one in base.classes}}
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
@@ -351,8 +450,12 @@ class GhostFinder(ProgramChecker):
             key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}),
         )
         for leaf in order:
-            said = {i: self.expression(leaf, i, base.classes[leaf.base].state, pools) for i in coordinates}
-            key = (leaf.base, *(text_of(said[i]) for i in coordinates))
+            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
+            values = [
+                leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked[base.classes[leaf.base].label]
+            ]
+            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
+            key = (leaf.base, *(text_of(said[i]) for i in coordinates), *signs)
             if key not in copies:
                 copies[key] = len(made)
                 made.append((leaf.base, said, []))
@@ -360,13 +463,13 @@ class GhostFinder(ProgramChecker):
             targets.append((leaf, copies[key]))
         classes = []
         for origin, said, leaves in made:
-            classes.append(self.copy(item["classes"][origin], said, leaves))
+            classes.append(self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label]))
         for leaf, index in targets:
-            values = dict(leaf.names)
+            names = dict(leaf.names)
             for i, polynomial in made[index][1].items():
-                for name in names_of(polynomial) - values.keys():
-                    values[name] = leaf.state.fixed(leaf.state.register(i))
-            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in values.items()}]
+                for name in names_of(polynomial) - names.keys():
+                    names[name] = leaf.state.fixed(leaf.state.register(i))
+            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in names.items()}]
         kept = [
             {**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin
         ]
@@ -386,6 +489,17 @@ class GhostFinder(ProgramChecker):
         self.lives.append(live)
         self.leaves = []
 
+    def expressions(
+        self, leaf: Leaf, coordinates: Sequence[int], target: State, pools: dict[tuple[int, int], list[Polynomial]]
+    ) -> dict[int, Polynomial]:
+        """Returns what each ghost is, over the class's atoms and those that ghosts before it are."""
+        said = {}
+        for i in coordinates:
+            said[i] = self.expression(leaf, i, target, pools)
+            if said[i] == atom(f"g{i - GHOST}"):
+                leaf = leaf._replace(names={**leaf.names, f"g{i - GHOST}": leaf.state.fixed(leaf.state.register(i))})
+        return said
+
     def expression(
         self, leaf: Leaf, i: int, target: State, pools: dict[tuple[int, int], list[Polynomial]]
     ) -> Polynomial:
@@ -394,20 +508,15 @@ class GhostFinder(ProgramChecker):
         if i == GHOST_PLACE:
             return atom(POSITION)
         pool = pools.setdefault((leaf.base, i), [])
-        inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
-        for name, p in leaf.names.items():
-            parts = [(m, c) for m, c in p.items() if m]
-            if len(parts) == 1 and len(parts[0][0]) == 1 and abs(parts[0][1]) == 1:
-                ((own,), c), shift = parts[0], p.get((), 0)
-                inverse.setdefault(own, combine([(atom(name), c), (number(shift), -c)]))
-        some = [*pool]
-        if names_of(value) <= inverse.keys():
-            some.append(substitute(value, inverse))
+        some = [*pool, *inverted(value, leaf.names)]
         if names_of(value):
             some += [p for j, p in sorted(target.registers.items()) if j < GHOST_FIRST]
+            some += [atom(name) for name in leaf.names if name not in target.box]  # ghosts before it
         new = f"g{i - GHOST}"
         for one in some:
-            if new not in names_of(one) and leaf.state.same(value, substitute(one, leaf.names)):
+            if names_of(one) - {new} == names_of(one) <= leaf.names.keys() and leaf.state.same(
+                value, substitute(one, leaf.names)
+            ):
                 if one not in pool:
                     pool.append(one)
                 return one
@@ -415,8 +524,10 @@ class GhostFinder(ProgramChecker):
             raise Rejected(f"ghost {i - GHOST} is no polynomial of its class's atoms: {text_of(value)}")
         return atom(new)
 
-    def copy(self, item: Document, said: dict[int, Polynomial], leaves: Sequence[Leaf]) -> Document:
-        """Returns a class with ghosts; its whole numbers have as narrow bounds as its parts."""
+    def copy(
+        self, item: Document, said: dict[int, Polynomial], leaves: Sequence[Leaf], asked: Iterable[Polynomial]
+    ) -> Document:
+        """Returns a class with ghosts; its whole numbers, and what is compared later, have as narrow bounds as its parts."""
         atoms = {name: [*domain] for name, domain in item["atoms"].items()}
         for name, domain in atoms.items():
             if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
@@ -429,7 +540,30 @@ class GhostFinder(ProgramChecker):
                 low, high = min(low for low, _ in spans), max(high for _, high in spans)
                 atoms[name] = ["integer", math.floor(low), math.ceil(high), 1]
         registers = {**item["registers"], **{str(i): text_of(p) for i, p in said.items() if p}}
-        return {**item, "atoms": atoms, "registers": registers, "before": []}
+        forms = {text: [*ends] for text, *ends in item["forms"]}
+        for one in asked:
+            value = substitute(one, {f"a{i - GHOST}": p for i, p in said.items()})
+            if (
+                len(names_of(value)) > 1
+                and all(atoms[name][0] == "integer" for name in names_of(value))
+                and is_affine(value)
+            ):
+                form, factor = canonical(value)
+                held = [combine([(substitute(one, self.held(leaf.state)), ratio(1, factor))]) for leaf in leaves]
+                spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
+                shift = ratio(value.get((), 0), factor)
+                ends = [
+                    math.floor(min(low for low, _ in spans) - shift),
+                    math.ceil(max(high for _, high in spans) - shift),
+                ]
+                forms.setdefault(text_of(dict(written(form))), ends)
+        return {
+            **item,
+            "atoms": atoms,
+            "forms": [[text, *ends] for text, ends in forms.items()],
+            "registers": registers,
+            "before": [],
+        }
 
 
 class GhostSearch(Search):
@@ -469,6 +603,85 @@ class GhostSearch(Search):
                 self.choices.append(["class", index, {}])
                 return index, names
         raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+
+
+class Follow(GhostSearch):
+    """A search for what a recurrence keeps, which notes each state that is new.
+
+    chain: the registers that keep atoms, and between which numbers they are. said: what each was found to be.
+    """
+
+    def __init__(self, finder: GhostFinder, place: int, chain: Mapping[int, tuple[int, int]]) -> None:
+        super().__init__(finder, place, 0)
+        self.base, self.chain = finder.entries[place].kept, chain
+        self.given = finder.certificate["entries"][place]["kept"]
+        self.said: dict[tuple[int, int], list[Polynomial]] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the states, and not what their registers are."""
+        self.kept: list[rounding.Class] = []
+        self.documents: list[Document] = []
+        self.indices: dict[str, int] = {}
+
+    def many(self, classes: Iterable[int]) -> int:
+        """Returns how many states there are after some classes."""
+        return sum(one.state.kind in {*classes} for one in self.kept)
+
+    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
+        own = {rounding.KEPT - i for i in self.chain}
+        for index, base in enumerate(self.base):
+            live = frozenset(state.registers.keys() | base.state.registers.keys()) - own
+            if base.state.kind != state.kind:
+                continue
+            try:
+                names = match(base.state, state, live)
+                self.ghosts.require_covered(state, base.state, names, live)
+            except Rejected:
+                continue
+            return self.note(index, state, names), names
+        raise Rejected("what is kept is of no class")
+
+    def note(self, index: int, state: State, names: dict[str, Polynomial]) -> int:
+        """Returns which state it is. index: of the one without the chain. names: its atoms here; is added to."""
+        given, base = self.given[index], self.base[index].state
+        atoms, registers = {**given["atoms"]}, {**given["registers"]}
+        for i, ends in self.chain.items():
+            value, new, pool = (
+                state.fixed(state.register(rounding.KEPT - i)),
+                f"g{i - GHOST}",
+                self.said.setdefault((index, i), []),
+            )
+            for said in (*pool, *inverted(value, names), *(p for _, p in sorted(base.registers.items()))):
+                if names_of(said) <= names.keys() and state.same(value, substitute(said, names)):
+                    break
+            else:
+                said, names[new], atoms[new] = atom(new), value, ["integer", *ends, 1]
+            if said not in pool:
+                pool.append(said)
+                pool.sort(key=lambda p: not names_of(p))
+            if said:
+                registers[str(i)] = text_of(said)
+        document = {**given, "atoms": atoms, "registers": registers}
+        key = json.dumps(document)
+        if key not in self.indices:
+            self.indices[key] = len(self.documents)
+            self.documents.append(document)
+            one = self.ghosts.read_state({**document, "before": []}, 0)
+            values = {rounding.KEPT - i: value for i, value in one.registers.items()}
+            self.kept.append(rounding.Class("", replace(one, registers=values, kind=document["of"])))
+        return self.indices[key]
+
+
+def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynomial]:
+    """Returns a value over a class's atoms, if it is made of what some of them are one by one. names: the class's atoms here."""
+    inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
+    for name, p in names.items():
+        parts = [(m, c) for m, c in p.items() if m]
+        if len(parts) == 1 and len(parts[0][0]) == 1 and abs(parts[0][1]) == 1:
+            ((own,), c), shift = parts[0], p.get((), 0)
+            inverse.setdefault(own, combine([(atom(name), c), (number(shift), -c)]))
+    return [substitute(value, inverse)] if names_of(value) <= inverse.keys() else []
 
 
 class FinderReader(GhostReader):

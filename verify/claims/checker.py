@@ -166,11 +166,9 @@ def test_certificates(check: Check) -> None:
 
 TASKS = ("index", "recall", "ngram", "counting")
 PROGRAMS = (
-    *(f"{task}/transformer" for task in TASKS),
-    "index/hybrid",
-    "recall/hybrid",
-    "ngram/hybrid",
-    "recall/rag",
+    *(f"{task}/{model}" for task in TASKS for model in ("transformer", "hybrid", "rag")),
+    "turing/hybrid",
+    "turing/rag",
     "associative_recall",
     "automaton",
     "divisible",
@@ -180,8 +178,10 @@ PROGRAMS = (
     "lookup",
     "parity",
     "post",
+    "recall_search",
     "reverse",
     "trigram",
+    "trigram_search",
 )
 
 
@@ -202,10 +202,11 @@ def _refute(case: Asked) -> Counterexample | None:
     "checker/programs",
     source="section 3",
     statement="The small checker of programs accepts that the p-bit machine's next word is the definition's, on every text, for "
-    "the repaired Transformers of Index, associative recall, c-gram retrieval, c = 3, and Counting, the hybrids of the first "
-    "three, recall as rag, and eleven programs of the gallery (associative_recall, automaton, divisible, first, induction, khop, "
-    "lookup, parity, post, reverse, trigram): at n = 5 under both disciplines; for the four Transformers also on the interval of "
-    "n that begins with 1,000, fused.",
+    "Index, associative recall, c-gram retrieval, c = 3, and Counting as repaired Transformers, hybrids and rag, the Turing "
+    "machine bb2 as hybrid and rag, and thirteen programs of the gallery (associative_recall, automaton, divisible, first, "
+    "induction, khop, lookup, parity, post, recall_search, reverse, trigram, trigram_search): at n = 5 under both "
+    "disciplines; for the four Transformers "
+    "also on the interval of n that begins with 1,000, fused.",
 )
 def test_programs(check: Check) -> None:
     check.sizes(FROM)

@@ -214,7 +214,7 @@ class ProgramChecker(rounding.Checker):
                     made = self.steps[i]
                     if made is None or made >= step or GHOST + i not in self.lives[step - 1]:
                         reject(f"ghost {j}: ghost {i} is not known there")
-                if kind in SUMS or (kind == "back" and head is None):
+                if self.is_kept(j):
                     continue
                 if head is None or not 0 <= head < len(blocks[step // 2].heads):
                     reject(f"ghost {j}: no such head")
@@ -227,12 +227,13 @@ class ProgramChecker(rounding.Checker):
     def is_kept(self, j: int) -> bool:
         """Returns whether a recurrence keeps an atom."""
         kind = self.definition.atoms[j][0]
-        return kind in SUMS or (kind == "back" and self.heads[j] is None)
+        return kind in SUMS or (kind in ("back", "count") and self.heads[j] is None)
 
     def chain(self, j: int) -> Iterator[tuple[int, Row, Row]]:
         """Returns the rows by which a recurrence keeps an atom: coordinates, and rows over what was kept and over the registers.
 
         Further coordinates c_1, c_2, … keep what was i positions before, from the atom's operand on, or, of a comb, from itself.
+        A count is the sum of its key (`require_bit`).
         """
         kind, _, *rest = self.definition.atoms[j]
         own, steps = GHOST + j, rest[0] if rest else 1
@@ -290,6 +291,26 @@ class ProgramChecker(rounding.Checker):
         return replace(block, heads=augmented, out=out, carry=carry, feed=feed)
 
     # Ghosts
+
+    def recur(self, block: Block, state: State, *others: Any) -> list[State]:
+        for j in range(len(self.definition.atoms)):
+            if GHOST + j in block.feed and self.definition.atoms[j][0] == "count":
+                self.require_bit(state, j)
+        return super().recur(block, state, *others)
+
+    def require_bit(self, state: State, j: int) -> None:
+        """Raises Rejected unless a count of one pair is the sum of its key up to here, by what holds at the positions of a class.
+
+        What the key is compared with is 1 at each position. The key is 0 or 1 at each, and 0 at position 1. So how many of
+        2 … k have a key of 1 is the sum of the keys of 1 … k.
+        """
+        if len(self.definition.pairs[j]) != 1:
+            reject(f"ghost {j} compares more than one pair, or none, and no recurrence keeps that")
+        key, asked = (state.fixed(state.register(GHOST + i)) for i in self.definition.pairs[j][0])
+        low, high = state.bounds(key)
+        is_bit = state.is_integer(key) and all(c.denominator == 1 for c in key.values()) and 0 <= low <= high <= 1
+        if not is_bit or asked != ONE or (high > 0 and state.integer(POSITION).low == 1):
+            reject(f"ghost {j} is not the sum of what it compares")
 
     def token_registers(self, place: Place) -> dict[int, Polynomial]:
         low, high = range_of(place.low, self.size)[0], range_of(place.high, self.size)[1]
@@ -423,13 +444,16 @@ class ProgramChecker(rounding.Checker):
     def require_behind(self, state: State, behind: Polynomial, value: Polynomial | None, name: str) -> None:
         """Raises Rejected unless a number's logit, less the due one, is below 0, whichever the number h is, but for the value.
 
-        h ≠ value, both whole, is h ≤ value − 1 or h ≥ value + 1: each side is bounded apart, as −Σ cost·form² + rest.
+        h ≠ value, both whole, is h ≤ value − 1 or h ≥ value + 1: each side is bounded apart, as −Σ cost·form² + rest. What is
+        affine in h is largest at an end, so without a value its ends are enough.
         """
-        state = state.having({BEHIND: behind})
+        (low, high), state = state.range(LINE), state.having({BEHIND: behind})
         sides: list[State | None] = [state]
         if value is not None and state.is_form(value):
             off = plus(atom(LINE), value, -1)
             sides = [state.restrict(off, None, -1), state.restrict(off, 1, None)]
+        elif value is None and all(monomial.count(LINE) < 2 for monomial in behind):
+            sides = [state.restrict(atom(LINE), None, low), state.restrict(atom(LINE), high, None)]
         for side in filter(None, sides):
             score = Score.of(side, side.fixed(side.register(BEHIND)), [LINE])
             upper = side.bounds(score.rest, ideal=True)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import itertools
@@ -35,25 +36,25 @@ from verify.certificates.ghosts import program_certificate, program_certificate_
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.trusted import program
-from verify.trusted.abstract_state import Polynomial, State, plus
+from verify.trusted.abstract_state import Format, Integer, Polynomial, State, plus
 from verify.trusted.heads import LINE, Candidate, index_of, only_share
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
-from verify.trusted.program import GHOST, GhostReader, ProgramChecker, check
+from verify.trusted.program import GHOST, GhostReader, Open, ProgramChecker, check
 
 Document = dict[str, Any]
 BOTH = tuple(Discipline)
 TASKS = [
-    "index/transformer",
-    "recall/transformer",
-    "ngram/transformer",
-    "counting/transformer",
-    "index/hybrid",
-    "recall/hybrid",
-    "ngram/hybrid",
-    "recall/rag",
+    *(
+        f"{task}/{model}"
+        for task in ("index", "recall", "ngram", "counting")
+        for model in ("transformer", "hybrid", "rag")
+    ),
+    "turing/hybrid",
+    "turing/rag",
 ]
-GALLERY = ["induction", "khop", "reverse", "automaton", "divisible", "parity"]
+ANYTHING = "anything", 0  # what the interpreter says where nothing is due
+GALLERY = ["induction", "khop", "reverse", "automaton", "divisible", "parity", "trigram_search"]
 
 
 def dossier(name: str) -> Dossier:
@@ -98,6 +99,19 @@ def verdict(document: Document, weights: bytes, sidecar: bytes, definition: Docu
 @pytest.mark.parametrize("name", [*TASKS, *GALLERY])
 def test_programs_are_accepted(name: str, discipline: Discipline) -> None:
     assert verdict(*files(name, 5, discipline)) == ""
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("discipline", BOTH)
+def test_searches_are_accepted(discipline: Discipline) -> None:
+    """Of IsTree as rag, classes stay apart by the comparisons that its answers make."""
+    document, weights, sidecar, definition = files("istree/rag", 5, discipline)
+    assert verdict(document, weights, sidecar, definition) == ""
+    assert contradiction(document, wired_of(Subject(dossier("istree/rag"), 5)), definition, 10) == ""
+    for old, new in (("1*a1 + 1*a2", "1*a1 + 2*a2"), ("-5 + 1*a6", "-4 + 1*a6"), ('["back", 1, 5]', '["back", 1, 4]')):
+        changed = json.loads(json.dumps(definition).replace(old, new))
+        assert changed != definition
+        assert verdict(document, weights, sidecar, changed)
 
 
 @pytest.mark.parametrize("n", [1000, 2**40 + 12345])
@@ -218,20 +232,28 @@ def test_weights_say_what_is_accepted(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*TASKS, *GALLERY, "more_than", "histogram", "khop", "sorting"])
 def test_definitions_mean_what_the_interpreter_says(name: str) -> None:
-    subject = Subject(dossier(name), 4)
-    answer = subject.dossier.answer(subject)
-    assert answer is not None
-    definition, draw = definition_of(answer), random.Random(0)
+    answers, draw = answers_of(Subject(dossier(name), 4)), random.Random(0)
+    definition = definition_of(answers)
+    named = {kind: {some[0] for other, *some in definition["atoms"] if other == kind} for kind in ("number", "is_word")}
+    families = sorted(named["number"]) or [""]
+    words = sorted({"?", "a"} | named["is_word"])
+    compared = 0
     for _ in range(40):
-        tokens = [("<s>", 0), *((draw.choice([("", v) for v in range(1, 5)] + [("?", 0), ("a", 0)])) for _ in range(6))]
-        read = Input(tokens)
-        meaning = Meaning(definition, tokens, frozenset([""]))
+        tokens = [("<s>", 0)]
+        tokens += (
+            (draw.choice(families), draw.randrange(5)) if draw.random() < 2 / 3 else (draw.choice(words), 0)
+            for _ in range(20 if isinstance(answers, dict) else 6)  # some of a Turing machine's atoms look far back
+        )
+        read, meaning = Input(tokens, frozenset(families)), Meaning(definition, tokens, frozenset(families))
         for k in range(1, len(tokens) + 1):
-            try:
-                due = read.spoken(answer, k)
-            except ValueError:  # a position that there is not
-                continue
-            assert meaning.answer(k) == due
+            for label, answer in (answers if isinstance(answers, dict) else {"": answers}).items():
+                try:
+                    due = read.spoken(answer, k)
+                except ValueError:  # a position that there is not
+                    continue
+                compared += due != ANYTHING
+                assert (meaning.answer(k, label) or ANYTHING) == due
+    assert compared >= 40
 
 
 # Near misses: a definition that differs in one place
@@ -284,7 +306,13 @@ def test_survey_finds_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("name", "changes"),
-    [("recall/transformer", 120), ("counting/transformer", 80), ("recall/hybrid", 80), ("induction", 80)],
+    [
+        ("recall/transformer", 120),
+        ("counting/transformer", 80),
+        ("recall/hybrid", 80),
+        ("counting/hybrid", 80),
+        ("induction", 80),
+    ],
 )
 def test_changed_certificates_are_rejected_or_true(name: str, changes: int) -> None:
     document, weights, sidecar, definition = files(name, 4)
@@ -318,7 +346,9 @@ def changed_definition(definition: Document, generator: random.Random) -> Docume
     return changed
 
 
-@pytest.mark.parametrize("name", ["recall/transformer", "counting/transformer", "index/transformer", "induction"])
+@pytest.mark.parametrize(
+    "name", ["recall/transformer", "counting/transformer", "index/transformer", "counting/hybrid", "induction"]
+)
 def test_changed_definitions_are_rejected_or_true(name: str) -> None:
     document, weights, sidecar, definition = files(name, 4)
     wired, generator = wired_of(Subject(dossier(name), 4)), random.Random(2)
@@ -421,6 +451,14 @@ NEAR: list[tuple[str, Callable[[Document], None]]] = [
     ("counting/transformer", _swap('["count", [[2, 3]]]', '["count", [[2, 0]]]')),
     ("counting/transformer", _swap("-1*a0 + 1*a6", "1 + -1*a0 + 1*a6")),
     ("counting/transformer", _swap('["say", "YES"], ["say", "NO"]', '["say", "NO"], ["say", "YES"]')),
+    ("counting/hybrid", _swap('["count", [[2, 3]]]', '["count", [[2, 5]]]')),
+    ("counting/hybrid", _swap('["count", [[2, 3]]]', '["count", [[0, 3]]]')),
+    ("counting/hybrid", _swap('["count", [[2, 3]]]', '["count", [[2, 2]]]')),
+    ("counting/hybrid", _swap('["count", [[2, 3]]]', '["count", [[2, 3], [2, 3]]]')),
+    ("counting/rag", _swap('["back", 0, 3]', '["back", 0, 2]')),
+    ("index/rag", _swap('["term", "-1 + 1*a1"]', '["term", "-2 + 1*a1"]')),
+    ("turing/hybrid", _swap('["back", 6, 4]', '["back", 6, 9]')),
+    ("turing/hybrid", _swap('["count", [[3, 1]]]', '["count", [[0, 1]]]')),
     ("divisible", _swap('["comb", 3, 3, 1]', '["comb", 3, 2, 1]')),
     ("divisible", _swap('["comb", 3, 3, 1]', '["comb", 3, 3, -1]')),
     ("divisible", _swap('["comb", 0, 1, -1]', '["sum", 0]')),
@@ -447,6 +485,21 @@ def _say_beside(step: int) -> Callable[[Document], None]:
         definition["answers"][""][3][1] = 9
 
     return change
+
+
+def _count_the_first(definition: Document) -> None:
+    """Changes the definition of Counting: the first word is counted, which it is not, as counts begin with position 2."""
+    many = len(definition["atoms"])
+    definition["atoms"] += [["is_word", "<s>"], ["sum", many], ["count", [[many, 3]]]]
+    definition["atoms"] += [["term", f"1*a{many + 1} + -1*a{many + 2}"]]
+    definition["answers"][""] = ["if", many + 3, ["say", "FAILED"], definition["answers"][""]]
+
+
+def _add_up_numbers(definition: Document) -> None:
+    """Changes the definition of Counting: no text has a number that is 1."""
+    many = len(definition["atoms"])
+    definition["atoms"] += [["count", [[0, 3]]], ["sum", 0], ["term", f"1*a{many} + -1*a{many + 1}"]]
+    definition["answers"][""] = ["if", many + 2, ["say", "FAILED"], definition["answers"][""]]
 
 
 def _bound_numbers_on_one_side(step: int) -> Callable[..., None]:
@@ -476,6 +529,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [
     ("counting/transformer", GhostReader, "count", _count_without_looking, _swap("[[0, 1], [4, 5]]", "[[0, 1]]")),
     ("recall/transformer", ProgramChecker, "require_due", lambda *_: None, _swap('"number", 2', '"number", 1')),
     ("recall/hybrid", ProgramChecker, "require_due", lambda *_: None, _swap('"equal", 2, "0"', '"equal", 2, "1"')),
+    ("counting/hybrid", ProgramChecker, "require_bit", lambda *_: None, _count_the_first),
+    ("counting/hybrid", ProgramChecker, "require_bit", lambda *_: None, _add_up_numbers),
     ("reverse", ProgramChecker, "require_behind", _bound_numbers_on_one_side(1), _say_beside(1)),
     ("reverse", ProgramChecker, "require_behind", _bound_numbers_on_one_side(-1), _say_beside(-1)),
 ]
@@ -503,6 +558,39 @@ def found(name: str, definition: Document) -> Document:
         return read_tensors(weights, vocabulary, document["families"])
 
     return with_ghosts(document, read, json.dumps(definition).encode())
+
+
+@pytest.mark.parametrize(
+    ("behind", "is_below"),
+    [
+        ({(LINE, LINE): -1, (LINE,): 6, (): -8}, False),  # 1 at 3, and −3 at both ends
+        ({(LINE, LINE): -1, (LINE,): 6, (): -10}, True),
+        ({(LINE,): 1, (): -6}, True),
+        ({(LINE,): 1, (): -5}, False),
+        ({(LINE,): -1}, True),
+        ({(LINE,): -1, (): 1}, False),
+        ({(LINE, "x"): 2, (LINE,): -1, ("x", "x"): -1, (): -1}, False),  # 2·h·x − h − x² − 1: 15 at h = x = 5
+        ({(LINE, "x"): -2, (LINE,): 1, ("x", "x"): -1, (): -4}, True),
+    ],
+)
+def test_numbers_are_bounded_at_their_ends(behind: Polynomial, is_below: bool) -> None:
+    """The oracle looks at each h and x of 1 … 5."""
+    box: dict[str, Any] = {LINE: Integer(1, 5), "x": Integer(1, 5)}
+    values = [
+        sum(c * h ** m.count(LINE) * x ** m.count("x") for m, c in behind.items())
+        for h, x in itertools.product(range(1, 6), repeat=2)
+    ]
+    assert (max(values) < 0) == is_below
+    with contextlib.nullcontext() if is_below else pytest.raises((Rejected, Open)):
+        ProgramChecker.require_behind(None, State(Format(41), box, {}), behind, None, "")  # type: ignore[arg-type]
+
+
+def test_recurrence_beside_heads_is_rejected() -> None:
+    document, weights, sidecar, definition = files("counting/hybrid", 5)
+    assert document["ghosts"][4] == [1, None, None]
+    for step in (0, 2, 3):
+        document["ghosts"][4][0] = step
+        assert verdict(document, weights, sidecar, definition)
 
 
 # Invariants

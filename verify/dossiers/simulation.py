@@ -21,11 +21,12 @@ from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 from verify.algebra.domains import Refused
-from verify.automata.token_automaton import Free, Label, State, TokenAutomaton
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import build_beside
 from verify.certificates.document import CERTIFIED, Judged, judge
 from verify.dossiers.dossier import FEW, Subject
 from verify.dossiers.gates import check_gates
+from verify.dossiers.shape import free_of
 from verify.dossiers.solved import SolvedDossier
 from verify.inputs.step_circuits import Drawn, draw_rnn
 from verify.rounding.model import Model as ExactModel
@@ -139,19 +140,6 @@ def texts_of(plan: Plan) -> TokenAutomaton:
                 answers.add(label)
         before = tuple(here)
     return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt), by_position=True)
-
-
-def free_of(plan: Plan) -> tuple[Free, ...]:
-    """Returns what block 2 may write about the next gate, of any circuit of the plan's shape."""
-    of_circuit, of_gates = plan.rows(), plan.bounds()
-    names = dict.fromkeys(name for row in of_gates for name in row)
-    bounds = dict[str, list[tuple[int, int]]]()
-    for position in range(1, plan.length):
-        b = (position - plan.prompt) % plan.turn if position >= plan.prompt else -1
-        for name in names:
-            own = int(of_circuit[b].get(name, 0)) if b >= 0 else 0
-            bounds.setdefault(name, []).append(of_gates[b].get(name, (own, own)) if b >= 0 else (0, 0))
-    return tuple(Free(2, name, tuple(ends)) for name, ends in bounds.items())
 
 
 def certify(

@@ -11,9 +11,12 @@ stands in one gadget of block 2, whatever it says. The units of this gadget writ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from circuits.circuit import Gate, Kind
 from circuits.plan import Plan
 from circuits.simulation import plan_of
 from constructions.wiring.affine import Affine, Number, as_affine, reg
@@ -40,20 +43,47 @@ def free_of(plan: Plan) -> tuple[Free, ...]:
     return tuple(Free(2, name, tuple(ends)) for name, ends in bounds.items())
 
 
+@dataclass(frozen=True, eq=False)
 class AnyCircuit(Plan):
-    """The plan of any circuit of a shape: its table has a symbol for each entry that is free."""
+    """The plan of any circuit of a shape: its table has a symbol for each entry that is free. of: the plan of one of them.
+
+    Its own circuit is another one of the shape, in which all gates that may differ are 1: so a plan that is made of the gates
+    themselves is another one.
+    """
+
+    of: Plan | None = None
+
+    @cached_property
+    def fixed(self) -> dict[str, Fraction]:
+        """The output's numbers that are the same whatever is read: its constant bits are those of the shape."""
+        return self._one.fixed
+
+    @property
+    def _one(self) -> Plan:
+        if self.of is None:
+            raise TypeError("a shape is that of a plan")
+        return self.of
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns the table. The symbol of register r at gate b is called `r b`."""
         return [
             {**row, **{name: reg(f"{name} {b}") for name in free}}
-            for b, (row, free) in enumerate(zip(super().rows(), self.bounds(), strict=True))
+            for b, (row, free) in enumerate(zip(self._one.rows(), self.bounds(), strict=True))
         ]
+
+
+def generalize(plan: Plan) -> AnyCircuit:
+    """Returns the plan of any circuit of a plan's shape."""
+    step = plan.rnn.step
+    gates = [gate if gate.kind in (Kind.STATE, Kind.INPUT) else Gate(Kind.ONE) for gate in step.circuit.gates]
+    circuit = replace(step.circuit, gates=tuple(gates))
+    rnn = replace(plan.rnn, step=replace(step, circuit=circuit))
+    return AnyCircuit(rnn, plan.prompt, plan.words, plan.results, plan)
 
 
 def check_table(plan: Plan, fmt: Format) -> None:
     """Raises Refuted or Undecided unless block 2 writes the row of gate b at gate b, whatever circuit of the shape it is."""
-    every = AnyCircuit(plan.rnn, plan.prompt, plan.words, plan.results)
+    every = generalize(plan)
     table, (embedding, blocks) = every.rows(), plan_of(every, fmt, NOTHING)
     own = {f"{name} {b}": row.get(name, 0) for b, row in enumerate(plan.rows()) for name in table[b]}
     if (embedding, tuple(_of_circuit(block, own) for block in blocks)) != plan_of(plan, fmt, NOTHING):

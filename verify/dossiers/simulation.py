@@ -51,7 +51,7 @@ def load(name: str) -> Rnn:
 class Simulation(SolvedDossier):
     """rnn: its name. words: how many it writes after the prompt. simulator: of an RNN that has no name here.
 
-    every_circuit: whether texts speak of each circuit of the shape: as many gates, state bits, inputs and outputs.
+    every_circuit: whether texts speak of each circuit of the shape (shape.py).
     """
 
     construction: str = "simulate"

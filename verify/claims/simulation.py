@@ -21,6 +21,7 @@ from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refuted
 from verify.dossiers.dossier import Subject
 from verify.dossiers.gates import check_gates
+from verify.dossiers.rnn.lemmas import gates
 from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
@@ -208,7 +209,7 @@ WRITTEN = {
     source=SOURCE,
     statement="Of the shapes of six RNNs of ours and four that are drawn, of 53 to 591 gates: for every circuit with as many gates,"
     " state bits, inputs and outputs, and the same constant bits of the output, on every prompt of n words: each token that"
-    " the Transformer writes is the circuit's, if all tokens before it are. The RNN's logits are exact.",
+    " the Transformer writes is the circuit's. The RNN's logits are exact.",
 )
 def test_program(check: Check) -> None:
     """Looks at each position: where heads look, and what is written as each gate, for all values of its operands and every word."""
@@ -228,9 +229,11 @@ def test_program(check: Check) -> None:
         " of each output's line"
     )
     check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
+    text = "all tokens after a prompt, of any circuit and any length, by induction: if each is right where those that it reads are"
+    check.follows(gates.theory(), range=text)
     check.argued(
-        "By induction over positions, all tokens of a run are the circuit's: the first follows from the prompt, each other one from"
-        " those before it. Its word is the first one whose row has the largest product with the output, in exact arithmetic."
+        "The first line of evidence says of each position what the lemmas suppose of it. They are about RNNs that do not search. A"
+        " word is the first one whose row has the largest product with the output, in exact arithmetic."
     )
 
 

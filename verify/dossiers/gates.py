@@ -12,7 +12,7 @@ What is shown of every circuit of one shape (shape.py) and prompts of n words, w
 All else that a head may read lies between its bounds, and changes nothing. The word is then the one whose row has the largest
 product with the output, in exact arithmetic.
 4. The RNN's own word. Its logits are such products, rounded to its own p: whatever bits the output has, none is rounded.
-By induction over positions, a run is the circuit's.
+By induction over positions (rnn/lemmas/gates.smt2), a run is the circuit's.
 
 Numbers are those of the rounded machine. What is right is said by the circuit and `circuits.runs`, not by what makes the weights.
 """

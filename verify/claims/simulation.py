@@ -209,7 +209,7 @@ WRITTEN = {
     source=SOURCE,
     statement="Of the shapes of six RNNs of ours and four that are drawn, of 53 to 591 gates: for every circuit with as many gates,"
     " state bits, inputs and outputs, and the same constant bits of the output, on every prompt of n words: each token that"
-    " the Transformer writes is the circuit's. The RNN's logits are exact.",
+    " the Transformer writes is the circuit's; of an RNN that searches, if all tokens before it are. The RNN's logits are exact.",
 )
 def test_program(check: Check) -> None:
     """Looks at each position: where heads look, and what is written as each gate, for all values of its operands and every word."""

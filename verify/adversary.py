@@ -361,7 +361,8 @@ def say_after(rnn: Rnn, prompt: str) -> str:
     """Returns what an RNN says after a prompt, which it reads from its start."""
     words = prompt.split()
     if rnn.reads_words:
-        return " ".join(rnn.answer(rnn.state_after(words[:-1]), tuple(words[-1:])))
+        asked: tuple[Any, ...] = tuple(words[-1:])
+        return " ".join(rnn.answer(rnn.state_after(words[:-1]), asked))
     end = words.index("?") if "?" in words else len(words)
     tokens, query = ([int(word) for word in part if word.isdecimal()] for part in (words[:end], words[end:]))
     return " ".join(rnn.answer(rnn.state_after(tokens), tuple(query)))

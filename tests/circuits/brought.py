@@ -17,6 +17,7 @@ from circuits.circuit import Circuit
 from circuits.models import Rnn
 from circuits.rnn import load_object as door
 from circuits.transition import load_python, load_step
+from precision.format import Discipline
 
 Said = Callable[[Sequence[int]], list[str]]
 
@@ -201,13 +202,14 @@ SAID: dict[str, Said] = {
 }
 
 
-def bring(name: str) -> Rnn:
+def bring(name: str, discipline: Discipline = Discipline.FUSED) -> Rnn:
     """Returns the RNN as the command makes it."""
     if name in CIRCUITS:
-        return load_step(*CIRCUITS[name], name)
+        return load_step(*CIRCUITS[name], name, None, discipline)
     module: dict[str, Any] = {}
     exec(SOURCE[name], module)
-    return load_python(door(module["RNN"], module["STATE_BITS"], name, module["WORDS"]), tuple(module["WORDS"]))
+    given = door(module["RNN"], module["STATE_BITS"], name, module["WORDS"])
+    return load_python(given, tuple(module["WORDS"]), None, discipline)
 
 
 def step_of(rnn: Rnn) -> tuple[Circuit, dict[str, dict[str, str]]]:

@@ -103,6 +103,14 @@ def test_the_transformer_is_the_rnn_on_a_thousand_prompts(name: str, way: str, t
         assert certify(Simulator(rnn), length, None, Discipline.FUSED, ()).verdict == "certified"
 
 
+@pytest.mark.parametrize("name", ["latch", "counter", "automaton", "wide hash"])
+def test_sequential_is_right_where_it_is_tried(name: str) -> None:
+    """It is not certified."""
+    rng, rnn = random.Random(5), bring(name, Discipline.SEQUENTIAL)
+    for length in (1, 3):
+        assert mismatch(rnn, draw(rnn, rng, length), discipline=Discipline.SEQUENTIAL) is None
+
+
 def test_numbers_of_minus_one_have_a_negative_sign(rnns: dict[str, Rnn]) -> None:
     """A word's number −1 is as large as the step between digits and none: its sign is no further digit."""
     rnn = rnns["counter"]

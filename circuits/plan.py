@@ -141,7 +141,8 @@ class Plan:
     def bounds(self) -> list[dict[str, tuple[int, int]]]:
         """Returns what the table may say of the gate after gate b, of any circuit of this shape; what is fixed is left out.
 
-        The circuit may start with any state. The gates after its state and input bits may be AND, XOR or 1, and read any before.
+        Its output has the same constant bits. It may start with any state, and the gates after its state and input bits may be AND,
+        XOR or 1, and read any before.
         """
         p, step = self.digits + 1, self.rnn.step
         read = p * (len(step.states) + len(step.inputs))

@@ -149,7 +149,7 @@ def _look_up(plan: Plan, setting: Setting) -> BlockPlan:
     units = []
     for corner, (previous, at, following) in enumerate(zip(around, around[1:], around[2:], strict=False), start=-1):
         bends = {
-            name: Fraction(following.get(name, 0)) - 2 * Fraction(at.get(name, 0)) + Fraction(previous.get(name, 0))
+            name: following.get(name, 0) - 2 * at.get(name, 0) + previous.get(name, 0)
             for name in dict.fromkeys((*previous, *at, *following))
         }
         units.append(Unit(here - corner, as_affine(1), {name: bend for name, bend in bends.items() if bend}))

@@ -352,7 +352,7 @@ verify.induction:
 2 --model rag --tokens eos | --variant and --tokens are the Transformer's
 2 --scripts=/dev/null/here | /dev/null/here: Not a directory
 2 --scripts= | argument --scripts: name a folder
-3 recall | recall as transformer: not covered; istree and turing are
+3 recall | recall as transformer: not covered; istree, simulate, turing are
 0 turing --machine 1RZ0LA | lemmas, all follow
 0 turing --model rag --machine 1RZ0LA | follows: finds-symbol, from
 0 turing --model cot --machine 1RZ0LA | lemmas, all follow

@@ -25,14 +25,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from circuits.child import DiedError, cores, interleave, run_in_child
-from circuits.rnn import ENDED, PLAIN, Rnn, RnnError, guard, key, late, load
+from circuits.rnn import ENDED, LONGEST_STEP, PLAIN, Rnn, RnnError, guard, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.lattices import SIZES, Question, by_lattice, prompt_of
@@ -55,6 +55,7 @@ MANY_LEAVES = 1 << 19  # from here on, two cores share them
 TRIED_TWICE = 64  # lists that are read twice, in another order
 FEW_BITS = 24  # of states whose tree is searched first, as it takes a second and has the shorter prompts
 FEW_LISTED = 8  # bits of the lists that are read twice
+MOST_REREAD = 32  # bits of the lists that are read again in another process
 FORGETS = (32, 128, 512)  # bits after which an RNN may have forgotten the first one
 WINDS = 256  # steps between two looks at the clock
 LARGEST_N = 4096
@@ -341,29 +342,84 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
 
 
-def fingerprint(text: str, words: str, task: str, n: str) -> str:
-    """Returns a text of the states that some lists of bits leave, the same in every process unless a step looks at its process."""
+def fingerprint(rnn: Rnn, task: str, n: int) -> str:
+    """Returns a text of the states that some lists of bits leave: the same in each process, after any number of calls."""
 
     def plain(name: Any) -> Any:
         return (
             tuple(map(plain, name)) if isinstance(name, tuple) else name if type(name) in PLAIN else type(name).__name__
         )
 
-    rnn = load(text, Path(words) if words else None)
-    questions = Questions(task, int(n), rnn.reads_words)
-    bits = itertools.islice(itertools.product((0, 1), repeat=int(n)), TRIED_TWICE)
-    states = [plain(key(rnn.state_after(questions.tokens(questions.bits(some))))) for some in bits]
+    questions, generator = Questions(task, n, rnn.reads_words), np.random.default_rng(3)
+    lists = [tuple(generator.integers(0, 2, n).tolist()) for _ in range(TRIED_TWICE)]
+    states = [plain(key(rnn.state_after(questions.tokens(questions.bits(some))))) for some in lists]
     return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
-def require_same_elsewhere(text: str, words: str, task: str, n: int) -> None:
-    """Raises RnnError if another process, where Python hashes texts otherwise, has other states."""
-    code = "import sys; from verify.adversary import fingerprint; print(fingerprint(*sys.argv[1:]))"
-    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    run = [sys.executable, "-c", code, text, words, task, str(n)]
-    other = subprocess.run(run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False)
-    if other.stdout.split()[-1:] != [fingerprint(text, words, task, str(n))]:
+def say_after(rnn: Rnn, prompt: str) -> str:
+    """Returns what an RNN says after a prompt, which it reads from its start."""
+    words = prompt.split()
+    if rnn.reads_words:
+        asked: tuple[Any, ...] = tuple(words[-1:])
+        return " ".join(rnn.answer(rnn.state_after(words[:-1]), asked))
+    end = words.index("?") if "?" in words else len(words)
+    tokens, query = ([int(word) for word in part if word.isdecimal()] for part in (words[:end], words[end:]))
+    return " ".join(rnn.answer(rnn.state_after(tokens), tuple(query)))
+
+
+def replay(text: str, words: str, task: str, n: str, prompt: str) -> int:
+    """Prints what an RNN says after a prompt, if there is one, and then its fingerprint. It is the work of a new process."""
+    with redirect_stdout(sys.stderr), guard(text, ends=True) as wind:
+        rnn = winding(load(text, Path(words) if words else None), wind)
+        wind()
+        said = say_after(rnn, prompt) if prompt else ""
+        wind()
+        told = said, fingerprint(rnn, task, int(n))
+    print(json.dumps(told))
+    return cli.HOLDS
+
+
+def require_same_elsewhere(rnn: Rnn, text: str, words: str, found: dict[str, Any], wind: Callable[..., object]) -> None:
+    """Raises RnnError if new processes, in which Python hashes texts otherwise, do not say what was found.
+
+    Each prompt of a pair is read in a process of its own, before anything else. The states of some lists of bits, here after all
+    calls of the search, are compared with those there.
+    """
+    code = "import sys; from verify.adversary import replay; sys.exit(replay(*sys.argv[1:]))"
+    n, seed = min(found["n"], MOST_REREAD), int(os.environ.get("PYTHONHASHSEED") == "1") + 1
+    runs = []
+    for number, prompt in enumerate(found.get("prompts", [""])):
+        argv = [sys.executable, "-c", code, text, words, found["task"], str(n), prompt]
+        env = {**os.environ, "PYTHONHASHSEED": str(seed + number)}
+        runs.append(subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
+    wind()
+    here, there = fingerprint(winding(rnn, wind), found["task"], n), []
+    wind(0)  # the steps are those of processes that have clocks of their own
+    for run in runs:
+        printed = run.communicate()[0].splitlines()
+        if run.returncode != cli.HOLDS or not printed:
+            raise RnnError(
+                f"{text}: in another process its code fails, or takes more than {LONGEST_STEP:g} s for one step"
+            )
+        there.append(json.loads(printed[-1]))
+    if any(mark != here for _, mark in there):
         raise RnnError(f"{text}: its states are others in another process, so a step depends on more than its state")
+    if "said" in found and [said for said, _ in there] != found["said"]:
+        raise RnnError(
+            f"{text}: it says something else in another process, so an answer depends on more than the state"
+        )
+
+
+def winding(rnn: Rnn, wind: Callable[..., object]) -> Rnn:
+    """Returns the RNN, whose steps start the clock anew now and then: it is of some hundred steps, not of a long prompt."""
+    count = itertools.count(1)
+
+    def step(state: Any, token: Any, position: int) -> Any:
+        if next(count) % WINDS == 0:
+            wind()
+        return rnn.step(state, token, position)
+
+    return replace(rnn, step=step)
 
 
 def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
@@ -432,7 +488,7 @@ def of_bits(search: Search, pair: tuple[Bits, Bits]) -> dict[str, Any]:
     """Returns the document of two lists of free bits, or of their beginnings."""
     questions = search.questions
     x, y = (questions.bits((*path, *[0] * (questions.n - len(path)))) for path in pair)
-    return document(search.rnn, questions, Confused(x, y, questions.told_apart(x, y)))
+    return document(winding(search.rnn, search.wind), questions, Confused(x, y, questions.told_apart(x, y)))
 
 
 def confuse(search: Search) -> dict[str, Any] | None:
@@ -464,7 +520,8 @@ def attack(
     keep: Callable[[bytes, int], Kept] | None = None,
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
-    require_repeatable(rnn, Questions(task, min(FEW_LISTED, n_max or FEW_LISTED), rnn.reads_words))
+    steady = winding(rnn, wind)
+    require_repeatable(steady, Questions(task, min(FEW_LISTED, n_max or FEW_LISTED), rnn.reads_words))
     n = n_max if n_max is not None else min(rnn.state_bits + 1, MOST_LEVELS + 8)
     if rnn.state_bits > FEW_BITS:
         for size in FORGETS if n_max is None else (n_max,):
@@ -472,8 +529,8 @@ def attack(
                 return found
     if rnn.state_bits > 2 * MOST_LEVELS - 4 or n_max is not None:  # numbers may differ by up to n
         for size in SIZES.get(task, ()) if n_max is None else (n_max,):
-            if (sequences := by_lattice(rnn, task, size, wind)) is not None:
-                return of_numbers(rnn, task, size, sequences)
+            if (sequences := by_lattice(steady, task, size, wind)) is not None:
+                return of_numbers(steady, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
     search = Search(rnn, questions, tell, wind, keep)
     if (found := confuse(search)) is not None:
@@ -545,8 +602,7 @@ def searched(args: argparse.Namespace) -> dict[str, Any]:
         wind()
         with cli.progress("reading states", 1 << min(rnn.state_bits // 2 + 2, MOST_LEVELS), unit="states") as tell:
             found = attack(rnn, args.task, args.n_max, tell, wind, args.resume and keep)
-        wind()
-        require_same_elsewhere(args.rnn, str(args.words or ""), args.task, min(FEW_LISTED, args.n_max or FEW_LISTED))
+        require_same_elsewhere(rnn, args.rnn, str(args.words or ""), found, wind)
         return found
 
 

@@ -10,8 +10,9 @@ A sequence of n numbers of n values holds n·log2(n) bits, so some two meet long
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -142,19 +143,29 @@ def by_lattice(
 ) -> tuple[list[int], list[int], Question] | None:
     """Returns two sequences of a linear RNN that leave one state, and what tells them apart; None if none is found.
 
-    The state must be a number, or a tuple of numbers, that grows by a multiple of each token modulo powers of two.
+    The state must be of whole numbers that grow by a multiple of each token modulo powers of two, in one of the READINGS.
     """
     if task not in FAMILIES or rnn.reads_words:
         return None
     family = FAMILIES[task](n)
     if not family.places:
         return None
-    if (linear := _rows(rnn, family)) is None:
-        return None
-    rows, modulus = linear
-    size, parts, large = len(rows), len(rows[0]), 1 << (rnn.state_bits + 16)
+    for rows, moduli in _linear(rnn, family):
+        if (pair := _short(rnn, family, rows, moduli, wind)) is not None:
+            return pair
+    return None
+
+
+Rows = list[list[int]]
+
+
+def _short(
+    rnn: Rnn, family: Family, rows: Rows, moduli: Sequence[int], wind: Callable[..., object]
+) -> tuple[list[int], list[int], Question] | None:
+    """Returns the pair of a short vector. rows, moduli: see `_linear`."""
+    size, parts, large = len(rows), len(moduli), 1 << (rnn.state_bits + 16)
     basis = [[int(i == j) for j in range(size)] + [large * value for value in rows[i]] for i in range(size)]
-    basis += [[0] * size + [large * modulus * int(c == d) for d in range(parts)] for c in range(parts)]
+    basis += [[0] * size + [large * moduli[c] * int(c == d) for d in range(parts)] for c in range(parts)]
     from flint import fmpz_mat
 
     wind(0)  # the reduction is no step of the user's
@@ -172,27 +183,63 @@ def by_lattice(
     return None
 
 
-def _rows(rnn: Rnn, family: Family) -> tuple[list[list[int]], int] | None:
-    """Returns by how much one more at each place changes the parts of the state, and their modulus; None if that is not linear."""
+def parts(state: Any) -> list[int] | None:
+    """Returns the whole numbers that a state has; those of an array modulo what an entry holds. None if it has others."""
+    if type(state) is int:
+        return [state]
+    if isinstance(state, tuple | list):
+        inner = [*map(parts, state)]
+        return None if None in inner else [number for part in inner for number in part or ()]
+    array = _array(state)
+    return None if array is None else [int(x) % (1 << 8 * array.dtype.itemsize) for x in array.ravel().tolist()]
 
-    def state(steps: Sequence[int]) -> list[int] | None:
-        after = rnn.state_after(family.sequence(steps))
-        values = after if isinstance(after, tuple | list) else (after,)
-        return [int(v) for v in values] if all(type(v) is int for v in values) else None
 
-    size = len(family.places)
-    if not (zero := state([0] * size)):
-        return None
-    modulus = 1 << max(rnn.state_bits // len(zero), max(value.bit_length() for value in zero))
-    rows = []
-    for place in range(size):
-        if (after := state([int(i == place) for i in range(size)])) is None or len(after) != len(zero):
-            return None
-        rows.append([(a - b) % modulus for a, b in zip(after, zero, strict=True)])
-    generator = np.random.default_rng(1)
-    for _ in range(4):
-        steps = generator.integers(0, family.high - family.low + 1, size).tolist()
-        due = [(z + sum(s * row[c] for s, row in zip(steps, rows, strict=True))) % modulus for c, z in enumerate(zero)]
-        if [value % modulus for value in state(steps) or []] != due:
-            return None
-    return rows, modulus
+def one_number(order: Literal["little", "big"]) -> Callable[[Any], list[int] | None]:
+    """Returns what reads bytes, or an array, as one number. order: which end comes first, of entries too."""
+
+    def read(state: Any) -> list[int] | None:
+        if (array := _array(state)) is not None:
+            state = array.astype(array.dtype.newbyteorder(order)).tobytes()
+        return [int.from_bytes(state, order)] if isinstance(state, bytes) else None
+
+    return read
+
+
+def _array(state: Any) -> Any:
+    """Returns a state of whole numbers as an array of numpy, None if it is none."""
+    if hasattr(state, "detach"):
+        state = state.detach().cpu().numpy()
+    return state if isinstance(state, np.ndarray | np.integer) and state.dtype.kind in "iu" else None
+
+
+READINGS = (parts, one_number("little"), one_number("big"))
+
+
+def _linear(rnn: Rnn, family: Family) -> Iterator[tuple[Rows, list[int]]]:
+    """Yields by how much one more at each place changes the parts of the state, and their moduli, of each reading that is linear.
+
+    The modulus of a part is a power of two: of as many bits as its share of the state's, or else as it is seen to have.
+    """
+    size, generator = len(family.places), np.random.default_rng(1)
+    tried = [[0] * size, *([int(i == place) for i in range(size)] for place in range(size))]
+    tried += [generator.integers(0, family.high - family.low + 1, size).tolist() for _ in range(4)]
+    states = [rnn.state_after(family.sequence(steps)) for steps in tried]
+    for read in READINGS:
+        values = [value for value in map(read, states) if value]
+        if len(values) < len(states) or len({*map(len, values)}) > 1:
+            continue
+        zero, units, samples = values[0], values[1 : size + 1], values[size + 1 :]
+        seen = [max(map(int.bit_length, column)) for column in zip(*values, strict=True)]
+        share = max(rnn.state_bits // len(zero), max(seen))
+        for bits in dict.fromkeys(((share,) * len(zero), tuple(seen))):
+            moduli = [1 << count for count in bits]
+            rows = [[(a - b) % m for a, b, m in zip(after, zero, moduli, strict=True)] for after in units]
+            due = [
+                [
+                    (z + sum(s * row[c] for s, row in zip(steps, rows, strict=True))) % m
+                    for c, (z, m) in enumerate(zip(zero, moduli, strict=True))
+                ]
+                for steps in tried[size + 1 :]
+            ]
+            if due == [[value % m for value, m in zip(sample, moduli, strict=True)] for sample in samples]:
+                yield rows, moduli

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from circuits import aiger
+from circuits.aiger_read import read
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
 from circuits.models import Rnn
 from circuits.rnn import load_object as door
 from circuits.transition import load_python, load_step
+from precision.format import Discipline
 
 Said = Callable[[Sequence[int]], list[str]]
 
@@ -198,13 +202,36 @@ SAID: dict[str, Said] = {
 }
 
 
-def bring(name: str) -> Rnn:
+def bring(name: str, discipline: Discipline = Discipline.FUSED) -> Rnn:
     """Returns the RNN as the command makes it."""
     if name in CIRCUITS:
-        return load_step(*CIRCUITS[name], name)
+        return load_step(*CIRCUITS[name], name, None, discipline)
     module: dict[str, Any] = {}
     exec(SOURCE[name], module)
-    return load_python(door(module["RNN"], module["STATE_BITS"], name, module["WORDS"]), tuple(module["WORDS"]))
+    given = door(module["RNN"], module["STATE_BITS"], name, module["WORDS"])
+    return load_python(given, tuple(module["WORDS"]), None, discipline)
+
+
+def step_of(rnn: Rnn) -> tuple[Circuit, dict[str, dict[str, str]]]:
+    """Returns the step of an RNN over the bits of its words, the lowest first, and the words."""
+    builder, step, p = Builder(), rnn.step, rnn.step.precision_bits
+    states = [builder.state(f"s{i}", value) for i, value in enumerate(step.circuit.initial)]
+    one = [
+        builder.constant(int(i == p // 2 - 1)) for i in range(p - 1)
+    ]  # the digit that counts 1; a sign is a bit of the word
+    read_bits = [bit for i, _ in enumerate(step.inputs) for bit in (*one, builder.input(f"w{i}"))]
+    outputs, following = builder.add(step.circuit, read_bits, states)
+    circuit = builder.circuit({f"o{i}": bit for i, bit in enumerate(outputs[p - 1 :: p])}, following)
+    bits = {word: f"{i:0{len(step.inputs)}b}"[::-1] for i, word in enumerate(rnn.vocabulary)}
+    known = len(rnn.vocabulary) - len(rnn.unread)
+    return circuit, {"inputs": dict([*bits.items()][:known]), "outputs": {code: word for word, code in bits.items()}}
+
+
+def by_aiger(name: str, path: Path) -> Rnn:
+    """Returns the RNN as the command makes it of an AIGER file, which is written here and read again."""
+    circuit, words = CIRCUITS[name] if name in CIRCUITS else step_of(bring(name))
+    aiger.write(circuit, path)
+    return load_step(read(path), words, name)
 
 
 def draw(rnn: Rnn, rng: random.Random, length: int) -> list[int]:

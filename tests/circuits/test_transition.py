@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits import aiger, transition
+from circuits import transition
+from circuits.aiger_read import read
 from circuits.circuit import Gate, Kind
 from circuits.equivalence import Difference, Equal, compare
 from circuits.models import Rnn
-from circuits.rnn import RnnError
+from circuits.rnn import RnnError, load_circuit
 from circuits.rnn import load_object as door
 from circuits.simulate import main
 from circuits.simulator import Simulator, expected_tokens
@@ -25,8 +26,10 @@ from circuits.step import Step
 from circuits.transition import load_python, load_step
 from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 from constructions.engines.known import first_mismatch
-from tests.circuits.brought import SAID, SOURCE, bring, draw, latch_said
+from precision.format import Discipline
+from tests.circuits.brought import SAID, SOURCE, bring, by_aiger, draw, latch_said, step_of
 from tests.engines.agreement import follow_by_lookups
+from verify.dossiers.simulation import certify
 from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
 from verify.oracles.step_circuits import steps
 
@@ -66,9 +69,9 @@ RUNS = {"latch": 1000, "counter": 1000, "automaton": 1000, "wide hash": 100, "gr
 LENGTHS = (1, 3, 8)
 
 
-def require_same_words(name: str, lengths: Sequence[int], prompts: int) -> None:
+def require_same_words(name: str, rnn: Rnn, lengths: Sequence[int], prompts: int) -> None:
     """Fails unless the Transformer writes what the RNN says, and the circuit's gates. It decodes, and is given no guess."""
-    rng, rnn = random.Random(2), bring(name)
+    rng = random.Random(2)
     solver, turn = Simulator(rnn), len(rnn.step.circuit.gates) + 1
     for i, length in enumerate(lengths):
         wired = solver.build(length)
@@ -83,13 +86,26 @@ def require_same_words(name: str, lengths: Sequence[int], prompts: int) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_transformer_is_the_rnn(name: str) -> None:
-    require_same_words(name, LENGTHS if RUNS[name] >= 1000 else (3,), RUNS[name])
+    require_same_words(name, bring(name), LENGTHS if RUNS[name] >= 1000 else (3,), RUNS[name])
 
 
 @pytest.mark.hostile
-@pytest.mark.parametrize("name", SAID)
-def test_the_transformer_is_the_rnn_on_a_thousand_prompts(name: str) -> None:
-    require_same_words(name, (1, 3) if name in ("hash", "linear recurrence") else (2, 5), 1000)
+@pytest.mark.parametrize(("name", "way"), [*((name, "brought") for name in SAID), *((name, "aiger") for name in SAID)])
+def test_the_transformer_is_the_rnn_on_a_thousand_prompts(name: str, way: str, tmp_path: Path) -> None:
+    """And its weights are certified, for any prompt as long."""
+    rnn = bring(name) if way == "brought" else by_aiger(name, tmp_path / "step.aag")
+    lengths = (1, 3) if name in ("hash", "linear recurrence") else (2, 5)
+    require_same_words(name, rnn, lengths, 1000)
+    for length in lengths:
+        assert certify(Simulator(rnn), length, None, Discipline.FUSED, ()).verdict == "certified"
+
+
+@pytest.mark.parametrize("name", ["latch", "counter", "automaton", "wide hash"])
+def test_sequential_is_right_where_it_is_tried(name: str) -> None:
+    """It is not certified."""
+    rng, rnn = random.Random(5), bring(name, Discipline.SEQUENTIAL)
+    for length in (1, 3):
+        assert mismatch(rnn, draw(rnn, rng, length), discipline=Discipline.SEQUENTIAL) is None
 
 
 def test_numbers_of_minus_one_have_a_negative_sign(rnns: dict[str, Rnn]) -> None:
@@ -107,8 +123,6 @@ WORDS = {"inputs": {"hold": "00", "set": "10", "reset": "01"}, "outputs": {"1": 
 
 
 def test_a_circuit_goes_in_as_it_is(tmp_path: Path) -> None:
-    from circuits.aiger_read import read
-
     path = tmp_path / "latch.aag"
     path.write_text(LATCH)
     rnn, rng = load_step(read(path), WORDS, "latch.aag"), random.Random(3)
@@ -121,32 +135,16 @@ def test_a_circuit_goes_in_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["latch", "counter", "automaton", "relu"])
 def test_python_and_aiger_say_the_same(name: str, rnns: dict[str, Rnn], tmp_path: Path) -> None:
     """The circuit of the Python step, written as AIGER and read again, is another circuit for the same RNN."""
-    from circuits.aiger_read import read
-
-    rnn, path = rnns[name], tmp_path / "step.aag"
-    aiger.write(rnn.step.circuit, path)
-    p, count = rnn.step.precision_bits, len(rnn.step.inputs)
-    one = [int(i == (p - 1) // 2 - 1) for i in range(p - 1)]  # the digit that counts 1
-
-    def bits(word: int) -> str:
-        magnitude = "".join(map(str, one))
-        return "".join(magnitude + str(word >> i & 1) for i in range(count))
-
-    read_words = len(rnn.vocabulary) - len(rnn.unread)
-    document = {
-        "inputs": {word: bits(i) for i, word in enumerate(rnn.vocabulary[:read_words])},
-        "outputs": {bits(i): word for i, word in enumerate(rnn.vocabulary)},
-    }
-    from circuits.rnn import load_circuit as brought
-
-    again, rng = brought(read(path), document, "step.aag"), random.Random(4)
+    rnn, path, rng = rnns[name], tmp_path / "step.aag", random.Random(4)
+    own = by_aiger(name, path)
+    again = load_circuit(read(path), step_of(rnn)[1], "step.aag")
     for _ in range(50):
         prompt = short(rnn, rng)
         state, words = again.start(), []
         for i, number in enumerate(prompt):
             words += again.answer(state, (rnn.vocabulary[number],))
             state = again.step(state, rnn.vocabulary[number], i + 1)
-        assert words == SAID[name](prompt)
+        assert words == SAID[name](prompt) == said(own, prompt)
 
 
 def changed(rnn: Rnn, place: int, gate: Gate) -> Rnn:

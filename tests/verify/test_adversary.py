@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,17 @@ import pytest
 
 from circuits.aiger import write
 from circuits.builder import Builder
-from circuits.rnn import RnnError, load
-from verify.adversary import Questions, Search, digest, distance, main
+from circuits.rnn import Rnn, RnnError, load
+from verify.adversary import (
+    Questions,
+    Search,
+    digest,
+    distance,
+    fingerprint,
+    main,
+    require_same_elsewhere,
+    say_after,
+)
 from verify.leaves import Kept
 
 RNNS = '''
@@ -120,6 +130,20 @@ hangs_at_9 = Rnn(17, lambda: 0, lambda s, t: s if s == 8 else sum(range(10**13))
 hashes = Rnn(16, lambda: 0, lambda s, t: hash(f"{s} {t}") % 2**16, last)
 process = Rnn(16, lambda: 0, lambda s, t: (s + t + os.getpid()) % 2**16, last)
 exits = Rnn(4, lambda: 0, lambda s, t: os._exit(0), last)
+taken = [0]
+def tires(rule, later, s, t):
+    """Follows one rule for 3,000 calls, and then another."""
+    taken[0] += 1
+    return rule(s, t) if taken[0] <= 3000 else later(s, t)
+keep = lambda s, t: (*s, t)
+tired = Rnn(20, lambda: (), lambda s, t: tires(keep, lambda s, t: s, s, t), lambda s, q: 1)
+tired_at_13 = Rnn(60, lambda: (), lambda s, t: tires(keep, lambda s, t: keep(s, t if len(s) < 12 else 0), s, t), lambda s, q: 1)
+answers_later = Rnn(12, lambda: 0, lambda s, t: tires(mixed, mixed, s, t), lambda s, q: taken[0] > 3000)
+mixed = lambda s, t: (s * 4050 + t * 77 + 13) % 2**12
+def paused(s, t):
+    time.sleep(0.001)
+    return (s * 3**30 + t * 7**18) % 2**60
+pauses = Rnn(60, lambda: 0, paused, last)
 class Box:
     value = 0
 box = Box()
@@ -265,6 +289,56 @@ def test_what_a_step_prints_stands_not_in_the_document(file: Path) -> None:
     assert (done.returncode, json.loads(done.stdout)["task"]) == (1, "index")
 
 
+def test_a_pair_is_said_to_new_processes(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its prompts is read there before anything else is."""
+    rnn, found, calls = load(f"{file}:RNN"), {"task": "index", "n": 9, "prompts": ["1", "2"], "said": ["a", "a"]}, []
+    mark = fingerprint(rnn, "index", 9)
+
+    def answered(said: list[str]) -> Any:
+        class Process:
+            returncode = 0
+
+            def __init__(self, argv: list[str], env: dict[str, str], **_: Any) -> None:
+                calls.append((argv[-4:], env["PYTHONHASHSEED"]))
+
+            def communicate(self) -> tuple[str, None]:
+                return f"a line of its own\n{json.dumps([said.pop(0), mark])}\n", None
+
+        return Process
+
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    for said, holds in ((["a", "a"], True), (["a", "b"], False), (["b", "b"], False)):
+        monkeypatch.setattr("verify.adversary.subprocess.Popen", answered(said))
+        with nullcontext() if holds else pytest.raises(RnnError, match="it says something else in another process"):
+            require_same_elsewhere(rnn, "mine.py", "", found, lambda *_: None)
+    assert calls[:2] == [(["", "index", "9", "1"], "2"), (["", "index", "9", "2"], "3")]
+
+
+@pytest.mark.parametrize("task", ["index", "recall", "ngram", "counting", "istree", "turing"])
+@pytest.mark.parametrize("way", ["numbers", "words"])
+def test_a_prompt_is_read_as_the_search_reads_it(task: str, way: str) -> None:
+    def answer(state: Any, query: Any) -> list[str]:
+        return [str((*state, *query))]
+
+    rnn = Rnn("all", 99, tuple, lambda s, t, p: (*s, t), answer, reads_words=way == "words")
+    questions = Questions(task, 5, rnn.reads_words)
+    for k in questions.reduction.ks(5):
+        x = (1, 0, 0, 1, 1)
+        more, query = questions.query(k)
+        state = rnn.state_after([*questions.tokens(x), *more])
+        assert say_after(rnn, " ".join(questions.reduction.words(x, k))) == " ".join(rnn.answer(state, query))
+
+
+def test_the_clock_is_of_some_steps_where_a_lattice_takes_many(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes some two thousand, a millisecond each."""
+    monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 1.0)
+    code, found, err = attack(capsys, "--task", "index", "--rnn", f"{file}:pauses", "--n-max", 40)
+    assert code == 1, err
+    judge(file, "pauses", found)
+
+
 def test_children_s_steps_are_not_on_the_parent_s_clock(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +400,9 @@ def test_what_is_not_confused(
         ("shape", "a state is a number, a text, bytes, a tuple or an array, not a dict"),
         ("hashes", "its states are others in another process"),
         ("process", "its states are others in another process"),
+        ("tired", "its states are others in another process"),
+        ("tired_at_13", "its states are others in another process"),
+        ("answers_later", "it says something else in another process"),
         ("exits", "its code ended the process"),
         ("changed", "a state is a number, a text, bytes, a tuple or an array, not a Box"),
         ("two", "is a triple of functions (start, step, answer)"),

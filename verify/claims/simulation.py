@@ -22,6 +22,8 @@ from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refuted
 from verify.dossiers.dossier import Subject
 from verify.dossiers.gates import check_gates
+from verify.dossiers.rnn.lemmas import gates
+from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
@@ -172,16 +174,25 @@ def test_rounding(check: Check) -> None:
     "4.8/every-circuit",
     source=SOURCE,
     statement="Of the shapes of 14 RNNs, of 53 to 4,804 gates: one certificate holds for every circuit with as many gates, state"
-    " bits, inputs and outputs. Rounding is sound whichever gates are AND, XOR or 1, whatever they read: fused, at the least p.",
+    " bits, inputs and outputs, and the same constant bits of the output. Rounding is sound whichever gates are AND, XOR or 1,"
+    " whatever they read: fused, at the least p.",
 )
 def test_every_circuit(check: Check) -> None:
     """Weights of two circuits of a shape differ in the table of block 2 alone, which the certificate leaves open between bounds."""
     text = f"shapes of {RNNS}"
     check.certified(subjects(every_circuit=True), range=text, precision="least p")
-    check.argued(
-        "Circuits of a shape have the same weights but for the table of block 2. Its units are second differences of the table's"
-        " rows, at most four times as large. So under `fused` their sum is the row itself, a whole number between the bounds."
-    )
+
+    def tabulated(task: Length) -> Counterexample | None:
+        solver = Simulation(rnn=task.rnn).solver
+        try:
+            check_table(solver.task(task.n), solver.build(task.n).arithmetic.format)
+        except Refuted as wrong:
+            return Counterexample(where=wrong.where, what=wrong.what)
+        return None
+
+    cases = [Length(rnn, lengths[0]) for rnn, lengths in LENGTHS.items()]
+    text = "each gate: a symbol for each entry of the table that differs between circuits stands in block 2 alone, which writes it"
+    check.exhaustive(cases, tabulated, count=14, range=text, size=lambda task: task.n, precision="least p")
 
 
 WRITTEN = {
@@ -192,11 +203,12 @@ WRITTEN = {
 @claim(
     "4.8/program",
     source=SOURCE,
-    statement="Of six RNNs of ours and four circuits that are drawn, of 53 to 591 gates: on every prompt of n words, each token"
-    " that the Transformer writes is the circuit's, if all tokens before it are.",
+    statement="Of the shapes of six RNNs of ours and four that are drawn, of 53 to 591 gates: for every circuit with as many gates,"
+    " state bits, inputs and outputs, and the same constant bits of the output, on every prompt of n words: each token that"
+    " the Transformer writes is the circuit's; of an RNN that searches, if all tokens before it are. The RNN's logits are exact.",
 )
 def test_program(check: Check) -> None:
-    """Looks at each position: where heads look, and what is written for all values of a gate's operands, and for every word."""
+    """Looks at each position: where heads look, and what is written as each gate, for all values of its operands and every word."""
 
     def written(task: RnnSize) -> Counterexample | None:
         dossier = Simulation(rnn=task.rnn)
@@ -208,11 +220,16 @@ def test_program(check: Check) -> None:
         return None
 
     cases = [RnnSize(rnn, n) for rnn, lengths in WRITTEN.items() for n in lengths if n <= 8]
-    text = "each position and gate: four values of the operands, each word for a bit of an input, the ends of each output's line"
+    text = (
+        "each position: AND, XOR and 1 of any two gates before it and their four values, each word for a bit of an input, the ends"
+        " of each output's line"
+    )
     check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
+    text = "all tokens after a prompt, of any circuit and any length, by induction: if each is right where those that it reads are"
+    check.follows(gates.theory(), range=text)
     check.argued(
-        "By induction over positions, all tokens of a run are the circuit's: the first follows from the prompt, each other one from"
-        " those before it. Its word is the first one whose row has the largest product with the output, in exact arithmetic."
+        "The first line of evidence says of each position what the lemmas suppose of it. They are about RNNs that do not search. A"
+        " word is the first one whose row has the largest product with the output, in exact arithmetic."
     )
 
 

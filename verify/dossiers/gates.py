@@ -1,16 +1,18 @@
-"""Proves of Theorem 4.8's weights that the next token is the circuit's, if all tokens before it are: position by position.
+"""Proves of Theorem 4.8's weights, for every circuit of a shape, that the next token is the circuit's if all before it are.
 
 Notation: as in circuits/simulation.py. Gates count from 0 here: the token of gate g in step a stands at n + a·T + g + 1.
 
-What is shown of one circuit and prompts of n words, whatever their words are:
-1. Where heads look. An operand's head looks at the token of that gate; of a state bit, at the one that it becomes, in the step
-   before, or in the first step at a 0. The step's word is found, and the bits of a number before the next one, or else a 0.
-2. What is written there. A gate's value for both values of each operand; a bit of an input for each word; the word's registers for
+What is shown of every circuit of one shape (shape.py) and prompts of n words, whatever their words are:
+1. The table. Block 2 says at each gate what it is, of every circuit. So below, a row of the table may be any row.
+2. Where heads look. An operand's head looks at the token of that gate, whichever gate before it is; of a state bit, at the one that
+   it becomes, in the step before, or in the first step at a 0. The step's word is found, and the bits of a number before the next
+   one, or else a 0.
+3. What is written there. AND, XOR and 1 for both values of each operand; a bit of an input for each word; the word's registers for
    the least and the largest number of each output, of either sign, on which they depend by one line.
 All else that a head may read lies between its bounds, and changes nothing. The word is then the one whose row has the largest
 product with the output, in exact arithmetic.
-3. The RNN's own word. Its logits are such products, rounded to its own p: whatever bits the output has, none is rounded.
-By induction over positions, a run is the circuit's.
+4. The RNN's own word. Its logits are such products, rounded to its own p: whatever bits the output has, none is rounded.
+By induction over positions (rnn/lemmas/gates.smt2), a run is the circuit's.
 
 Numbers are those of the rounded machine. What is right is said by the circuit and `circuits.runs`, not by what makes the weights.
 """
@@ -22,6 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,10 +39,15 @@ from constructions.rows import HeadRows, Sublayer
 from precision.format import Discipline
 from verify.algebra.domains import Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
+from verify.dossiers.shape import check_table, free_of
 from verify.rounding.model import Model
 from verify.rounding.positions import Array, Column, Machine, embedded, known, rows_of_words
 
 OPERANDS, OUTPUTS = 2, 3  # blocks, from 0
+COMPUTED = (Kind.AND, Kind.XOR, Kind.ONE)
+KINDS = {"is_and": Kind.AND, "is_xor": Kind.XOR, "is_one": Kind.ONE}
+DISTANCES = {"a": "left", "b": "right"}  # the registers that say how far back an operand stands
+NOTHING: Mapping[str, Column] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,7 @@ class Gates:
         """Returns how many values of tokens were looked at. Raises Refuted with the first that is another one, or Undecided."""
         self._require_form()
         self._require_exact_logits()
+        self._require_table()
         return self._where_heads_look() + self._values() + self._bits() + self._words()
 
     # The machine
@@ -103,11 +112,19 @@ class Gates:
         return frozenset(i for row in self.words for i in row)
 
     @cached_property
-    def before(self) -> Sequence[Column]:
-        """The registers at block 3; those of the token itself are left out, as `_require_form` shows that they do not matter."""
+    def stream(self) -> Sequence[Column]:
+        """The registers at block 3, of any circuit of the shape."""
         stream = self._after_two_blocks(self.automaton)
+        for free in free_of(self.plan):
+            i = self.register(free.register)
+            stream[i] = self.machine.freed(stream[i], free, "block 2")
+        return stream
+
+    @cached_property
+    def before(self) -> Sequence[Column]:
+        """`stream` without the token's own registers, as `_require_form` shows that they do not matter."""
         nothing = known(np.zeros(len(self.places), object))
-        return [nothing if i in self.token_registers else column for i, column in enumerate(stream)]
+        return [nothing if i in self.token_registers else column for i, column in enumerate(self.stream)]
 
     def _after_two_blocks(self, automaton: TokenAutomaton) -> list[Column]:
         stream = embedded(self.model, automaton, self.model.arithmetic.format)
@@ -123,21 +140,24 @@ class Gates:
 
     @cached_property
     def heads(self) -> Sequence[Sequence[tuple[HeadRows, tuple[str, ...], Array, list[Column]]]]:
-        """Returns for each head of blocks 3 and 4 the registers that it writes, where it looks, and bounds of what it reads."""
+        """Returns for each head of blocks 3 and 4 the registers that it writes, where it looks, and bounds of what it reads.
+
+        Where an operand's head looks is another question, see `_require_operand`: between its bounds, anywhere.
+        """
         found = []
-        stream = list(self._after_two_blocks(self.automaton))
+        stream = list(self.stream)
         for number in (OPERANDS, OUTPUTS):
             layer, start, here = self.model.layers[number], 0, []
             for h, head in enumerate(layer.heads):
                 where = self.model.head(number, h)
-                (first, last), _ = self.machine.look(stream, head, where)
-                if first is not last:
-                    raise Undecided(where, "where it looks is not known")
                 places = range(start, start + len(head.value))
                 out = [(self.model.registers[i], j) for i, row in layer.out for j, w in row if w == 1]
                 names = [[name for name, j in out if j == place] for place in places]
                 if any(len(one) != 1 for one in names):
                     raise Undecided(where, "it writes more than one register, or none")
+                (first, last), _ = self.machine.look(stream, head, where)
+                if first is not last and names[0][0] not in DISTANCES:
+                    raise Undecided(where, "where it looks is not known")
                 values, _ = self.machine.read(stream, head, where)
                 here.append((head, tuple(one[0] for one in names), np.array(first.tolist(), np.int64), values))
                 start += len(head.value)
@@ -224,26 +244,10 @@ class Gates:
     # Where heads look
 
     def _where_heads_look(self) -> int:
-        plan, circuit = self.plan, self.plan.rnn.step.circuit
-        operands: dict[str, list[int]] = {"a": [], "b": []}
-        for gate in circuit.gates:
-            reads = (gate.left, gate.right) if gate.computes else (-1, -1)
-            if gate.kind is Kind.STATE:
-                reads = (circuit.next_state[gate.left] - plan.turn, -1)
-            for name, read in zip(operands, reads, strict=True):
-                operands[name].append(read if read != -1 else plan.turn)
-        looked = 0
-        for _, names, first, values in self.heads[0]:
-            if names[0] in operands:
-                read_by = np.array([*operands[names[0]], plan.turn])[self.next_gate]  # T: nothing is asked for
-                wanted = self.token_of(read_by, self.step)
-                asked = (self.next_gate >= 0) & (read_by < plan.turn)
-                start = asked & (self.step == 0) & (read_by < 0)
-                self._require(
-                    (values[0].low == 0) & (values[0].high == 0), start, f"the operand {names[0]}, at the start"
-                )
-                self._require(first == wanted, asked & ~start, f"the operand {names[0]}")
-                looked += int(asked.sum())
+        plan, looked = self.plan, 0
+        for h, (_, names, first, values) in enumerate(self.heads[0]):
+            if names[0] in DISTANCES:
+                looked += self._require_operand(h, names[0], values[0])
             elif names[0] != "low":
                 word = np.where(self.step < plan.prompt, self.step + 1, plan.prompt + self.step * plan.turn)
                 self._require(first == word, self._is(Kind.INPUT), "the step's word")
@@ -261,6 +265,56 @@ class Gates:
             self._require(first == wanted, self.next_gate == plan.gates, f"the output {name}")
             looked += int((self.next_gate == plan.gates).sum())
         return looked
+
+    def _require_operand(self, h: int, name: str, value: Column) -> int:
+        """Requires that a head looks at the operand, whichever gate before the next one that is; returns how many it may look at.
+
+        What is looked for is a sum of registers, so between two distances it changes as it does at these.
+        """
+        circuit, turn, b = self.plan.rnn.step.circuit, self.plan.turn, self.next_gate
+        following = [circuit.next_state[gate.left] if gate.kind is Kind.STATE else 0 for gate in circuit.gates]
+        state = self._is(Kind.STATE) & (name == "a")
+        start = state & (self.step == 0)
+        self._require((value.low == 0) & (value.high == 0), start, f"the operand {name}, at the start")
+        back = turn - 1 + b - np.array([*following, 0, 0])[b]  # how far before the gate that the bit becomes stands
+        where, register = self.model.head(OPERANDS, h), self.register(DISTANCES[name])
+        for far in (False, True):
+            distance = np.where(state, back, np.where(self._computed, (b - 1) * far, 0)).astype(object)
+            stream = list(self.stream)
+            stream[register] = known(np.where(self._computed, distance << self.machine.fraction, stream[register].low))
+            low, high = self.machine.aim(stream, self.model.layers[OPERANDS].heads[h], where)
+            wanted = self.places - distance
+            asked = self._computed | (state & ~start)
+            self._require((low == wanted) & (high == wanted), asked, f"the operand {name}")
+        return int((b * self._computed).sum() + state.sum())
+
+    @property
+    def _computed(self) -> Array:
+        """True where the next gate is after the state and input bits, so that it may be AND, XOR or 1."""
+        return self._is(*COMPUTED)
+
+    def _require_table(self) -> None:
+        """Raises Refuted unless block 2 says of each gate what it is: that of this circuit, and then of each of the shape."""
+        stream, circuit = self._after_two_blocks(self.automaton), self.plan.rnn.step.circuit
+        after = self.step >= 0
+        gate = stream[self.register("gate")]
+        wanted = (
+            np.where(after, self.next_gate, np.minimum(gate.low >> self.machine.fraction, -1)) << self.machine.fraction
+        )
+        self._require((gate.low == wanted) & (gate.high == wanted), self.places > 0, "the number of the gate")
+        rows: dict[str, list[int]] = {name: [] for name in (*KINDS, *DISTANCES.values(), "initial")}
+        for b, (kind, left, right) in enumerate(circuit.gates):
+            for name, value in rows.items():
+                says = {"left": b - left - 1, "right": b - right - 1, "initial": 0}
+                value.append(KINDS[name] is kind if name in KINDS else says[name])
+            if kind is Kind.STATE:
+                rows["initial"][-1] = circuit.initial[left]
+        for name, row in rows.items():
+            column = stream[self.register(name)]
+            told = self._is(Kind.AND, Kind.XOR) if name in DISTANCES.values() else after
+            wanted = np.array([*map(int, row), 0, 0], object)[self.next_gate] << self.machine.fraction
+            self._require((column.low == wanted) & (column.high == wanted), told, f"the register {name} of a gate")
+        check_table(self.plan, self.machine.format)
 
     def _backs(self) -> Iterator[tuple[int, Array, Column]]:
         """Yields the heads that read values some tokens back: how many, where, and what. Raises Undecided if one is missing."""
@@ -316,10 +370,13 @@ class Gates:
         table = [gate.left % p if gate is not None and gate.kind is Kind.INPUT else 0 for gate in self._gate]
         return np.array([*table, 0])[self.next_gate]
 
-    def _registers(self, own: Mapping[str, Column], outputs: Mapping[str, Column]) -> list[Column]:
+    def _registers(
+        self, own: Mapping[str, Column], outputs: Mapping[str, Column], table: Mapping[str, Column] = NOTHING
+    ) -> list[Column]:
         """Returns the registers after block 4, where some heads read these numbers, the others what they may.
 
-        own, outputs: by the registers that heads of blocks 3 and 4 write; `low s` is of the value s tokens back.
+        own, outputs: by the registers that heads of blocks 3 and 4 write; `low s` is of the value s tokens back. table: what
+        block 2 has written, where it is not to be what it may be of any circuit.
         """
         feed = self.model.layers[OUTPUTS].feed_forward
         kept = [j for j, unit in enumerate(feed.units) if not self._clears(unit)]
@@ -327,6 +384,8 @@ class Gates:
         down = tuple((i, tuple((place[j], w) for j, w in row if j in place), bias) for i, row, bias in feed.down)
         last = Sublayer(tuple(feed.units[j] for j in kept), down)
         stream, lows = list(self.before), itertools.count()
+        for name, column in table.items():
+            stream[self.register(name)] = column
         for number, given in ((OPERANDS, own), (OUTPUTS, outputs)):
             layer, values = self.model.layers[number], list[Column]()
             for _, names, _, read in self.heads[number - OPERANDS]:
@@ -354,17 +413,22 @@ class Gates:
         return known(np.full(len(self.places), number << self.machine.fraction, object))
 
     def _values(self) -> int:
-        """Looks at each gate but inputs, for both values of its operands."""
-        circuit, looked = self.plan.rnn.step.circuit, 0
-        for a, b in itertools.product((0, 1), repeat=2):
-            value = {Kind.AND: a & b, Kind.XOR: a ^ b, Kind.ONE: 1, Kind.STATE: a, Kind.INPUT: 0}
-            wanted = np.array([value[gate.kind] for gate in circuit.gates] + [0, 0])[self.next_gate]
-            initial = [circuit.initial[gate.left] if gate.kind is Kind.STATE else 0 for gate in circuit.gates]
-            start = self._is(Kind.STATE) & (self.step == 0)
-            wanted = np.where(start, np.array([*initial, 0, 0])[self.next_gate], wanted)
-            asked = self._is(Kind.AND, Kind.XOR, Kind.ONE, Kind.STATE) & ~(start & (a == 1))  # at the start, a is 0
-            stream = self._registers({"a": self._constant(a), "b": self._constant(b)}, {})
-            self._require(self._tokens(stream, asked) == wanted, asked, f"a gate's value, of operands {a} and {b}")
+        """Looks at each gate but inputs, for both values of its operands; as AND, XOR and 1, and of either start."""
+        looked, state = 0, self._is(Kind.STATE)
+        start = state & (self.step == 0)
+        for a, b, (kind, initial) in itertools.product((0, 1), (0, 1), zip(COMPUTED, (0, 1, 0), strict=True)):
+            value = {Kind.AND: a & b, Kind.XOR: a ^ b, Kind.ONE: 1}[kind]
+            wanted = np.where(start, initial, np.where(state, a, value))
+            asked = self._computed | (state & ~(start & (a == 1)))  # at the start, a is 0
+            table = {
+                name: known((self._computed & (of is kind)).astype(object) << self.machine.fraction)
+                for name, of in KINDS.items()
+            }
+            table["initial"] = known((state & (initial == 1)).astype(object) << self.machine.fraction)
+            stream = self._registers({"a": self._constant(a), "b": self._constant(b)}, {}, table)
+            self._require(
+                self._tokens(stream, asked) == wanted, asked, f"a gate's value, {kind.name} of operands {a} and {b}"
+            )
             looked += int(asked.sum())
         return looked
 

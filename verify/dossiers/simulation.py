@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from circuits.models import Rnn, simulation_models
 from circuits.plan import Plan
@@ -20,17 +20,21 @@ from circuits.transition import load_file
 from constructions.wiring.numbered import Family, Powers
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
-from verify.algebra.domains import Refused
-from verify.automata.token_automaton import Free, Label, State, TokenAutomaton
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import build_beside
 from verify.certificates.document import CERTIFIED, Judged, judge
 from verify.dossiers.dossier import FEW, Subject
 from verify.dossiers.gates import check_gates
+from verify.dossiers.shape import free_of
 from verify.dossiers.solved import SolvedDossier
 from verify.inputs.step_circuits import Drawn, draw_rnn
 from verify.rounding.model import Model as ExactModel
 from verify.rounding.model import describe_numbers, planned
 from verify.rounding.rows import exact
+
+if TYPE_CHECKING:
+    from verify.induction.theory import Theory
 
 PROMPT, GATE, WORD, BIT = "prompt", "gate", "word", "bit"
 
@@ -50,7 +54,7 @@ def load(name: str) -> Rnn:
 class Simulation(SolvedDossier):
     """rnn: its name. words: how many it writes after the prompt. simulator: of an RNN that has no name here.
 
-    every_circuit: whether texts speak of each circuit of the shape: as many gates, state bits, inputs and outputs.
+    every_circuit: whether texts speak of each circuit of the shape (shape.py).
     """
 
     construction: str = "simulate"
@@ -59,12 +63,18 @@ class Simulation(SolvedDossier):
     simulator: Simulator | None = None
     every_circuit: bool = False
 
+    conclusion = "tokens, each written of those before, are the circuit's"
     least = 1
     one_n = "the table of gates is of one length of prompts"
 
     @property
     def solver(self) -> Simulator:
         return Simulator(load(self.rnn), self.words) if self.simulator is None else self.simulator
+
+    def theory(self) -> Theory:
+        from verify.dossiers.rnn.lemmas import gates
+
+        return gates.theory()
 
     def families(self, subject: Subject) -> Sequence[Family]:
         """Returns the words 1 and 2, the values of gates, as numbers: what is read of a gate is one form of its value."""
@@ -141,23 +151,10 @@ def texts_of(plan: Plan) -> TokenAutomaton:
     return TokenAutomaton(tuple(states), frozenset(answers), (plan.prompt, plan.prompt), by_position=True)
 
 
-def free_of(plan: Plan) -> tuple[Free, ...]:
-    """Returns what block 2 may write about the next gate, of any circuit of the plan's shape."""
-    of_circuit, of_gates = plan.rows(), plan.bounds()
-    names = dict.fromkeys(name for row in of_gates for name in row)
-    bounds = dict[str, list[tuple[int, int]]]()
-    for position in range(1, plan.length):
-        b = (position - plan.prompt) % plan.turn if position >= plan.prompt else -1
-        for name in names:
-            own = int(of_circuit[b].get(name, 0)) if b >= 0 else 0
-            bounds.setdefault(name, []).append(of_gates[b].get(name, (own, own)) if b >= 0 else (0, 0))
-    return tuple(Free(2, name, tuple(ends)) for name, ends in bounds.items())
-
-
 def certify(
     solver: Simulator, n: int, precision_bits: int | None, discipline: Discipline, printed: Iterable[str]
 ) -> Judged:
-    """Returns whether a simulator's weights are certified for prompts of n words: their rounding, and that they write the gates."""
+    """Returns whether a simulator's weights are certified for prompts of n words: rounding, each token, and by induction a run."""
     dossier = Simulation(rnn=solver.rnn.name, words=solver.words, simulator=solver)
     subject = Subject(dossier, n, None, precision_bits, discipline, tuple(printed))
     try:
@@ -165,9 +162,19 @@ def certify(
         judged = judge(model, automaton)
         if judged.verdict == CERTIFIED:
             check_gates(solver.task(n), model, automaton)
+            require_run(dossier.theory())
     except Refused as stop:
         return Judged.at(stop)
     return judged
+
+
+def require_run(theory: Theory) -> None:
+    """Raises Undecided unless a solver shows that a run is right if each of its tokens is."""
+    from verify.induction.along import shown
+
+    doubts = (doubt for name in theory.lemmas if (doubt := theory.doubt(name)))
+    if doubt := shown(theory, theory.lemmas).doubt or next(doubts, ""):
+        raise Undecided("the run", doubt)
 
 
 DOSSIERS = (Simulation(),)

@@ -30,6 +30,7 @@ EPILOG = f"""examples:
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} turing --model rag  on the text with searches, if they find what is defined
   {PROG} turing --model cot  on configurations of any number of cells, and on the queue that holds the next one
+  {PROG} simulate            on the text of an RNN that is run gate by gate, of any circuit
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it cannot be said, or it is not covered"""
@@ -40,7 +41,13 @@ def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("what", nargs="?", metavar="CONSTRUCTION", default="istree", help="whose steps: istree (default) or turing")
+    add(
+        "what",
+        nargs="?",
+        metavar="CONSTRUCTION",
+        default="istree",
+        help="whose steps: istree (default), turing or simulate",
+    )
     add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
     add_built_as(parser)
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
@@ -52,7 +59,7 @@ def main(argv: Sequence[str]) -> int:
     dossier = find_dossier(args.what, args.model)
     if dossier is None or not dossier.conclusion:
         covered = dict.fromkeys(one.construction for one in find_dossiers().values() if one.conclusion)
-        return say_not_covered(args.what, args.model, as_json=False, but=f"{' and '.join(covered)} are")
+        return say_not_covered(args.what, args.model, as_json=False, but=f"{', '.join(covered)} are")
     dossier = _with_options(dossier, args)
     theory = dossier.theory()
     if not isinstance(theory, Theory):

@@ -333,15 +333,7 @@ class Machine:
 
     def look(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[tuple[Array, Array], HeadMargin]:
         """Returns between which keys the winner is at each position, and its least lead. Raises Refused if that is too small."""
-        forms, first, queries = list[tuple[int, ...]](), list[int](), list[Column]()
-        for query_row, key_row in zip(head.query, head.key, strict=True):
-            query = self.settled(self.dot(query_row, stream, 0, where), f"{where}, query")
-            key = self.settled(self.dot(key_row, stream, 0, where), f"{where}, key")
-            if not key.is_known or key.ideal is not None:
-                raise Undecided(where, "a key depends on more than its position")
-            forms.append(_quadratic(key.low, where))
-            first.append(2 * key.low[0])
-            queries.append(query)
+        queries, forms, first = self._scored(stream, head, where)
         if all(query.is_known for query in queries):
             winner, scores, lead = _winners([query.low for query in queries], forms, first, where)
             if any(query.ideal is not None for query in queries):
@@ -363,6 +355,29 @@ class Machine:
             raise Refused(where, f"saturates: the largest score is between {float(least):g} and {float(largest):g}")
         return ends, HeadMargin(max(margin, Fraction(0)), needed, least)
 
+    def aim(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[Array, Array]:
+        """Returns bounds of the whole number that a head looks for at each position: the nearest key wins. Raises Undecided.
+
+        The number is a sum of registers, each times a number that depends on the position alone.
+        """
+        queries, forms, first = self._scored(stream, head, where)
+        return _aimed(queries, forms, first, where)[0]
+
+    def _scored(
+        self, stream: Sequence[Column], head: HeadRows, where: str
+    ) -> tuple[list[Column], list[tuple[int, ...]], list[int]]:
+        """Returns the parts of the score: each query, and the key that it meets as a polynomial and as twice its value at 1."""
+        queries, forms, first = list[Column](), list[tuple[int, ...]](), list[int]()
+        for query_row, key_row in zip(head.query, head.key, strict=True):
+            query = self.settled(self.dot(query_row, stream, 0, where), f"{where}, query")
+            key = self.settled(self.dot(key_row, stream, 0, where), f"{where}, key")
+            if not key.is_known or key.ideal is not None:
+                raise Undecided(where, "a key depends on more than its position")
+            forms.append(_quadratic(key.low, where))
+            first.append(2 * key.low[0])
+            queries.append(query)
+        return queries, forms, first
+
 
 def _between(column: Column, first: Array, last: Array, where: str) -> Column:
     """Returns bounds of a column's entries at the keys from one to another, for each position; nearer ones may be counted too."""
@@ -380,8 +395,24 @@ def _whole_targets(
 ) -> tuple[tuple[Array, Array], tuple[Array, Array], Array]:
     """Returns between which keys the winner is, between which its score, and its lead: where a whole number is looked for.
 
-    Scores are −a·(k² − 2·t·k) and more that all keys share, at key 1 as well, with a known. The number t lies between bounds. So
-    the nearest key wins, by a at least, as k² − 2·t·k is (k − t)² but for t². Its score rises with t.
+    The nearest key wins, by a at least, as k² − 2·t·k is (k − t)² but for t². Its score rises with t.
+    """
+    targets, twice, rest = _aimed(queries, forms, first, where)
+    places = np.arange(1, len(twice) + 1).astype(object)
+    low, high = (np.clip(target, 1, places) for target in targets)
+    scores = [
+        (2 * target - key) * key * (twice // 2) + (more >> rest.scale)
+        for target, key, more in zip(targets, (low, high), (rest.low, rest.high), strict=True)
+    ]
+    return (low, high), (scores[0], scores[1]), twice // 2
+
+
+def _aimed(
+    queries: Sequence[Column], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
+) -> tuple[tuple[Array, Array], Array, Column]:
+    """Returns bounds of the whole number t that is looked for, 2a, and what all keys' scores share. Raises Undecided.
+
+    Scores are −a·(k² − 2·t·k) and more that all keys share, at key 1 as well, with a known, a power of two.
     """
     count = len(queries[0].low)
     if any(one != sum(form) for one, form in zip(first, forms, strict=True)):
@@ -398,14 +429,7 @@ def _whole_targets(
     powers = {x & -x for x in twice.tolist()}
     if (twice <= 0).any() or powers != {*twice.tolist()} or max(powers).bit_length() > slope.grid + 1:
         raise Undecided(where, "what it looks for is not seen to be a whole number")
-    targets = [(end >> slope.scale) // twice for end in (slope.low, slope.high)]
-    places = np.arange(1, count + 1).astype(object)
-    low, high = (np.clip(target, 1, places) for target in targets)
-    scores = [
-        (2 * target - key) * key * (twice // 2) + (more >> rest.scale)
-        for target, key, more in zip(targets, (low, high), (rest.low, rest.high), strict=True)
-    ]
-    return (low, high), (scores[0], scores[1]), twice // 2
+    return ((slope.low >> slope.scale) // twice, (slope.high >> slope.scale) // twice), twice, rest
 
 
 def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:

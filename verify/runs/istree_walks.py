@@ -149,7 +149,7 @@ def every_hard_graph(
     check.chosen(
         [HardGraph(family, n) for family in families],
         right,
-        range=f"{which} n = {n:,} (indexed)",
+        range=f"{which} n = {n:,}",
         size=lambda hard: hard.n,
         precision=PRECISION,
     )

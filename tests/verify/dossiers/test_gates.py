@@ -18,12 +18,14 @@ from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from circuits.runs import next_word
 from circuits.simulation import INPUT_BITS
-from circuits.simulator import Simulator
+from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
+from constructions.engines.reference import ReferenceEngine
 from tests.circuits.brought import bring
 from verify.algebra.domains import Refused, Refuted, Undecided
 from verify.dossiers.dossier import Subject
-from verify.dossiers.gates import check_gates
+from verify.dossiers.gates import Gates, check_gates
+from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation, load
 
 
@@ -76,6 +78,141 @@ def test_another_gate_wire_or_start_is_refused() -> None:
         with pytest.raises(Refused):
             looked(rnn, weights_of=mutant)
     assert len(mutants) > 50
+
+
+# Every circuit of a shape
+
+
+def drawn(rnn: Rnn, seed: int) -> Rnn:
+    """Returns another RNN of the shape: gates that are no constants are AND, XOR or 1, and read any before; it starts anyhow."""
+    rng, circuit = random.Random(seed), rnn.step.circuit
+    gates = {}
+    for place, (gate, value) in enumerate(zip(circuit.gates, constants(circuit), strict=True)):
+        if gate.computes and value is None:
+            kind = rng.choice((Kind.AND, Kind.XOR, Kind.XOR, Kind.ONE)) if place % 5 else Kind.XOR
+            gates[place] = Gate(kind, *(rng.randrange(place), rng.randrange(place)) if kind is not Kind.ONE else (0, 0))
+    return with_gates(rnn, gates, tuple(rng.randrange(2) for _ in circuit.initial))
+
+
+def constant_bits(rnn: Rnn) -> list[int | None]:
+    values = constants(rnn.step.circuit)
+    return [values[gate] for gate in rnn.step.circuit.outputs]
+
+
+def test_circuits_of_a_shape_have_one_lemma() -> None:
+    """The same is looked at of each, and each of their Transformers writes its circuit's tokens, one after the other."""
+    rnn, found = brought("counter"), set[int]()
+    others = [one for one in (drawn(rnn, seed) for seed in range(5)) if constant_bits(one) == constant_bits(rnn)]
+    for one in (rnn, *others):
+        found.add(looked(one))
+        solver = Simulator(one)
+        wired = solver.build(1)
+        tokens = [1, *expected_tokens(solver.steps([1]))]
+        engine = ReferenceEngine(wired.model, wired.arithmetic)
+        assert [engine.append(token).next_token for token in tokens[:-1]] == tokens[1:]
+    assert len(found) == 1
+    assert len(others) > 2
+
+
+def changed(rnn: Rnn, gates: dict[int, Gate], change: Any) -> int:
+    """Looks at the model of a circuit, whose block 3 is changed."""
+    own = with_gates(rnn, gates)
+    subject = Subject(Simulation(rnn=rnn.name, simulator=Simulator(own)), 1)
+    model = subject.dossier.exact_model(subject)
+    layers = (*model.layers[:2], change(model.layers[2], model.registers.index), model.layers[3])
+    return check_gates(Simulator(own).task(1), replace(model, layers=layers), subject.dossier.texts(subject))
+
+
+def computed(rnn: Rnn) -> list[tuple[int, Gate]]:
+    return [(place, gate) for place, gate in enumerate(rnn.step.circuit.gates) if gate.computes]
+
+
+@pytest.fixture
+def any_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asks nothing of the RNN's own logits: gates that make no words may be any."""
+    monkeypatch.setattr(Gates, "_require_exact_logits", lambda self: None)
+
+
+@pytest.mark.usefixtures("any_logits")
+def test_a_head_that_is_right_for_one_circuit_alone_is_refused() -> None:
+    """All gates of this circuit have the gate before them on the right. A head that always looks there is wrong for another."""
+    rnn = brought("counter")
+    gates = {place: Gate(Kind.AND, gate.left, place - 1) for place, gate in computed(rnn)}
+
+    def fixed(block: Any, index: Any) -> Any:
+        right = index("right")
+        read = [any(i == right for row in head.query for i, _ in row) for head in block.heads]
+        assert sum(read) == 1
+        heads = [
+            replace(head, query=tuple(tuple((i, w) for i, w in row if i != right) for row in head.query))
+            for head in block.heads
+        ]
+        return replace(block, heads=tuple(heads))
+
+    assert changed(rnn, gates, lambda block, index: block) > 0
+    with pytest.raises(Refuted, match="the operand b"):
+        changed(rnn, gates, fixed)
+
+
+@pytest.mark.usefixtures("any_logits")
+@pytest.mark.parametrize(("register", "kind"), [("is_xor", Kind.AND), ("is_and", Kind.XOR), ("is_one", Kind.AND)])
+def test_a_unit_that_one_circuit_does_without_is_missed(register: str, kind: Kind) -> None:
+    rnn = brought("counter")
+    gates = {place: gate._replace(kind=kind) for place, gate in computed(rnn)}
+    if register == "is_one":
+        ones = [place for place, gate in enumerate(rnn.step.circuit.gates) if gate.kind is Kind.ONE]
+        gates |= dict.fromkeys(ones, Gate(Kind.AND, 0, 0))
+
+    def without(block: Any, index: Any) -> Any:
+        feed, name = block.feed_forward, index(register)
+        units = [replace(u, up=(), up_bias=0) if any(i == name for i, _ in u.gate) else u for u in feed.units]
+        assert units != list(feed.units)
+        return replace(block, feed_forward=replace(feed, units=tuple(units)))
+
+    with pytest.raises(Refuted, match=f"a gate's value, {register.removeprefix('is_').upper()} of operands"):
+        changed(rnn, gates, without)
+
+
+def check_counter(rnn: Rnn | None = None) -> None:
+    solver = Simulator(rnn or brought("counter"))
+    check_table(solver.task(1), solver.build(1).arithmetic.format)
+
+
+@pytest.mark.parametrize("fault", ["missing", "twice", "late"])
+def test_a_table_that_no_circuit_has_is_refused(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = simulation._look_up
+    check_counter()
+
+    def wrong(plan: Any, setting: Any) -> Any:
+        block = look_up(plan, setting)
+        table = block.gadgets[0]
+        units = list(table.units)
+        match fault:
+            case "missing":
+                del units[-1]
+            case "twice":
+                units[-1] = replace(units[-1], into={name: w * 2 for name, w in units[-1].into.items()})
+            case "late":
+                units[-1] = replace(units[-1], gate=units[-1].gate - Fraction(1, 2))
+        return replace(block, gadgets=(replace(table, units=tuple(units)), *block.gadgets[1:]))
+
+    monkeypatch.setattr(simulation, "_look_up", wrong)
+    with pytest.raises(Refused, match="block 2"):
+        check_counter()
+
+
+def test_a_plan_that_looks_at_the_gates_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a unit more where a circuit has few XOR gates."""
+    operands = simulation._operands
+
+    def peeks(plan: Any, setting: Any) -> Any:
+        block = operands(plan, setting)
+        few = plan.rnn.step.circuit.count(Kind.XOR) < 3
+        return replace(block, gadgets=(*block.gadgets, block.gadgets[0])) if few else block
+
+    monkeypatch.setattr(simulation, "_operands", peeks)
+    with pytest.raises(Refuted, match="that of any circuit of the shape"):
+        check_counter()
 
 
 def test_words_are_the_rnns() -> None:

@@ -1,0 +1,1 @@
+"""Theorem 4.8's runs: gate by gate, they are the RNN's."""

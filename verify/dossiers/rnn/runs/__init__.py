@@ -1,0 +1,1 @@
+"""What each symbol of the lemmas is along small runs."""

@@ -13,7 +13,7 @@ from constructions.engines.indexed.feed_forward import changes
 from constructions.engines.indexed.head import Attended, Head, Memory
 from constructions.engines.indexed.loaded import Loaded
 from constructions.engines.indexed.mantissas import Array, integers
-from constructions.engines.indexed.operators import Operators, reach
+from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.pieces import Joined, Registers, Shared
 from constructions.engines.indexed.repeats import different_rows
 from constructions.engines.indexed.scan import states
@@ -240,7 +240,7 @@ class Chunk:
             return none
         operations = 1 if self.operators.fused else len(rows)
         if not self.operators.fused:
-            total = sum((reach(r) * reach(w) for r, w in zip(rows, wishes, strict=True)), operations * fmt.quantum)
+            total = sum((r.reach * w.reach for r, w in zip(rows, wishes, strict=True)), operations * fmt.quantum)
             if total > fmt.max_value:
                 return none
         # Any lead at all decides an argmax; ties are decided by definition: the first of equals.

@@ -32,7 +32,7 @@ from constructions.engines.indexed.column import (
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.mantissas import Array, concatenate, integers, running_sums
 from constructions.engines.indexed.nearest import Keys
-from constructions.engines.indexed.operators import Operators, reach
+from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.pieces import Joined
 from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
@@ -245,7 +245,7 @@ class Head:
         large.
         """
         fmt = self.operators.arithmetic.format
-        largest = [abs(weight) * reach(column) for weight, column in terms]
+        largest = [abs(weight) * column.reach for weight, column in terms]
         steps = [weight * Fraction(2) ** column.e / fmt.quantum for weight, column in terms if not column.is_zero]
         return sum(largest) <= fmt.max_value and all(step.denominator == 1 for step in steps)
 

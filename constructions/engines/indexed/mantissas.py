@@ -17,7 +17,8 @@ SMALL = 1 << 62  # below this, numbers are int64, with room for one addition
 DIGIT_BITS = 30
 _BASE, _MASK = 1 << DIGIT_BITS, (1 << DIGIT_BITS) - 1
 _LAST = 1 << 61  # the last digit is below this
-_KINDS = (np.int8, np.int16, np.int32, np.int64)
+_KINDS = tuple((kind, int(np.iinfo(kind).max)) for kind in (np.int8, np.int16, np.int32, np.int64))
+_FEW = 64  # numbers of which a common factor is looked for at once
 
 
 class Digits:
@@ -89,7 +90,7 @@ def widened(m: Mantissas) -> Mantissas:
 
 
 def _fitting(row: Array, bound: int) -> Array:
-    kind = next(kind for kind in _KINDS if bound <= np.iinfo(kind).max)
+    kind = next(kind for kind, most in _KINDS if bound <= most)
     return row.astype(kind, copy=False)
 
 
@@ -130,7 +131,7 @@ def least_and_most(m: Mantissas) -> tuple[int, int]:
 def bound_of(m: Mantissas) -> int:
     """Returns an upper bound of every magnitude: the largest one for int64, hardly more for digits."""
     last, below = (m.rows[-1], DIGIT_BITS * (len(m.rows) - 1)) if isinstance(m, Digits) else (m, 0)
-    most, least = int(last.max()), int(last.min())
+    most, least = int(np.maximum.reduce(last)), int(np.minimum.reduce(last))  # `max` takes longer of a few numbers
     return max(((most + 1) << below) - 1, -least << below)
 
 
@@ -144,8 +145,9 @@ def narrowed(m: Mantissas) -> Mantissas:
 def trailing_zeros(m: Mantissas) -> int:
     """Returns how often 2 divides all of them; −1 if all are 0."""
     for i, row in enumerate(m.rows if isinstance(m, Digits) else (m,)):
-        common = int(np.bitwise_or.reduce(row[:: len(row) // 64 + 1]))
-        if not common & 1:  # otherwise these few numbers have no common factor already
+        some = row if len(row) <= _FEW else row[:: len(row) // _FEW + 1]
+        common = int(np.bitwise_or.reduce(some))
+        if not common & 1 and some is not row:  # otherwise these few numbers have no common factor already
             common = int(np.bitwise_or.reduce(row))
         if common:
             return DIGIT_BITS * i + (common & -common).bit_length() - 1

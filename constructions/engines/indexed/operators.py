@@ -100,8 +100,3 @@ class Operators:
                 product = round_shifted(weight * value, shift, fmt, rounding).quanta
                 result = round_shifted(result + product, 0, fmt, rounding).quanta
         return result
-
-
-def reach(column: Column) -> Fraction:
-    """Returns an upper bound of every magnitude."""
-    return column.bound * Fraction(2) ** column.e

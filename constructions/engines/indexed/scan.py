@@ -57,7 +57,7 @@ def _scan(
         ]
         terms += [(operators.weight(w), stream[j]) for j, w in feed]
         total = combine(terms, Fraction(0), length)
-        reach = sum((abs(w) * column.bound * Fraction(2) ** column.e for w, column in terms), Fraction(0))
+        reach = sum((abs(w) * column.reach for w, column in terms), Fraction(0))
         exact = all(combine([term], Fraction(0), length).e >= fmt.quantum_exponent for term in terms)
         exact = exact and fmt.is_fixed_point
         if own == 0:

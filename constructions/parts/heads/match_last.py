@@ -62,9 +62,11 @@ class Split:
     def shares(self) -> tuple[int, int]:
         """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
         q, odd = self.fraction_bits, self.factor.numerator
-        step = Fraction(odd & -odd, self.factor.denominator)
-        low = max(_digits(max(self.query_bound, Fraction(1)) * abs(self.factor)) - q, -q - _exponent(self.key_unit))
-        high = min(q - _digits(max(self.key_bound, Fraction(1))), q + _exponent(self.query_unit * step))
+        step = (
+            odd & -odd
+        ).bit_length() - self.factor.denominator.bit_length()  # log2 of the largest power that divides it
+        low = max(_digits(self.query_bound, self.factor) - q, -q - _exponent(self.key_unit))
+        high = min(q - _digits(self.key_bound), q + _exponent(self.query_unit) + step)
         return low, high
 
     @cached_property
@@ -80,11 +82,15 @@ class Split:
         return Component(of_key * key, of_query * query)
 
 
-def _digits(value: Fraction) -> int:
-    """Returns the least e with value < 2^e."""
+def _digits(bound: Fraction, factor: Fraction = UNITY) -> int:
+    """Returns the least e with max(bound, 1)·|factor| < 2^e."""
+    if isinstance(bound, int) or type(bound) is Fraction:  # most are; these are compared faster as integers
+        over, under = (bound.numerator, bound.denominator) if bound > 1 else (1, 1)
+        over, under = over * abs(factor.numerator), under * factor.denominator
+        e = over.bit_length() - under.bit_length()
+        return e + (over << max(-e, 0) >= under << max(e, 0))
+    value = max(bound, UNITY) * abs(factor)
     e = value.numerator.bit_length() - value.denominator.bit_length()
-    if type(value) is Fraction:  # most are; these are compared faster as integers
-        return e + (value.numerator << max(-e, 0) >= value.denominator << max(e, 0))
     return e if value < Fraction(2) ** e else e + 1
 
 

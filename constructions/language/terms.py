@@ -34,7 +34,9 @@ class Term:
     items: tuple[tuple[Monomial, Fraction], ...]
 
     def __init__(self, items: tuple[tuple[Monomial, Fraction], ...]) -> None:
-        self.__dict__["items"] = items  # a frozen dataclass' own way takes twice as long, and a comparison makes 10⁶ of them
+        self.__dict__["items"] = (
+            items  # a frozen dataclass' own way takes twice as long, and a comparison makes 10⁶ of them
+        )
 
     def __hash__(self) -> int:
         try:  # a table asks for it again and again
@@ -113,7 +115,6 @@ class Atom:
 
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
 
 
 def _order(part: object) -> str:

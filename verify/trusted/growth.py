@@ -214,7 +214,7 @@ class Box:
         for monomial, c in polynomial.items():
             add(total, grown(self.start, self.fixed, monomial), c)
         lowest = total.pop((), 0)
-        return Fraction(lowest, scale) if all([c >= 0 for c in total.values()]) else None
+        return Fraction(lowest, scale) if all(c >= 0 for c in total.values()) else None
 
 
 @cache
@@ -229,7 +229,7 @@ def grown(start: int, fixed: bool, monomial: Monomial) -> Polynomial:
 
 def least(found: Iterable[Fraction | None]) -> Fraction | None:
     values = list(found)
-    return None if any([value is None for value in values]) else min(values)  # type: ignore[type-var]
+    return None if any(value is None for value in values) else min(values)  # type: ignore[type-var]
 
 
 def cleared(polynomial: Polynomial) -> Polynomial:

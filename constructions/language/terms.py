@@ -103,11 +103,6 @@ class Atom:
         return self is other or (isinstance(other, Atom) and self.order == other.order)
 
     @cached_property
-    def as_term(self) -> Term:
-        """Returns the term that is this atom."""
-        return Term((((self,), _ONE),))
-
-    @cached_property
     def order(self) -> str:
         """Returns the text that atoms are sorted by: two atoms have the same if and only if they are equal."""
         parts = [getattr(self, name) for name in self.__dataclass_fields__]
@@ -373,7 +368,7 @@ def as_term(value: Term | Atom | Number) -> Term:
     if isinstance(value, Term):
         return value
     if isinstance(value, Atom):
-        return value.as_term
+        return Term((((value,), _ONE),))  # one that the atom kept would keep the atom: nothing would ever be let go
     return Term((((), fraction(value)),) if value else ())
 
 

@@ -79,7 +79,7 @@ class Split:
     def component(self, key: Affine, query: Affine) -> Component:
         """Returns the component key·factor·query of a score."""
         of_key, of_query = self.parts
-        return Component(of_key * key, of_query * query)
+        return Component(key * of_key, query * of_query)
 
 
 def _digits(bound: Fraction, factor: Fraction = UNITY) -> int:
@@ -224,17 +224,23 @@ class Scale:
         """Returns −W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer: of k'², k' and 1."""
         u, weight = self.unit, self.preference
         middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
-        most = self.places * u
         constant = Fraction(round(middle - weight * wish * wish))
-        square = self._split(-weight / u**2, key=(most**2, u * u))
-        return square, self._split(2 * weight * wish / u, key=(most, u)), self._split(constant)
+        place, squared_place = self._most_places
+        square = self._split(-weight / u**2, key=squared_place)
+        return square, self._split(2 * weight * wish / u, key=place), self._split(constant)
+
+    @cached_property
+    def _most_places(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+        """Returns the largest place and its unit, then the same of its square."""
+        u = self.unit
+        most = self.places * u
+        return (most, u), (most**2, u * u)
 
     @cached_property
     def copied(self) -> tuple[Split, Split]:
         """Returns the splits of k'² and k' in −λ·(k' − w)²."""
-        u, factor = self.unit, self.lead / self.unit**2
-        most = self.places * u
-        return self._split(-factor, key=(most**2, u * u)), self._split(2 * factor, (most, u), (most, u))
+        factor, (place, squared_place) = self.lead / self.unit**2, self._most_places
+        return self._split(-factor, key=squared_place), self._split(2 * factor, place, place)
 
     def _equal(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Component]:
         """Yields −S·Σ(x' − x)²."""

@@ -35,9 +35,6 @@ class Unit:
     up: Row
     up_bias: Weight
 
-    def __init__(self, gate: Row, gate_bias: Weight, up: Row, up_bias: Weight) -> None:
-        self.__dict__.update(gate=gate, gate_bias=gate_bias, up=up, up_bias=up_bias)  # a dataclass' own way takes longer
-
     def __repr__(self) -> str:
         """Writes it as a dataclass does, in half the time: digests of weights are of this text."""
         return f"Unit(gate={self.gate!r}, gate_bias={self.gate_bias!r}, up={self.up!r}, up_bias={self.up_bias!r})"

@@ -40,9 +40,10 @@ class Term:
 
     def __hash__(self) -> int:
         try:  # a table asks for it again and again
-            return self.__dict__["hash"]  # type: ignore[no-any-return]
+            known: int = self.__dict__["hash"]
         except KeyError:
-            return self.__dict__.setdefault("hash", hash(self.order))
+            known = self.__dict__["hash"] = hash(self.order)
+        return known
 
     def __eq__(self, other: object) -> bool:
         """Returns whether both are one polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
@@ -95,9 +96,10 @@ class Atom:
 
     def __hash__(self) -> int:
         try:  # a table asks for it again and again
-            return self.__dict__["hash"]  # type: ignore[no-any-return]
+            known: int = self.__dict__["hash"]
         except KeyError:
-            return self.__dict__.setdefault("hash", hash(self.order))
+            known = self.__dict__["hash"] = hash(self.order)
+        return known
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Atom) and self.order == other.order)

@@ -35,6 +35,10 @@ class Unit:
     up: Row
     up_bias: Weight
 
+    def __repr__(self) -> str:
+        """Writes it as a dataclass does, in half the time: digests of weights are of this text."""
+        return f"Unit(gate={self.gate!r}, gate_bias={self.gate_bias!r}, up={self.up!r}, up_bias={self.up_bias!r})"
+
 
 @dataclass(frozen=True)
 class Sublayer:

@@ -33,18 +33,21 @@ class Term:
 
     items: tuple[tuple[Monomial, Fraction], ...]
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.order)
+    def __init__(self, items: tuple[tuple[Monomial, Fraction], ...]) -> None:
+        self.__dict__["items"] = (
+            items  # a frozen dataclass' own way takes twice as long, and a comparison makes 10⁶ of them
+        )
 
     def __hash__(self) -> int:
-        return self._hash
+        try:  # a table asks for it again and again
+            known: int = self.__dict__["hash"]
+        except KeyError:
+            known = self.__dict__["hash"] = hash(self.order)
+        return known
 
     def __eq__(self, other: object) -> bool:
         """Returns whether both are one polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
-        if self is other:
-            return True
-        return isinstance(other, Term) and self._hash == other._hash and self.order == other.order
+        return self is other or (isinstance(other, Term) and self.order == other.order)
 
     @property
     def is_constant(self) -> bool:
@@ -54,9 +57,9 @@ class Term:
     @property
     def constant(self) -> Fraction:
         """Returns the coefficient of 1."""
-        return next((c for monomial, c in self.items if not monomial), Fraction(0))
+        return next((c for monomial, c in self.items if not monomial), _ZERO)
 
-    @property
+    @cached_property
     def atoms(self) -> AbstractSet[Atom]:
         """Returns the atoms of its monomials, in their order; not those inside of them."""
         return dict.fromkeys(a for monomial, _ in self.items for a in monomial).keys()
@@ -71,10 +74,15 @@ class Term:
         return self + as_term(other) * -1
 
     def __mul__(self, other: Term | Number) -> Term:
-        factors = as_term(other).items
-        if len(factors) == 1 and not factors[0][0]:
-            return Term(tuple((a, fraction(c * factors[0][1])) for a, c in self.items))
-        return term((a + b, c * d) for a, c in self.items for b, d in factors)
+        other = as_term(other)
+        for one, factors in ((self, other.items), (other, self.items)):
+            if len(factors) == 1 and not factors[0][0]:
+                factor = factors[0][1]
+                if type(factor) is Fraction and all(type(c) is Fraction for _, c in one.items):
+                    return one if factor == 1 else Term(tuple([(a, c * factor) for a, c in one.items]))
+                if one is self:
+                    return Term(tuple((a, fraction(c * factor)) for a, c in self.items))
+        return term((a + b, c * d) for a, c in self.items for b, d in other.items)
 
     @cached_property
     def order(self) -> str:
@@ -86,21 +94,24 @@ class Term:
 class Atom:
     """What terms are polynomials over; equal if they are sorted alike, as terms are."""
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.order)
-
     def __hash__(self) -> int:
-        return self._hash
+        try:  # a table asks for it again and again
+            known: int = self.__dict__["hash"]
+        except KeyError:
+            known = self.__dict__["hash"] = hash(self.order)
+        return known
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Atom) and self._hash == other._hash and self.order == other.order)
+        return self is other or (isinstance(other, Atom) and self.order == other.order)
 
     @cached_property
     def order(self) -> str:
         """Returns the text that atoms are sorted by: two atoms have the same if and only if they are equal."""
         parts = [getattr(self, name) for name in self.__dataclass_fields__]
         return f"{type(self).__name__}[{','.join(_order(part) for part in parts)}]"
+
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def _order(part: object) -> str:
@@ -359,7 +370,7 @@ def as_term(value: Term | Atom | Number) -> Term:
     if isinstance(value, Term):
         return value
     if isinstance(value, Atom):
-        return Term((((value,), Fraction(1)),))
+        return Term((((value,), _ONE),))  # one that the atom kept would keep the atom: nothing would ever be let go
     return Term((((), fraction(value)),) if value else ())
 
 

@@ -36,7 +36,10 @@ class Affine:
     __radd__ = __add__
 
     def __mul__(self, factor: Number) -> Affine:
-        return _form({name: _product(c, factor) for name, c in self.terms.items()}, _product(self.constant, factor))
+        constant = self.constant
+        if constant is not ZERO or type(factor) is float:
+            constant = _product(constant, factor)
+        return _form({name: _product(c, factor) for name, c in self.terms.items()}, constant)
 
     __rmul__ = __mul__
 

@@ -104,8 +104,9 @@ def _product(*forms: Affine) -> Polynomial:
     result: Polynomial = {(): 1}
     for form in forms:
         grown: Polynomial = {}
+        factors = [*form.terms.items(), ("one", form.constant)] if form.constant else [*form.terms.items()]
         for monomial, c in result.items():
-            for name, factor in (*form.terms.items(), ("one", form.constant)):
+            for name, factor in factors:
                 longer = monomial if name == "one" else tuple(sorted((*monomial, name)))
                 grown[longer] = grown.get(longer, 0) + c * factor
         result = grown

@@ -7,7 +7,8 @@ the five-state busy beaver. A figure is the median of a few runs where they are 
 when other work shares the machine. All engines run in one go on one machine, so their ratios mean something; the absolute figures
 are that machine's.
 
-With `--gpu` the dense engine runs on CUDA. Beside it, on the same machine, `dense` and `incremental` run on the CPU. All is wall time.
+With `--gpu` the dense engine runs on CUDA. Beside it, on the same machine, `dense` and `incremental` run on the CPU. All is wall
+time.
 """
 
 from __future__ import annotations

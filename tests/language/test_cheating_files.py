@@ -107,7 +107,7 @@ CHEATS = {
     ),
     "a term whose order is another's": (
         'term_a, term_b = word("a").term, word("b").term\n'
-        'term_a.__dict__.update(order=term_b.order, _hash=hash(term_b))\n'
+        'term_a.__dict__.update(order=term_b.order, hash=hash(term_b))\n'
         'M = HandWired(task(choose(Value(term_a), "N", "Y")), lambda s: GOOD, bits)'
     ),
     "an atom that is ordered as another one": (

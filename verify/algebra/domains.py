@@ -58,6 +58,8 @@ class Integer:
     def within(self, low: int, high: int) -> Integer:
         """Returns the values between two bounds; low lies above high if there are none."""
         first, last = max(self.low, low), min(self.high, high)
+        if first is self.low and last is self.high:
+            return self
         if self.step == 1:
             return Integer(first, last)
         ahead, behind = remainder(self.low - first, self.step), remainder(last - self.low, self.step)

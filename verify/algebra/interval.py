@@ -39,12 +39,12 @@ class Interval:
 
     def _sign(self, polynomial: Interned) -> int:
         if polynomial not in self.signs:
-            coefficients = _coefficients(polynomial)
+            coefficients = _whole(_coefficients(polynomial))
             value = evaluate(coefficients, self.low)
             if value > 0:
-                self.keep(_less(_whole(coefficients), 1))
+                self.keep(_less(coefficients, 1))
             elif value < 0:
-                self.keep(_less(_whole(coefficients, -1), 1))
+                self.keep(_less(_times(coefficients, -1), 1))
             else:
                 self.keep(coefficients)
                 self.keep(_times(coefficients, -1))
@@ -53,6 +53,7 @@ class Interval:
 
     def keep(self, polynomial: Coefficients) -> None:
         """Cuts to where a polynomial, which is not negative at low, is proved to be so."""
+        polynomial = _whole(polynomial)  # ints calculate ten times as fast
         if self._is_kept(polynomial, self.high):
             return
         low, high = self.low, self.high
@@ -80,7 +81,7 @@ class Interval:
             return value
         floor = math.floor(evaluate(polynomial, self.low))
         self.keep(_less(polynomial, floor))
-        self.keep(_less(_whole(_less(_times(polynomial, -1), -floor - 1)), 1))
+        self.keep(_less(_whole(_less(polynomial, floor + 1), -1), 1))
         return floor
 
     def nearest(self, value: Symbolic) -> int:
@@ -91,7 +92,7 @@ class Interval:
         if abs(here - nearest) == Fraction(1, 2):
             raise Unanswered(f"{value!r} has no one number beside it")
         self.keep(_less(_whole(_less(polynomial, nearest - Fraction(1, 2))), 1))
-        self.keep(_less(_whole(_less(_times(polynomial, -1), -nearest - Fraction(1, 2))), 1))
+        self.keep(_less(_whole(_less(polynomial, nearest + Fraction(1, 2)), -1), 1))
         return nearest
 
     def remainder(self, value: Symbolic, divisor: Any) -> int:
@@ -205,13 +206,15 @@ def _denominator(polynomial: Coefficients) -> int:
 
 def _whole(polynomial: Coefficients, sign: int = 1) -> Coefficients:
     """Scales a polynomial to whole coefficients, so that it is positive at a whole n where it is at least 1."""
-    return _times(polynomial, sign * _denominator(polynomial))
+    denominator = _denominator(polynomial)
+    return tuple([c.numerator * (sign * denominator // c.denominator) for c in polynomial])  # type: ignore[misc]
 
 
 def _is_whole(polynomial: Coefficients) -> bool:
-    if all(c.denominator == 1 for c in polynomial):
+    if (denominator := _denominator(polynomial)) == 1:
         return True
-    return all(evaluate(polynomial, n).denominator == 1 for n in range(len(polynomial)))
+    whole = _whole(polynomial)
+    return all(evaluate(whole, n) % denominator == 0 for n in range(len(whole)))
 
 
 def symbol(low: int, high: int) -> Any:

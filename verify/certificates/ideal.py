@@ -33,11 +33,7 @@ def _rows(matrix: Matrix) -> Rows:
 
 
 def _times(rows: Rows, x: Vector) -> Vector:
-    return [sum(w * x[j] for j, w in row if x[j]) for row in rows]
-
-
-def _dot(a: Vector, b: Vector) -> Number:
-    return sum(x * y for x, y in zip(a, b, strict=True) if x and y)
+    return [sum([w * x[j] for j, w in row if x[j]]) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -78,15 +74,19 @@ class _Head:
     key: Rows
     value: Rows
     out: Rows
-    keys: list[Vector] = field(default_factory=list)
+    keys: list[list[Number]] = field(default_factory=list)  # by component, then by position
     values: list[Vector] = field(default_factory=list)
 
     def read(self, x: Vector) -> Vector:
         """Returns what the next position reads, as W_O writes it."""
-        self.keys.append(_times(self.key, x))
+        self.keys = self.keys or [[] for _ in self.key]
+        for component, number in zip(self.keys, _times(self.key, x), strict=True):
+            component.append(number)
         self.values.append(_times(self.value, x))
-        query = _times(self.query, x)
-        scores = [_dot(query, key) for key in self.keys]
+        scores: list[Number] = [0] * len(self.values)
+        for number, component in zip(_times(self.query, x), self.keys, strict=True):
+            if number:
+                scores = [score + number * other for score, other in zip(scores, component, strict=True)]
         best = max(scores)
         winners = [value for value, score in zip(self.values, scores, strict=True) if score == best]
         return _times(self.out, [_mean(column) for column in zip(*winners, strict=True)])

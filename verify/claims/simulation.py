@@ -182,7 +182,7 @@ def test_every_circuit(check: Check) -> None:
     text = f"shapes of {RNNS}"
     check.certified(subjects(every_circuit=True), range=text, precision="least p")
 
-    def tabulated(task: Length) -> Counterexample | None:
+    def tabulated(task: RnnSize) -> Counterexample | None:
         solver = Simulation(rnn=task.rnn).solver
         try:
             check_table(solver.task(task.n), solver.build(task.n).arithmetic.format)
@@ -190,7 +190,7 @@ def test_every_circuit(check: Check) -> None:
             return Counterexample(where=wrong.where, what=wrong.what)
         return None
 
-    cases = [Length(rnn, lengths[0]) for rnn, lengths in LENGTHS.items()]
+    cases = [RnnSize(rnn, lengths[0]) for rnn, lengths in LENGTHS.items()]
     text = "each gate: a symbol for each entry of the table that differs between circuits stands in block 2 alone, which writes it"
     check.exhaustive(cases, tabulated, count=14, range=text, size=lambda task: task.n, precision="least p")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -104,9 +106,16 @@ def says_each_rule(code: str) -> Counterexample | None:
     """Returns whether the units of the table add what each rule says at its key, and nothing at other keys."""
     space = Space(parse_standard(code), 1)
     machine, k = space.machine, space.symbols
-    units = [(int(unit.gate.constant), unit.into) for unit in table(space).units]
+    units = [
+        (int(unit.gate.constant), [(name, value) for name, value in unit.into.items() if name in SAID])
+        for unit in table(space).units
+    ]
     for key in range(2 + k * len(space.letters)):
-        added = {name: sum(into.get(name, 0) * max(key + constant, 0) for constant, into in units) for name in SAID}
+        added: dict[str, int | Fraction] = dict.fromkeys(SAID, 0)
+        for constant, into in units:
+            if key + constant > 0:  # else the unit is 0
+                for name, value in into:
+                    added[name] += value * (key + constant)
         state, symbol = divmod(key - 1, k)
         expected = dict.fromkeys(SAID, 0)
         if 0 <= state < len(machine.states):

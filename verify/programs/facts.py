@@ -511,6 +511,6 @@ def _product(one: Interval, other: Interval) -> Interval:
         one[0] is one[1] and type(one[0]) is type(other[0]) is type(other[1]) is Fraction
     ):  # a coefficient: two products, not four
         low, high = one[0] * other[0], one[0] * other[1]
-        return (low, high) if low <= high else (high, low)
+        return (low, high) if one[0].numerator >= 0 else (high, low)
     products = [x * y for x in one for y in other]
     return min(products), max(products)

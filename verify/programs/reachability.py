@@ -55,15 +55,25 @@ def standing(
     reached = [begin]
     for step in range(steps + 1):
         if step:
-            reached.append(frozenset(j for i in reached[-1] for j in states[i].after))
+            reached.append(frozenset().union(*[states[i].after for i in reached[-1]]))
         if step in tokens:
             reached[-1] = frozenset(filter(tokens[step], reached[-1]))
         low, high = positions[0] - step, positions[1] - step
-        reached[-1] = frozenset(i for i in reached[-1] if (r := ranges[i].within(low, high)).low <= r.high)
+        reached[-1] = frozenset([i for i in reached[-1] if _meets(ranges[i], low, high)])
     states_before = reached[steps]
     for step in range(steps - 1, before - 1, -1):
         states_before = frozenset(i for i in reached[step] if states_before.intersection(states[i].after))
     return states_before if all(reached) else frozenset()
+
+
+def _meets(positions: Integer, low: int, high: int) -> bool:
+    """Returns whether some of these lie between two bounds."""
+    least, most = positions.low, positions.high
+    if type(least) is type(most) is type(low) is type(high) is int:  # then nothing needs to be made
+        first = max(least, low)
+        return first + (least - first) % positions.step <= min(most, high)
+    inside = positions.within(low, high)
+    return inside.low <= inside.high
 
 
 def _standing_far(
@@ -102,7 +112,7 @@ def earlier(automaton: TokenAutomaton, begin: frozenset[int], steps: int) -> fro
         raise Unanswered(f"{steps} steps before a place")
     states = begin
     for _ in range(FOLLOWED if endless else int(steps)):
-        states = frozenset(j for i in states for j in automaton.states[i].after)
+        states = frozenset().union(*[automaton.states[i].after for i in states])
     return backward(automaton, states, frozenset()) if endless else states
 
 

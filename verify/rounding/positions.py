@@ -103,6 +103,8 @@ def _twos(weight: Fraction) -> tuple[int, int]:
 
 def times(column: Column, weight: Any) -> Column:
     """Returns the column times a number, exactly."""
+    if weight == 1:
+        return column
     number = Fraction(weight)
     shift, grid = _twos(number)
     factor = int(number * (1 << shift))
@@ -122,11 +124,9 @@ def total(columns: Sequence[Column], count: int, where: str) -> Column:
     if len(columns) == 1:
         return columns[0]
     scale = max(column.scale for column in columns)
-    low = sum((column.low << scale - column.scale for column in columns), start=np.zeros(count, object))
+    low = _sum([(column.low, scale - column.scale) for column in columns])
     same = all(column.low is column.high for column in columns)
-    high = (
-        low if same else sum((column.high << scale - column.scale for column in columns), start=np.zeros(count, object))
-    )
+    high = low if same else _sum([(column.high, scale - column.scale) for column in columns])
     ideal = None
     if any(column.ideal is not None for column in columns):
         if not all(column.is_known for column in columns):
@@ -135,13 +135,22 @@ def total(columns: Sequence[Column], count: int, where: str) -> Column:
     return Column(low, high, scale, min(column.grid for column in columns), ideal)
 
 
+def _sum(terms: Sequence[tuple[Array, int]]) -> Array:
+    """Returns the sum of numbers, each times a power of two."""
+    result = None
+    for numbers, shift in terms:
+        term = numbers << shift if shift else numbers
+        result = term if result is None else result + term
+    return result
+
+
 def product(a: Column, b: Column, where: str) -> Column:
     """Returns the product of two columns in steps, exactly; a step is 2^−q, so the result is in units of 2^−q steps more."""
-    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    low = high = ends[0]
-    if not (a.low is a.high and b.low is b.high):
-        for end in ends[1:]:
-            low, high = np.minimum(low, end), np.maximum(high, end)
+    of_a, of_b = ([column.low] if column.low is column.high else [column.low, column.high] for column in (a, b))
+    low, *ends = [x * y for x in of_a for y in of_b]
+    high = low
+    for end in ends:
+        low, high = np.minimum(low, end), np.maximum(high, end)
     ideal = None
     if a.ideal is not None or b.ideal is not None:
         if not (a.is_known and b.is_known):

@@ -62,9 +62,11 @@ class Split:
     def shares(self) -> tuple[int, int]:
         """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
         q, odd = self.fraction_bits, self.factor.numerator
-        step = Fraction(odd & -odd, self.factor.denominator)
-        low = max(_digits(max(self.query_bound, Fraction(1)) * abs(self.factor)) - q, -q - _exponent(self.key_unit))
-        high = min(q - _digits(max(self.key_bound, Fraction(1))), q + _exponent(self.query_unit * step))
+        step = (
+            odd & -odd
+        ).bit_length() - self.factor.denominator.bit_length()  # log2 of the largest power that divides it
+        low = max(_digits(self.query_bound, self.factor) - q, -q - _exponent(self.key_unit))
+        high = min(q - _digits(self.key_bound), q + _exponent(self.query_unit) + step)
         return low, high
 
     @cached_property
@@ -77,14 +79,18 @@ class Split:
     def component(self, key: Affine, query: Affine) -> Component:
         """Returns the component key·factor·query of a score."""
         of_key, of_query = self.parts
-        return Component(of_key * key, of_query * query)
+        return Component(key * of_key, query * of_query)
 
 
-def _digits(value: Fraction) -> int:
-    """Returns the least e with value < 2^e."""
+def _digits(bound: Fraction, factor: Fraction = UNITY) -> int:
+    """Returns the least e with max(bound, 1)·|factor| < 2^e."""
+    if isinstance(bound, int) or type(bound) is Fraction:  # most are; these are compared faster as integers
+        over, under = (bound.numerator, bound.denominator) if bound > 1 else (1, 1)
+        over, under = over * abs(factor.numerator), under * factor.denominator
+        e = over.bit_length() - under.bit_length()
+        return e + (over << max(-e, 0) >= under << max(e, 0))
+    value = max(bound, UNITY) * abs(factor)
     e = value.numerator.bit_length() - value.denominator.bit_length()
-    if type(value) is Fraction:  # most are; these are compared faster as integers
-        return e + (value.numerator << max(-e, 0) >= value.denominator << max(e, 0))
     return e if value < Fraction(2) ** e else e + 1
 
 
@@ -218,17 +224,23 @@ class Scale:
         """Returns −W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer: of k'², k' and 1."""
         u, weight = self.unit, self.preference
         middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
-        most = self.places * u
         constant = Fraction(round(middle - weight * wish * wish))
-        square = self._split(-weight / u**2, key=(most**2, u * u))
-        return square, self._split(2 * weight * wish / u, key=(most, u)), self._split(constant)
+        place, squared_place = self._most_places
+        square = self._split(-weight / u**2, key=squared_place)
+        return square, self._split(2 * weight * wish / u, key=place), self._split(constant)
+
+    @cached_property
+    def _most_places(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+        """Returns the largest place and its unit, then the same of its square."""
+        u = self.unit
+        most = self.places * u
+        return (most, u), (most**2, u * u)
 
     @cached_property
     def copied(self) -> tuple[Split, Split]:
         """Returns the splits of k'² and k' in −λ·(k' − w)²."""
-        u, factor = self.unit, self.lead / self.unit**2
-        most = self.places * u
-        return self._split(-factor, key=(most**2, u * u)), self._split(2 * factor, (most, u), (most, u))
+        factor, (place, squared_place) = self.lead / self.unit**2, self._most_places
+        return self._split(-factor, key=squared_place), self._split(2 * factor, place, place)
 
     def _equal(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Component]:
         """Yields −S·Σ(x' − x)²."""

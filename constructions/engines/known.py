@@ -1,6 +1,6 @@
 """What a model makes of a text that is known beforehand: the registers at each position, or the first token that differs.
 
-The engine is the one that `auto` would decode with; all of them have the same bits.
+By default the engine is the one that `auto` would decode with; all of them have the same bits.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ def read_text(
     tokens: Sequence[int],
     sublayers: Sequence[int] | None = None,
     *,
+    engine: str = "auto",
     beyond: bool = False,
 ) -> Known:
-    """Returns what the tokens leave behind. sublayers: counted from 0, the embedding; by default all.
+    """Returns what the tokens leave behind. sublayers: counted from 0, the embedding; by default all. engine: that reads, where it
+    can; what lookups do not decide, another one reads.
 
     Raises IndexError for no tokens, or for one outside the vocabulary; BeyondBound.
     """
@@ -47,7 +49,7 @@ def read_text(
     tokens = [int(token) for token in tokens]
     sublayers = range(2 * len(model.blocks) + 1) if sublayers is None else sublayers
     model.admit(len(tokens), beyond=beyond)
-    name = choose(model, arithmetic, len(tokens), 1, 0)
+    name = choose(model, arithmetic, len(tokens), 1, 0) if engine == "auto" else engine
     if name == "incremental":
         from constructions.engines.incremental import GaveUp, NotCovered
 

@@ -158,9 +158,10 @@ def changed(model: Transformer, rng: random.Random) -> Transformer:
     return replace(model, blocks=tuple(blocks))
 
 
+@pytest.mark.parametrize("sequential", [False, True])
 @pytest.mark.parametrize("variant", ["repaired", "lean"])
-def test_changed_weights_are_run_rightly_or_given_up(variant):
-    decided, wired = 0, istree(4, variant)
+def test_changed_weights_are_run_rightly_or_given_up(variant, sequential):
+    decided, wired = 0, constructions.load("istree", n=4, variant=variant, sequential=sequential).wired
     for seed in range(25):
         rng = random.Random(seed)
         tokens = graph_tokens(random_graph(4, rng), "paper")

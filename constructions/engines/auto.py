@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_with_guess
-from constructions.engines.protocol import Asked, Decoded
+from constructions.engines.protocol import Asked, Decoded, EngineFailed
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -62,8 +62,11 @@ def _decode_after_guess(asked: Asked) -> Decoded:
             if name == "reference":
                 engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
         if engine is None:
-            fed = [[*known, *draft]]
-            return dense.run(asked.model, asked.arithmetic, fed, beyond=asked.beyond).next_tokens[0].tolist()  # type: ignore[no-any-return]
+            try:
+                whole = dense.run(asked.model, asked.arithmetic, [[*known, *draft]], beyond=asked.beyond)
+            except dense.EngineError as error:
+                raise EngineFailed(str(error)) from error
+            return whole.next_tokens[0].tolist()  # type: ignore[no-any-return]
         for token in known[len(argmax) :]:
             argmax.append(engine.append(token).next_token)
             asked.tick(len(argmax))

@@ -14,11 +14,13 @@ import constructions
 from constructions.engines import Asked, find_engine, reference
 from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.models import MODELS
 from constructions.language.files import load_model
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
+from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import LargeGraph
 
 SIDES = ("down", "gate", "up")
@@ -140,6 +142,18 @@ def test_earlier_matches_are_kept_where_the_one_before_could_count():
         asked = Asked(wired.model, arithmetic, tokens, set(), 1)
         assert decoder.decode(tokens, set(), 1) == find_engine("reference")(asked).produced
         assert (decoder.records < len(tokens) / 2) == reused
+
+
+def test_states_beyond_31_bits():
+    """The counts of a large star, in steps of what goes into the recurrence."""
+    graph = HardGraph("star seen from a leaf", 10_000).graph()
+    hybrid = MODELS["hybrid", "paper"]
+    request = hybrid.request(hybrid.build(graph.n), graph)
+    wired = request.wired
+    decoder = LookupDecoder(wired.model, wired.arithmetic, len(request.prompt) + request.limit)
+    produced = decoder.produce(request.prompt, request.stop, request.limit)
+    assert wired.vocabulary[produced[-1]] == "YES"
+    assert len(produced) == 736_202
 
 
 def changed(model: Transformer, rng: random.Random) -> Transformer:

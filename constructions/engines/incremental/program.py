@@ -17,7 +17,8 @@ from constructions.rows import Layer, Row
 
 Array = Any
 MOST_PARTS = 64
-STATE = (1 << 31) - 1  # the largest state of a recurrence, in steps of its inputs; a product of two fits a word
+# The largest state of a recurrence, in steps of its inputs: so that a product of two fits a word; and where sums may be larger.
+STATE, WORD_STATE = (1 << 31) - 1, (1 << 62) - 1
 
 
 class Program(NamedTuple):
@@ -182,7 +183,9 @@ class Compiler:
         whole = all(carry.denominator == 1 for carry in carries)
         step = min([0, *(feed.exponent for feed in feeds)]) if whole else code.quantum
         grows = any(abs(carry) > 1 for carry in carries)  # to any element, not only to a sum of what came in
-        most = max(STATE, code.largest >> step - code.quantum) if grows else STATE
+        scale = Fraction(2) ** step
+        sums = self.length * max((int(max(-feed.least, feed.most) / scale) for feed in feeds), default=0)
+        most = max(STATE, code.largest >> step - code.quantum if grows else min(sums, WORD_STATE))
         held = Value("", -most, most, step)  # where a state is beyond that, the run is given up
         cells = {i: self.layout.cell(held.width // 8) for i, _, _ in block.recurrence.states()}
         vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream

@@ -63,18 +63,13 @@ def plus(first: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> P
 
 def add(result: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> Polynomial:
     """Adds a multiple of `second` to `result` in place."""
-    is_plain = factor == 1
     for monomial, c in second.items():
-        total = result.get(monomial, 0) + (c if is_plain else factor * c)
+        total = result.get(monomial, 0) + (c if factor == 1 else factor * c)
         if total:
-            result[monomial] = total if type(total) is int else plain(total)
+            result[monomial] = total.numerator if total.denominator == 1 else total
         else:
             result.pop(monomial, None)
     return result
-
-
-def plain(value: int | Fraction) -> int | Fraction:
-    return value.numerator if value.denominator == 1 else value
 
 
 @cache
@@ -89,9 +84,9 @@ def times(first: Polynomial, second: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for one, a in first.items():
         for other, b in second.items():
-            monomial = multiplied(one, other) if one and other else one or other
+            monomial = multiplied(one, other)
             result[monomial] = result.get(monomial, 0) + a * b
-    return {monomial: c if type(c) is int else plain(c) for monomial, c in result.items() if c}
+    return {monomial: c.numerator if c.denominator == 1 else c for monomial, c in result.items() if c}
 
 
 def powers_of(polynomial: Polynomial, most: int) -> list[Polynomial]:
@@ -102,15 +97,11 @@ def by_power(polynomial: Polynomial, name: str) -> list[Polynomial]:
     """c_0, c_1, … with polynomial = Σ c_i·name^i."""
     found: list[Polynomial] = [{}]
     for monomial, c in polynomial.items():
-        power, rest = 0, monomial
-        for item in monomial:
-            if item[0] == name:
-                power, rest = item[1], tuple([other for other in monomial if other is not item])
+        power = next((power for own, power in monomial if own == name), 0)
         if not 0 <= power <= MOST_POWER:
             reject(f"{name} has the power {power}")
-        while power >= len(found):
-            found.append({})
-        found[power][rest] = c
+        found += [{} for _ in range(power + 1 - len(found))]
+        found[power][tuple(item for item in monomial if item[0] != name) if power else monomial] = c
     return found
 
 
@@ -118,26 +109,13 @@ def names_of(polynomial: Polynomial) -> set[str]:
     return {name for monomial in polynomial for name, _ in monomial}
 
 
-class Ends:
-    """Two polynomials times `scale`, which makes them whole, and the powers of each that were asked for so far."""
-
-    def __init__(self, low: Polynomial, high: Polynomial) -> None:
-        self.scale = math.lcm(*(c.denominator for end in (low, high) for c in end.values()))
-        self.powers = [[number(1), times(end, number(self.scale))] for end in (low, high)]
-
-    def up_to(self, degree: int) -> list[list[Polynomial]]:
-        for powers in self.powers:
-            while len(powers) <= degree:
-                powers.append(times(powers[-1], powers[1]))
-        return self.powers
-
-
-def bernstein(polynomial: Polynomial, name: str, ends: Ends) -> tuple[list[Polynomial], int]:
-    """Bernstein coefficients between ends, times a number: of name^k at the i-th, the mean of its products of k such ends."""
+def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomial) -> tuple[list[Polynomial], int]:
+    """Bernstein coefficients on [low, high], times a number: of name^k at the i-th, the mean of its products of k such ends."""
     parts = by_power(polynomial, name)
     if not (degree := len(parts) - 1):
         return parts, 1
-    d, (lows, highs) = ends.scale, ends.up_to(degree)
+    d = math.lcm(*(c.denominator for end in (low, high) for c in end.values()))
+    lows, highs = (powers_of(times(end, number(d)), degree) for end in (low, high))
     common = math.lcm(*(math.comb(degree, k) for k in range(degree + 1)))
     found: list[Polynomial] = [{} for _ in parts]
     for k, part in enumerate(parts):
@@ -164,23 +142,13 @@ class Box:
         return replace(self, ends={**self.ends, name: (ends[0], ends[1])})
 
     @cached_property
-    def known(self) -> dict[str, Ends]:
-        """The ends that were asked for so far; those of what is rounded down are 0 and 1."""
-        return {}
-
-    def bernstein(self, polynomial: Polynomial, name: str) -> tuple[list[Polynomial], int]:
-        if name not in self.known:
-            self.known[name] = Ends(*self.ends.get(name, ({}, number(1))))
-        return bernstein(polynomial, name, self.known[name])
-
-    @cached_property
     def least_exponent(self) -> int:
         """A whole number that B is not below."""
         return max(0, math.floor(self._of_v(self.ends["B"][0]) or 0))
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
         """Returns whether the polynomial is > 0, or >= 0, everywhere in the box."""
-        found = least(map(self._of_E, self.bernstein(cleared(polynomial), "n")[0]))
+        found = least(map(self._of_E, bernstein(cleared(polynomial), "n", *self.ends["n"])[0]))
         return found is not None and (found > 0 if relation == ">" else found >= 0)
 
     def _of_E(self, polynomial: Polynomial) -> Fraction | None:
@@ -204,7 +172,8 @@ class Box:
         """Returns the same of the polynomial without E, divided by scale."""
         parts = [(polynomial, scale)]
         for name in (*sorted(names_of(polynomial) - SYMBOLS), "B"):
-            coefficients = [(self.bernstein(part, name), scale) for part, scale in parts]
+            ends = self.ends.get(name, ({}, number(1)))  # of what is rounded down
+            coefficients = [(bernstein(part, name, *ends), scale) for part, scale in parts]
             parts = [(one, scale * more) for (found, more), scale in coefficients for one in found]
         return least(self._of_v(one, scale) for one, scale in parts)
 
@@ -213,8 +182,7 @@ class Box:
         total: Polynomial = {}
         for monomial, c in polynomial.items():
             add(total, grown(self.start, self.fixed, monomial), c)
-        lowest = total.pop((), 0)
-        return Fraction(lowest, scale) if all(c >= 0 for c in total.values()) else None
+        return Fraction(total.get((), 0), scale) if all(c >= 0 for monomial, c in total.items() if monomial) else None
 
 
 @cache
@@ -228,8 +196,7 @@ def grown(start: int, fixed: bool, monomial: Monomial) -> Polynomial:
 
 
 def least(found: Iterable[Fraction | None]) -> Fraction | None:
-    values = list(found)
-    return None if any(value is None for value in values) else min(values)  # type: ignore[type-var]
+    return None if None in (values := list(found)) else min(value for value in values if value is not None)
 
 
 def cleared(polynomial: Polynomial) -> Polynomial:

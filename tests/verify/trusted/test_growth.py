@@ -147,7 +147,7 @@ NUMBERS = st.fractions(-5, 5, max_denominator=6)
 def test_bernstein_coefficients(powers: list[Fraction], low: Fraction, high: Fraction, share: Fraction) -> None:
     """Their mean, by the chances of so many heads, is the polynomial, times the number that they come with."""
     polynomial = growth.cleared({((("n", k),) if k else ()): c for k, c in enumerate(powers) if c})
-    actual, scale = growth.bernstein(polynomial, "n", growth.Ends(growth.number(low), growth.number(high)))
+    actual, scale = growth.bernstein(polynomial, "n", growth.number(low), growth.number(high))
     degree, x = len(actual) - 1, low + share * (high - low)
     assert all(type(c) is int for part in actual for c in part.values())
     mean = sum(

@@ -138,7 +138,7 @@ def _dot(
     shift = -arithmetic.format.quantum_exponent
     result = np.full(len(columns[0]) if length is None else length, 0, object)
     for j, factor in factors:
-        product = np.array(columns[j], object) * factor
+        product = np.asarray(columns[j], object) * factor
         if arithmetic.discipline is Discipline.FUSED:
             result = result + product
         else:

@@ -1,12 +1,13 @@
 """What each token of a run left behind, for the trace: registers and attention patterns.
 
 The registers of every sublayer are those of the engine that ran, and all engines have the same. A softmax column is what the
-reference engine has by definition: all scores of the column, exactly, rounded, and their correctly rounded softmax. Nobody pays for
-columns that are not shown.
+reference engine has by definition: all scores of the column, exactly, rounded, and their correctly rounded softmax. Where some
+lead clearly, these share 1 alike (precision/winners.py). Nobody pays for columns that are not shown.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,7 @@ from constructions.layers import Transformer
 from constructions.rows import HeadRows, Layer, Row
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.softmax import softmax
+from precision.winners import vanishing_lead, winners_share
 
 Integers = NDArray[Any]  # Python integers
 Pattern = tuple[tuple[int, int], ...]
@@ -108,9 +110,29 @@ class _Head:
     def _pattern(self, place: int) -> Pattern:
         wishes = [_dot([[register[place]] for register in self.before], row, self.arithmetic) for row in self._queries]
         factors = [(j, int(wish[0])) for j, wish in enumerate(wishes) if wish[0]]
-        scores = _dot([row[: place + 1] for row in self._keys], factors, self.arithmetic, place + 1)
+        keys = [row[: place + 1] for row in self._keys]
+        if self.arithmetic.discipline is Discipline.FUSED and (pattern := self._clear_pattern(keys, factors, place)):
+            return pattern
+        scores = _dot(keys, factors, self.arithmetic, place + 1)
         shares = softmax(scores.tolist(), self.arithmetic).weights
         return tuple((k, weight) for k, weight in enumerate(shares, start=1) if weight)
+
+    def _clear_pattern(self, keys: Sequence[Integers], factors: Sequence[tuple[int, int]], place: int) -> Pattern:
+        """Returns the pattern of a column whose winners lead clearly before scores are rounded; else nothing."""
+        fmt = self.arithmetic.format
+        shift = -fmt.quantum_exponent
+        exact = sum((keys[j] * factor for j, factor in factors), np.full(place + 1, 0, object))
+        top = exact.max()
+        wins = exact == top
+        rest = exact[~wins]
+        gap = (
+            math.ceil(vanishing_lead(len(rest), shift) / fmt.quantum) + 2 << shift
+        )  # rounding moves less than a quantum
+        most = fmt.max_quanta << shift
+        if len(rest) and not (top - rest.max() >= gap and gap - most <= top <= most):
+            return ()
+        share = winners_share(int(wins.sum()), self.arithmetic, losers=len(rest) > 0)
+        return tuple((int(k) + 1, share) for k in np.flatnonzero(wins)) if share else ()
 
     @property
     def _queries(self) -> Sequence[Sequence[tuple[int, int]]]:

@@ -28,6 +28,7 @@ __all__ = [
     "EngineMissing",
     "Respond",
     "Tick",
+    "current_name",
     "decode_by_reference",
     "decode_together",
     "find_engine",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 ENGINES = ("auto", *DECODERS)
+FORMER_NAMES = {"indexed": "incremental"}  # which commands and callers may still say
 DEVICES = ("cpu", "cuda")
 
 
@@ -42,11 +44,17 @@ class EngineMissing(ValueError):
     """There is no such engine here, or what it needs is not there; the message is one line."""
 
 
+def current_name(name: str) -> str:
+    """Returns the name that an engine of this name, or former name, has now; any other name as it is."""
+    return FORMER_NAMES.get(name, name)
+
+
 def find_engine(name: str, device: str | None = None) -> Decode:
-    """Decoding by the engine of this name, which is imported only now: engines may need much.
+    """Decoding by the engine of this name, or former name, which is imported only now: engines may need much.
 
     device: what `dense` computes on, by default the CPU. Raises EngineMissing, also for a device that is not there.
     """
+    name = current_name(name)
     if device is not None and name != "dense":
         raise EngineMissing(f"device {device} does not apply to the engine {name}; dense alone has a choice")
     module_name = f"{__name__}.{name}"

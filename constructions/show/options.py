@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, find_engine
+from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, current_name, find_engine
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
 from constructions.models.model import Model
@@ -47,6 +47,7 @@ def add_engine(parser: Parser) -> None:
     """Adds the options that say which engine runs the weights, and on what."""
     parser.add_argument(
         "--engine",
+        type=current_name,
         choices=ENGINES,
         default="auto",
         metavar="ENGINE",

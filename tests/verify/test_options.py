@@ -68,6 +68,10 @@ def test_an_engine_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, n
         chosen_engines(name)
 
 
+def test_a_former_name_of_an_engine_is_taken() -> None:
+    assert chosen_engines("indexed") == ("incremental",)
+
+
 def test_all_engines_judge_apart(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "is_built", lambda engine: True)
     paper.run("--engine", "all", "--ledger", "ledger.json")

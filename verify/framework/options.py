@@ -77,6 +77,10 @@ def require_once(arguments: Sequence[str], names: Collection[str]) -> None:
 def chosen_engines(name: str) -> tuple[str, ...]:
     """Returns the engines that `--engine` asks for; ValueError names one that does not exist or is not built."""
     if name != "all" and name not in ENGINES:
+        from constructions.engines import current_name  # imports the constructions
+
+        name = current_name(name)
+    if name != "all" and name not in ENGINES:
         raise ValueError(f"--engine {name}: want one of {', '.join(ENGINES)}, all")
     engines = tuple(ENGINES) if name == "all" else (name,)
     if engines == (DEFAULT_ENGINE,):  # always there; looking would import the constructions

@@ -102,10 +102,10 @@ def test_the_result_names_the_engine_that_decoded():
     every=st.integers(1, 3),
     response=st.booleans(),
     place=st.integers(0, 8),
-    behind=st.sampled_from(("reference", "dense")),
+    later=st.sampled_from(("reference", "dense")),
 )
 @settings(max_examples=40, deadline=None)
-def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, behind):
+def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, response, place, later):
     """`dense` by itself, and `auto`, after whose wrong guess any engine goes on; also where it ends after that."""
     if rng.random() < 0.3:
         case = match_like(rng, longest=5)
@@ -119,10 +119,10 @@ def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, res
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) >= size:
             continue
-        for name, engines in (("dense", {"dense"}), ("auto", {"dense", behind})):
+        for name, engines in (("dense", {"dense"}), ("auto", {"dense", later})):
             respond, told = responding(every, words)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(auto, "choose", lambda *about: "dense" if about[-1] else behind)
+                patch.setattr(auto, "choose", lambda *about: "dense" if about[-1] else later)
                 actual = find_engine(name)(
                     Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from unittest import mock
 
 import numpy as np
@@ -17,8 +18,12 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.language.files import load_model
 from constructions.layers import Transformer
+from constructions.wiring.affine import reg
+from constructions.wiring.lookup import Lookup, nearest_to
+from constructions.wiring.needs import ONE, is_square
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, wire
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, fixed_point
+from precision.format import Arithmetic, Discipline, fixed_point
 from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import LargeGraph
@@ -185,3 +190,32 @@ def test_changed_weights_are_run_rightly_or_given_up(variant, sequential):
             continue
         decided += 1
     assert 0 < decided < 25
+
+
+def equal_keys(ups: Sequence[int], discipline: Discipline) -> Case:
+    """A head that reads the key nearest to a wish: two words have this key, with squares that are rounded up by so many quanta."""
+    fmt, scale = fixed_point(33), 2**10
+    wish, far, quantum = Fraction(3, 2**11), Fraction(3, 2**11) + Fraction(1, 2), fmt.quantum
+    words = [
+        {"one": 1, "x": x, "x_squared": (x * x // quantum + up) * quantum, "wish": wish, "payload": i + 1 + quantum}
+        for i, (x, up) in enumerate(zip((wish, wish, far), (*ups, 0), strict=True))
+    ]
+    components = (Component(scale * reg("x_squared"), -reg("one")), Component(scale * reg("x"), 2 * reg("wish")))
+    lookup = Lookup((), 0, nearest_to(reg("x"), reg("wish"), scale), exempt=False)
+    needs = (ONE, is_square(reg("x_squared"), reg("x")))
+    head = Head("the nearest", components, {"found": reg("payload")}, "", needs, lookup)
+    embedding = Embedding(("a", "b", "c"), tuple(words), "position")
+    model, _ = wire(embedding, (BlockPlan((head,), ()),), embedding.words, fmt)
+    return Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1, 2, 2])
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("ups", [(0, 0), (0, 1), (1, 0)])
+def test_equal_keys_of_unequal_squares_share_nothing(ups, discipline):
+    """Their scores differ by many quanta. Under `sequential`, shares of what they hold are rounded one by one, too."""
+    case = equal_keys(ups, discipline)
+    if ups == (0, 0) and discipline is Discipline.FUSED:
+        assert_same(*case)
+    else:
+        with pytest.raises(GaveUp):
+            assert_same(*case)

@@ -138,7 +138,7 @@ class Compiled:
         return [self.wired.vocabulary[engine.append(t).next_token] for t in self.wired.tokens(["<s>", *words])]
 
     def says_by_lookups(self, words: Words) -> list[str]:
-        """What lookups say at each position; where they do not decide, what `reference` says."""
+        """Returns what lookups say at each position; where they do not decide, what `reference` says."""
         tokens = self.wired.tokens(["<s>", *words])
         with suppress(NotCovered, GaveUp):
             decoder = LookupDecoder(self.wired.model, self.arithmetic, len(tokens))

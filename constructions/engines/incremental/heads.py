@@ -96,7 +96,7 @@ class HeadCode:
         lookup = self.lookup
         self.means = lookup.prefer is None
         self.pull = Fraction(0)
-        self.inexact = False  # whether products of a score are rounded
+        self.inexact = False  # whether squares or products of a score are rounded
         self.record_high: tuple[int, Value] | None = None
         self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
         self.sides = [[rows_of(code, row, stream) for row in side] for side in (rows.key, rows.query)]
@@ -128,12 +128,18 @@ class HeadCode:
             raise NotCovered(f"{self.head.name}: its matrices look up something else")
         self.alike: Polynomial = {right: c for (_, right), c in unlike.items()}
         self.squares = squares
-        inexact = [need for need in squares if 2 * self.form(need.equals).exponent < self.code.quantum]
+        inexact = [need for need in squares if self._may_round(need)]
         self.slack = sum((self._move(need) for need in inexact), Fraction(0))
         if not self.code.fused:
             rounded = sum(k.exponent + q.exponent < self.code.quantum for k, q in zip(*self.sides, strict=True))
-            self.inexact = rounded > 0
             self.slack += rounded * Fraction(2) ** (self.code.quantum - 1)
+        self.inexact = self.slack > 0
+        if self.inexact and self.always:
+            raise NotCovered(f"{self.head.name}: rounded scores beside that of position 1")
+
+    def _may_round(self, need: Need) -> bool:
+        """Returns whether a square may be off by a quantum; beside position 1, whose score has none, it must not."""
+        return not self.always and 2 * self.form(need.equals).exponent < self.code.quantum
 
     def _move(self, need: Need) -> Fraction:
         """Returns what a quantum of the register that holds a square moves a score by. Raises NotCovered if others decide."""
@@ -207,18 +213,19 @@ class HeadCode:
         about = code.about
         code.about = f"{about}: what it needs of registers"
         for need in self.squares:
+            exact = not self._may_round(need)
 
-            def square(form: Affine = need.form, root: Affine = need.equals) -> None:
+            def square(form: Affine = need.form, root: Affine = need.equals, exact: bool = exact) -> None:
                 side = self.form(root)
                 left, right = self.form(form), code.multiply(side, side)
-                if right.exponent >= code.quantum:
+                if exact:
                     code.guard(code.compare("eq", left, right))
                     return
                 code.guard(code.compare("sle", left, code.add(right, quantum)))
                 code.guard(code.compare("sge", left, code.add(right, quantum, -1)))
 
             code.about = f"{about}: that {need}"
-            self._once(checked, (str(need.form), str(need.equals)), square)
+            self._once(checked, (str(need.form), str(need.equals), exact), square)
         code.about = f"{about}: what it needs of registers"
         for side, rows in (("key", self.rows.key), ("query", self.rows.query)):
             for row in rows:
@@ -446,7 +453,7 @@ class HeadCode:
     def _join(self, node: str) -> None:
         """Counts the position in a run, and adds what it holds.
 
-        Where products of scores are rounded, those of a run are alike only if all their factors are.
+        Where squares or products are rounded, the scores of a run are alike only if all coordinates of its keys are.
         """
         code = self.code
         for head in self.members:

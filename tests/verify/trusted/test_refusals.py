@@ -217,6 +217,8 @@ TENSOR_FILES: Cases = {
     "model.vector: weights: …: another shape is due": reads_tensors({FFN + "b_down": ([2], [1, 1])}),
     "model.interpolate: weights: number …: its row is no quadratic polynomial of it": reads_tensors(rows=(0, 1, 4)),
 }
+
+
 # What is known of a position
 
 FORMAT = Format(9)  # from −15 15/16 to 15 15/16
@@ -284,6 +286,8 @@ STATES: Cases = {
     ),
     "rounding.require_covered: register … is another one": covers(STATE, {}, registers={0: {(): 1}}),
 }
+
+
 # What heads read
 
 WIDE = Format(41)
@@ -320,14 +324,15 @@ def candidate(*arguments: Any, **more: Any) -> Candidate:
     return heads.candidates_of([pair(*arguments, **more)])[0]
 
 
-def by_position(*pairs: Pair) -> Callable[[], object]:
-    """Returns the reading of the key at position 3."""
-    return lambda: reader().by_position(QUERY, pairs, {(): 3}, 20, 0, READ, "here")
+def by_position(*pairs: Pair, at: str = "3") -> Callable[[], object]:
+    """Returns the reading of the key at a position."""
+    return lambda: reader().by_position(QUERY, pairs, parse(at), 20, 0, READ, "here")
 
 
 GROUP_2 = "-10000*g'*g' + 40000*g' + -40000"  # −10,000·(g' − 2)²
 COUNT_3 = "-4000*s'*s' + 8000/3*s'"  # 4,000·(2y/3 − y²)
 MEMBER = f"{GROUP_2} + {COUNT_3}"
+HUGE = "-90000000*g'*g' + 360000000*g' + -360000000 + -36000000*s'*s' + 24000000*s'"
 FAR = f"-10000*g'*g' + 180000*g' + -810000 + {COUNT_3}"  # −10,000·(g' − 9)²
 INVARIANT = Consecutive(1, 2, {(): 5})
 OWN = pair("-2000", None)
@@ -337,14 +342,14 @@ def member(score: str = MEMBER, group: str = "1*g'", **more: Any) -> Pair:
     return pair(score, group=group, count="1*s'", **more)
 
 
-def by_count(*pairs: Pair, invariants: Any = (INVARIANT,)) -> Callable[[], object]:
+def by_count(*pairs: Pair, invariants: Any = (INVARIANT,), i: int = 0) -> Callable[[], object]:
     """Returns the reading of the count that is nearest to 1/3, among keys of group 2."""
     some = heads.candidates_of(pairs)
-    return lambda: reader(*invariants).by_count(QUERY, some, 0, 20, 0, READ, "here")
+    return lambda: reader(*invariants).by_count(QUERY, some, i, 20, 0, READ, "here")
 
 
-def winners(*pairs: Pair, floor: Any = "self", apart: Any = None) -> Callable[[], object]:
-    return lambda: reader().winners(QUERY, pairs, floor, apart, 20, "here")
+def winners(*pairs: Pair, floor: Any = "self", apart: Any = None, invariants: Any = ()) -> Callable[[], object]:
+    return lambda: reader(*invariants).winners(QUERY, pairs, floor, apart, 20, "here")
 
 
 def mean(*some: Candidate, sure: Any = (), of: Reader | None = None) -> Callable[[], object]:
@@ -426,6 +431,62 @@ HEADS: Cases = {
         candidate("", value="1*g'", place="1"), candidate("", None, value="1", place="1"), sure=[[0]]
     ),
 }
+
+DISTANCE = "-1*k'*k' + 6*k' + -9"  # −(k' − 3)²
+OTHER_HEADS: list[tuple[str, Callable[[], object]]] = [
+    (
+        "heads.moving_gaps: …: the target is not seen to lie between the next two counts",
+        lambda: moving_gaps([(1, 2)], 3, 9, "here"),
+    ),
+    (
+        "heads.moving_gaps: …: the target is not seen to lie between the next two counts",
+        lambda: moving_gaps([(1, Fraction(1, 2))], 3, 4, "here"),
+    ),
+    ("heads.by_position: …: the position that is looked for is no whole number", by_position(OWN, at="1*k*k")),
+    (
+        "heads.by_position: …: a score is not that of a distance",
+        by_position(pair(DISTANCE + " + 1*k"), pair("-90000", None)),
+    ),
+    ("heads.by_position: …: a score is not that of a distance", by_position(pair(DISTANCE), pair("-90000"))),
+    ("heads.by_count: …: there is no such invariant", by_count(member(), OWN, i=1)),
+    ("heads.by_count: …: there is no such invariant", by_count(member(), OWN, i=-1)),
+    ("heads.by_count: …: a score saturates", by_count(member(HUGE), OWN)),
+    (
+        "heads.by_count: …: a key of the same number may lose",
+        by_count(member(), member(FAR, group="1*g' + 10*s'"), OWN),
+    ),
+    ("heads.by_count: …: it is not known who wins", by_count(member(FAR), pair("-2000", None, value="1"))),
+    ("heads.by_count: …: it is not known who wins", by_count(member(FAR), OWN, pair("1*g' + -2001", key=1, place="1"))),
+    ("heads.by_count: …: a key may win though it differs", by_count(member(f"{MEMBER} + 1*m"), OWN)),
+    (
+        "heads.by_count: …: a key may win though it differs",
+        by_count(member(f"{MEMBER} + -10000*m'*m' + 60000*m' + -90000"), OWN),
+    ),
+    (
+        "heads.nearest: …: several keys may win where none is equal",
+        by_count(member(), OWN, pair("-2000", key=1, place="1")),
+    ),
+    ("heads.nearest: …: several keys may win where none is equal", by_count(member(), pair("-2000"))),
+    ("heads.nearest: …: several keys may win where none is equal", by_count(member(), pair("-1*k", None))),
+    ("heads.winners: …: no position before the query", winners(OWN, floor=0)),
+    (
+        "heads.winners: …: keys on the line may be of different numbers",
+        winners(pair("-1*k'", group="2"), OWN, floor=[0], apart=0, invariants=[INVARIANT]),
+    ),
+    (
+        "heads.winners: …: keys on the line may be of different numbers",
+        winners(pair("-1*k'", group="1*g'"), OWN, floor=[0], apart=0, invariants=[Apart(1, 3)]),
+    ),
+    ("heads.mean: …: a text may have none of these keys", mean(candidate(""), sure=[[0], [0]])),
+    ("heads.mean: …: a key that is said to win surely may not", mean(candidate("", None), sure=[[0]])),
+    ("heads.mean: …: a key that is said to win surely may not", mean(replace(candidate(""), whole=False), sure=[[0]])),
+    (
+        "heads.mean: …: the sum of weights may be rounded",
+        mean(candidate("", value="1*g'"), of=reader(fused=False, format_=Format(5))),
+    ),
+]
+
+
 # Sublayers
 
 
@@ -572,6 +633,8 @@ SUBLAYERS: Cases = {
     ),
     "rounding.logit: the output head: a logit may be rounded": answers({0: {("k",): 9}}),
 }
+
+
 # Programs
 
 POSITION, BACK = ["position"], ["back", 0, 1]
@@ -742,9 +805,34 @@ PROGRAMS: Cases = {
 CASES: Cases = READING | TENSOR_FILES | STATES | HEADS | SUBLAYERS | PROGRAMS
 
 
+OTHER_READING: list[tuple[str, Callable[[], object]]] = [
+    ("rounding.__init__: p: no odd number from 5 to …", with_fields(p=3)),
+    ("rounding.__init__: p: no odd number from 5 to …", with_fields(p=rounding.MOST_BITS + 1)),
+    ("rounding.__init__: n: no interval of numbers from 1 on", with_fields(n=[0, 1])),
+    (
+        "rounding.check: as many entries are due as there are sublayers, and one more; and as many steps and one more",
+        with_fields(entries=of_one_position(TWO, TWO, TWO)["entries"][:2], steps=[[[to(0)]], [[to(0)]], [[]]]),
+    ),
+    ("rounding.take: the certificate has no … here", with_fields(steps=[[[["rule"]]], [[to(0)]], [[to(0)]], [[]]])),
+    ("rounding.read_entry: no class, or more than …", with_entry(kept=[{}] * (rounding.MOST_CLASSES + 1))),
+    ("rounding.read_entry: no class, or more than …", with_entry(classes=[{}] * (rounding.MOST_CLASSES + 1))),
+    (
+        "rounding.require_state: a class has no position, or one before 1",
+        with_class(atoms={"k": ["integer", 1, 1, 1]}, registers={}),
+    ),
+]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_refusal_is_reached(name: str) -> None:
     assert site_of(CASES[name]) == name
+
+
+@pytest.mark.parametrize("case", [*OTHER_READING, *OTHER_HEADS], ids=lambda case: case[0])
+def test_refusal_is_reached_otherwise(case: tuple[str, Callable[[], object]]) -> None:
+    """What is wrong in one of several ways that a line asks for is refused, each by itself."""
+    name, call = case
+    assert site_of(call) == name
 
 
 def test_each_refusal_has_a_case() -> None:

@@ -503,12 +503,15 @@ def of_positions(first: int, last: int, block: Document, before: str, after: str
     return {**document, **more}
 
 
-def of_positions_kept() -> Callable[[], object]:
-    """Returns the reading of a recurrence after whose class nothing is said to be kept."""
+def of_positions_kept(target: int = 0, kept: int = 0, of: int = 0) -> Callable[[], object]:
+    """Returns the reading of a recurrence, after whose class what is kept is said to be `target` of so many, all of class `of`."""
     block = {"feed": {"1": {"0": "1"}}}
     document = of_positions(1, 1, block, "2", "2")
-    document["entries"][0]["kept"] = []
-    return lambda: read({**document, "steps": [[[to(0)]], [[to(0), to(0)]], [[to(0)]], [[]]]}, model({"a": TWO}, block))
+    first = document["entries"][0]
+    first["kept"] = [{**one, "of": of} for one in first["kept"]] * kept
+    first["classes"] *= of + 1
+    moves = [[to(target), to(0)]] * (of + 1)
+    return lambda: read({**document, "steps": [[[to(0)]], moves, [[to(0)]], [[]]]}, model({"a": TWO}, block))
 
 
 def replace_invariants(*invariants: Any) -> rounding.Checker:
@@ -823,12 +826,57 @@ OTHER_READING: list[tuple[str, Callable[[], object]]] = [
 ]
 
 
+COVERED = "rounding.require_covered: "
+WITH_SHARE = {"m": atom("m"), "s": atom("s"), "z": atom("z")}
+OTHER_STATES: list[tuple[str, Callable[[], object]]] = [
+    ("rounding.read_entry: what is kept is of no class", with_entry(kept=[{**kind("", [1, 1, 1], {}, []), "of": -1}])),
+    ("rounding.read_state: … is no name of an atom", with_atoms(h0=["integer", 1, 1, 1])),
+    ("rounding.read_state: … is no name of an atom", with_atoms(**{"": ["integer", 1, 1, 1]})),
+    ("rounding.read_state: a form is not written as it must be", with_class(forms=[["2*k + 2*n", 4, 4]])),
+    ("rounding.read_state: a form is not written as it must be", with_class(forms=[["1*k", 1, 1]])),
+    ("rounding.require_state: …: no domain", with_atoms(a=["integer", 1, 1, 0])),
+    ("rounding.require_state: …: no domain", with_atoms(a=["integer", 1, 2, 2])),
+    (COVERED + "not each atom of the class has a value here", covers(STATE, {"a": atom("b")}, a=Integer(0, 7))),
+    (COVERED + "… may be no whole number", covers(STATE, {"a": atom("s")}, a=Integer(0, 7))),
+    (COVERED + "… may be … … …, and not as … has it", covers(STATE, {"a": atom("a")}, a=Integer(1, 7))),
+    (COVERED + "… may be … … …, and not as … has it", covers(STATE, {"a": atom("a")}, a=Integer(0, 8, 2))),
+    (COVERED + "… is no share here", covers(STATE, {"m": {(): 1}, "s": HALF}, m=Integer(1, 1), s=Share("m", 0))),
+    (COVERED + "… is no share here", covers(STATE, {"m": {(): 2}, "s": {(): 1}}, m=Integer(2, 2), s=Share("m", 0))),
+    *(
+        (COVERED + "… has wider bounds here", covers(WITH_ROUNDED, WITH_SHARE, m=Integer(2, 3), s=Share("m", 0), z=z))
+        for z in (ROUNDED._replace(low=Fraction(1, 8)), ROUNDED._replace(high=Fraction(1, 2)))
+    ),
+    (
+        COVERED + "… may be … … …, and not … … …",
+        covers(STATE, {"a": atom("a")}, forms={(("a", 1), ("k", 1)): (2, 16)}, a=Integer(0, 7)),
+    ),
+]
+OTHER_SUBLAYERS: list[tuple[str, Callable[[], object]]] = [
+    ("rounding.embed: state …: no position, or one before 1", with_place(high="0")),
+    ("rounding.leaf: there is no such class", with_fields(steps=[[[to(-1)]], [[to(0)]], [[to(0)]], [[]]])),
+    ("rounding.recur: …: what is kept is not of the class", of_positions_kept(-1, kept=1)),
+    ("rounding.recur: …: what is kept is not of the class", of_positions_kept(0, kept=1, of=1)),
+    (
+        "rounding.queued: …: the queue may be rounded",
+        stepped({0: atom("a")}, {"carry": {"2": {"2": "2"}}, "feed": {"2": {"0": "1/16384", "1": "-1/4096"}}}, DELAYED),
+    ),
+    (
+        "rounding.logit: the output head: a product may be rounded",
+        lambda: sequential().logit(replace(STATE, registers={0: atom("k")}), {0: {(): 2}}, frozenset([0])),
+    ),
+    ("rounding.logit: the output head: a logit may be rounded", answers({0: {("k",): Fraction(1, 64)}})),
+    ("rounding.logit: the output head: a logit may be rounded", answers({0: {("k", "s"): -9}}, **SHARES)),
+]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_refusal_is_reached(name: str) -> None:
     assert site_of(CASES[name]) == name
 
 
-@pytest.mark.parametrize("case", [*OTHER_READING, *OTHER_HEADS], ids=lambda case: case[0])
+@pytest.mark.parametrize(
+    "case", [*OTHER_READING, *OTHER_STATES, *OTHER_HEADS, *OTHER_SUBLAYERS], ids=lambda case: case[0]
+)
 def test_refusal_is_reached_otherwise(case: tuple[str, Callable[[], object]]) -> None:
     """What is wrong in one of several ways that a line asks for is refused, each by itself."""
     name, call = case

@@ -258,7 +258,24 @@ def split_blocks(reduction: Reduction, c: int) -> Reduction:
         entries = {words[i : i + c - 1]: words[i + c - 1] for i in range(1, ask, c)}
         return entries.get(words[ask + 1 :], FAILED)
 
-    text = f"{reduction.statement} The sequence is an array of blocks of {c}, a key and its value."
+    text = f"{reduction.statement} The sequence is an array of {_pairs(reduction.name)}."
+    return replace(reduction, statement=text, answer=answer)
+
+
+def _pairs(name: str) -> str:
+    return "keys and values" if name == "recall" else "blocks of c tokens, a key of c − 1 and its value"
+
+
+def read_last(reduction: Reduction) -> Reduction:
+    """Asks for the token after the last place of the query that has one, in place of the first."""
+
+    def answer(size: int, words: Words) -> str:
+        ask = words.index(ASK)
+        key = words[ask + 1 :]
+        places = [i for i in range(1, ask - len(key)) if words[i : i + len(key)] == key]
+        return words[places[-1] + len(key)] if places else FAILED
+
+    text = f"{reduction.statement} The last place of the query that has a token after it is meant."
     return replace(reduction, statement=text, answer=answer)
 
 

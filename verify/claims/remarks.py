@@ -49,8 +49,8 @@ def test_circuit_size(check: Check) -> None:
 @claim(
     "5.8/parameter-cost",
     source="Theorem 5.8",
-    statement="The parameters have O(B·k·(log n + log(B·k))) bits for n steps, B states and k symbols, which is O(A·B²·log n) for n^A"
-    " steps of a machine that does not grow with n: at most (8,068 + 122·B·k)·p with p ≤ 6·(1 + log2 n) + 2·log2(B·k) + 25.",
+    statement="The parameters have O(B·k·(log n + log(B·k))) bits for n steps, B states and k symbols, which is O(A·B²·log n) for"
+    " n^A steps of a machine that does not grow with n: at most (8,068 + 122·B·k)·p with p ≤ 6·(1 + log2 n) + 2·log2(B·k) + 25.",
 )
 def test_parameter_bits(check: Check) -> None:
     def within(size: Size) -> Counterexample | None:

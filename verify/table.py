@@ -362,7 +362,7 @@ def totals(found: Sequence[Cell]) -> str:
     largest = "to 8: the largest n at which answers were compared; the claims say which inputs of this n"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
     program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
-    cannot = "impossible: inputs are told apart later (proved for all n), so each needs a state (argued)"
+    cannot = "impossible: inputs are told apart later, so each needs a state of its own (proved for all n)"
     return "\n".join((counts, signs, largest, cannot, circuit, program))
 
 

@@ -185,6 +185,6 @@ def test_index_over_any_alphabet(check: Check) -> None:
         size=lambda alphabet: alphabet.length,
     )
     check.argued(
-        "All σ and n: the oracle knows the first two tokens and which tokens occur, one of σ²·2^σ things; where all n differ, one of"
-        " n(n − 1). Ω(n): two tokens of any alphabet already need 2^n/16 states."
+        "All σ and n: the oracle knows the first two tokens and which tokens occur, one of σ²·2^σ things; where all n differ, one"
+        " of n(n − 1). Ω(n): two tokens of any alphabet already need 2^n/16 states."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from verify.framework.ledger import load_witnesses
 from verify.framework.options import Options
 from verify.framework.order import WITNESSES
 from verify.runs.istree_walks import build_model
+from verify.runs.turing_runs import RAG, Case, judge
 
 CHECK = Check(Claim("X.1", "here", "It holds."), Options(n_max=10_000), engine="reference")
 
@@ -66,21 +67,24 @@ def by_score(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     build_model.cache_clear()
 
 
-def answers_wrong(stem: str, n: int, sequence: tuple[int, ...], query: tuple[int, ...]) -> bool:
-    return ask(CHECK, stem, QuestionCase(n, sequence, query), ("C.14",), Discipline.FUSED, "reference") is not None
+def answers_wrong(
+    stem: str, n: int, sequence: Sequence[int], query: Sequence[int], printed: tuple[str, ...] = ("C.14",)
+) -> bool:
+    case = QuestionCase(n, tuple(sequence), tuple(query))
+    return ask(CHECK, stem, case, printed, Discipline.FUSED, "reference") is not None
 
 
 @pytest.mark.parametrize("stem", ["4.6/counting", "5.6/counting"])
 def test_the_printed_score_is_right_on_the_witness(stem: str, by_score: None) -> None:
     case = case_of(f"{stem}/C.14")
-    assert not answers_wrong(stem, case["n"], tuple(case["sequence"]), tuple(case["query"]))
+    assert not answers_wrong(stem, case["n"], case["sequence"], case["query"])
     assert answers_wrong(stem, 2, (), (1, 0))  # where n is small the factor alone is to blame
 
 
 @pytest.mark.parametrize("stem", ["4.6/counting", "5.6/counting"])
 def test_the_printed_keys_are_wrong_on_the_witness(stem: str) -> None:
     case = case_of(f"{stem}/C.14")
-    assert answers_wrong(stem, case["n"], tuple(case["sequence"]), tuple(case["query"]))
+    assert answers_wrong(stem, case["n"], case["sequence"], case["query"])
 
 
 def test_the_printed_score_finds_the_tour_of_the_witness(by_score: None) -> None:
@@ -102,3 +106,24 @@ def test_more_bits_set_right_the_witness_of_the_score_range() -> None:
 def test_the_witness_of_the_tied_head_needs_a_number_in_the_middle() -> None:
     graph = graph_of(case_of("4.7/printed"))
     assert any(1 < v < graph.n for edge in graph.edges for v in edge)
+
+
+@pytest.mark.parametrize(
+    ("stem", "slip"),
+    [
+        ("4.6/counting", "C.14"),
+        ("5.6/counting", "C.14"),
+        ("5.2/index", "regex-characters"),
+        ("5.2/counting", "regex-adjacent"),
+    ],
+)
+def test_of_several_printed_lines_a_slip_alone_is_wrong_on_the_witness(stem: str, slip: str) -> None:
+    """A row that is called a slip is not refuted by a gap."""
+    case = case_of(f"{stem}/printed")
+    assert answers_wrong(stem, case["n"], case["sequence"], case["query"], (slip,))
+
+
+def test_the_prompt_search_alone_is_wrong_on_the_witness_of_all_lines() -> None:
+    case = case_of("5.4/printed")
+    judged = judge(RAG, "reference", printed=("prompt-characters",), p_bits=None)(Case(**case))
+    assert judged is not None

@@ -369,6 +369,14 @@ PRINTS = [
 ]
 
 
+SHOWN_BY = {
+    index.CHARACTERS.id: QuestionCase(10, (10,), (1,)),
+    counting.ADJACENT.id: QuestionCase(6, (1, 2, 1), (1, 1)),
+    COUNT.id: QuestionCase(COUNTS_FROM, (1,), (1, 0)),
+}
+"""Of slips: a question that is answered wrong by this slip alone. Among several printed lines it shows that a slip is to blame."""
+
+
 @claims("printed", PRINTS, lambda printed: printed.claim)
 def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
@@ -402,6 +410,10 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
         search(9, 3, 9)
         search(10, 2, 10)
         return
+    slips = [id for id in ids if id in SHOWN_BY]
+    if len(ids) > 1 and slips and (case := SHOWN_BY[slips[0]]).n <= check.n_max:
+        text = f"a question that {slips[0]} alone gets wrong"
+        check.chosen([case], right, range=text, size=lambda case: case.n, precision=precision)
     if COUNT.id in ids:  # below, C.14's factor n alone could be to blame
         search(COUNTS_FROM, 2, 2)
         return

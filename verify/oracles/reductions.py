@@ -51,7 +51,8 @@ COLLISION = Finding(
     printed="the value after key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
     used="the value is x_i + n/2 + 1 for recall, x_i + n/c + 1 for c-grams",
     why="the value for x_i = 0 is the last key, so that the last key may be found too early; all keys but the last are answered"
-    " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key",
+    " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key;"
+    " nor does the value do harm where the key's last occurrence is meant",
 )
 THRESHOLD = Finding(
     id="threshold",

@@ -190,7 +190,7 @@ def test_one_block_is_no_cubic(check: Check) -> None:
     variant="printed",
 )
 def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
-    """A line from each point to the next: a unit for each bend."""
+    """Draws a line from each point to the next: a unit for each bend."""
 
     def same(place: Place) -> Counterexample | None:
         x, units = Fraction(1, place.m), bends([Fraction(1, m) for m in range(place.n, SMALLEST_CUBIC - 1, -1)])

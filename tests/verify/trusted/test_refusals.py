@@ -869,13 +869,82 @@ OTHER_SUBLAYERS: list[tuple[str, Callable[[], object]]] = [
 ]
 
 
+FEW = "program.require_schedule: ghost …: "
+TOP = "program.count: …: a key that matches, or position 1, may not have the largest score, for ghost …"
+OTHER_PROGRAMS: list[tuple[str, Callable[[], object]]] = [
+    ("program.index: definition: … is no atom", defines(POSITION, ["term", "1*a00"])),
+    (
+        "program.__init__: definition: atom …: no step back, or more than …",
+        defines(POSITION, ["back", 0, program.LONGEST + 1]),
+    ),
+    ("program.require_answer: definition: an answer's atom is not there", defines(POSITION, answer=["number", -1, ""])),
+    (
+        "program.__init__: an invariant speaks of a ghost, which the exact machine does not have",
+        schedules(*ANY, invariants=[{**LIMITED, "sum": program.GHOST_FIRST}]),
+    ),
+    (FEW + "no such step", schedules(*ANY, ghosts=[AT_TOKEN, [3, 0, None]])),
+    (FEW + "no such step", schedules(*ANY, ghosts=[AT_TOKEN, [-1, 0, None]])),
+    (FEW + "no such head", schedules(POSITION, ["at", 0, 0], ghosts=[AT_TOKEN, [1, None, None]])),
+    (FEW + "no such head", schedules(*ANY, ghosts=[AT_TOKEN, [1, -1, None]])),
+    *(
+        (
+            "program.require_bit: ghost … is not the sum of what it compares",
+            lambda state=state: scheduled(
+                POSITION, POSITION, ["count", [[0, 1]]], ghosts=[AT_TOKEN] * 2 + [None]
+            ).require_bit(state, 2),
+        )
+        for state in (
+            replace(QUERY, registers={GHOST: {(): 1}, GHOST + 1: {(): 2}}),
+            replace(CLASSES[0], registers={GHOST: {(): 1}, GHOST + 1: {(): 1}}),
+        )
+    ),
+    ("program.require_due: the output head: the due number may be … … …, of … … …", due("number", 0, "", ghost="0")),
+    (
+        "program.require_due: the output head: the due number may be … … …, of … … …",
+        due("number", 0, "", ghost="1*m*m + -3"),
+    ),
+    (
+        "program.require_due: the output head: … may be said, and is not due",
+        due("say", "a", registers={0: {(): 1}, 1: {(): 2}}),
+    ),
+    (
+        "program.require_behind: the output head: a number of … may be said, and is not due",
+        due("say", "b", registers={0: {(): -9}, 1: {(): -1}}),
+    ),
+    (
+        "program.read: …, head …: what is said of its ghosts is malformed",
+        lambda: ghost_reader(*ANY).read(
+            QUERY,
+            0,
+            ghost_reader(*ANY).checker.weights.blocks[0].heads[0],
+            0,
+            rounding.Guide([["ghosts", [True, True]]]),
+        ),
+    ),
+    ("program.is_picked: …: the position of ghost … may be no whole number", picks(["at", 0, 0], "1", "1*k*k")),
+    (
+        "program.require_order: …: a key that does not match may score as one that does, for ghost …",
+        ordered("first", key_of("", place=LATER), key_of("", ghost="2", place=LATER)),
+    ),
+    (TOP, counts(key_of("", place=LATER), mean_="1*s")),
+    (TOP, counts(key_of("", place="1"), key_of("-1", place=LATER), mean_="1*s")),
+    (TOP, counts(key_of("", place="1"), key_of("1*g' + -3", place=LATER), mean_="1*s")),
+    (
+        "program.count: …: the mean of marks is not known, for ghost …",
+        counts(
+            key_of("", place="1", ghost="0"), key_of("-1", ghost="0", place=LATER), mean_="1*s", marks="1*r*s", mark=0
+        ),
+    ),
+]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_refusal_is_reached(name: str) -> None:
     assert site_of(CASES[name]) == name
 
 
 @pytest.mark.parametrize(
-    "case", [*OTHER_READING, *OTHER_STATES, *OTHER_HEADS, *OTHER_SUBLAYERS], ids=lambda case: case[0]
+    "case", [*OTHER_READING, *OTHER_STATES, *OTHER_HEADS, *OTHER_SUBLAYERS, *OTHER_PROGRAMS], ids=lambda case: case[0]
 )
 def test_refusal_is_reached_otherwise(case: tuple[str, Callable[[], object]]) -> None:
     """What is wrong in one of several ways that a line asks for is refused, each by itself."""

@@ -828,6 +828,16 @@ OTHER_READING: list[tuple[str, Callable[[], object]]] = [
 
 COVERED = "rounding.require_covered: "
 WITH_SHARE = {"m": atom("m"), "s": atom("s"), "z": atom("z")}
+OTHER_READING += [
+    ("model.parse: a polynomial is no text, or too long", lambda: parse("1" * 30_000)),
+    (
+        "model.read_tensors: vocabulary: as many different words are due as there are rows",
+        reads_tensors(vocabulary="1 2 3"),
+    ),
+    ("model.matrix: weights: …: another shape is due", reads_tensors({FFN + "W_gate": ([1, 1, 1], [1])})),
+    ("model.matrix: weights: …: another shape is due", reads_tensors({ATTENTION + "W_Q": ([1, 2], [1, 1])})),
+    ("model.vector: weights: …: another shape is due", reads_tensors({FFN + "b_down": None})),
+]
 OTHER_STATES: list[tuple[str, Callable[[], object]]] = [
     ("rounding.read_entry: what is kept is of no class", with_entry(kept=[{**kind("", [1, 1, 1], {}, []), "of": -1}])),
     ("rounding.read_state: … is no name of an atom", with_atoms(h0=["integer", 1, 1, 1])),
@@ -886,6 +896,16 @@ OTHER_PROGRAMS: list[tuple[str, Callable[[], object]]] = [
     (FEW + "no such step", schedules(*ANY, ghosts=[AT_TOKEN, [-1, 0, None]])),
     (FEW + "no such head", schedules(POSITION, ["at", 0, 0], ghosts=[AT_TOKEN, [1, None, None]])),
     (FEW + "no such head", schedules(*ANY, ghosts=[AT_TOKEN, [1, -1, None]])),
+    (FEW + "there is no ghost …", schedules(POSITION, ["count", []], ghosts=[AT_TOKEN, [1, 0, -1]])),
+    (FEW + "ghost … is not known there", schedules(*ANY, live=[GHOST + 1])),
+    (
+        FEW + "ghost … is not known there",
+        schedules(*ANY, ["back", 1, 1], ghosts=[AT_TOKEN, BY_HEAD, BY_HEAD], live=[*LIVE, GHOST + 2]),
+    ),
+    (
+        "program.anything: …: ghost … may be no whole number",
+        lambda: ghost_reader(*ANY).anything(QUERY, 1, [key_of("", ghost="1/2*g'")], 9),
+    ),
     *(
         (
             "program.require_bit: ghost … is not the sum of what it compares",

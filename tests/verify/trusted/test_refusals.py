@@ -829,6 +829,11 @@ OTHER_READING: list[tuple[str, Callable[[], object]]] = [
 COVERED = "rounding.require_covered: "
 WITH_SHARE = {"m": atom("m"), "s": atom("s"), "z": atom("z")}
 OTHER_READING += [
+    ("automaton.read_place: automaton: malformed state", with_place(label=3)),
+    ("automaton.read_place: automaton: malformed state", with_place(answer=1)),
+    ("automaton.range_of: automaton: a bound of positions or numbers that is none", with_place(high="1*n*n*n")),
+    ("automaton.range_of: automaton: a bound of positions or numbers that is none", with_place(high="-1*n*n + 2")),
+    ("automaton.read_place: automaton: a state comes after one that is not there", with_place(after=[-1])),
     ("model.parse: a polynomial is no text, or too long", lambda: parse("1" * 30_000)),
     (
         "model.read_tensors: vocabulary: as many different words are due as there are rows",

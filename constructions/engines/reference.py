@@ -12,7 +12,8 @@ is rounded, in index order, bias last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import compress
@@ -81,6 +82,10 @@ class _Head:
     keys: list[list[int]] = field(default_factory=list)  # of the positions so far, each of score width
     values: list[list[int]] = field(default_factory=list)
 
+    def copy(self) -> _Head:
+        """Returns the head with lists of its own; what stands in them never changes."""
+        return replace(self, keys=self.keys[:], values=self.values[:])
+
 
 @dataclass
 class _Block:
@@ -93,6 +98,10 @@ class _Block:
     down: list[tuple[int, Sparse, int]]  # register, weights over the units, bias
     recurrence: list[tuple[int, Sparse, Sparse]]  # register, weights over the state, weights over the registers
     state: dict[int, int]  # of the registers that the recurrence keeps
+
+    def copy(self) -> _Block:
+        """Returns the block with a memory of its own."""
+        return replace(self, heads=[head.copy() for head in self.heads], state=self.state.copy())
 
 
 class ReferenceEngine:
@@ -138,6 +147,13 @@ class ReferenceEngine:
         if logits.count(best) > 1:
             self.flags.raise_("logit tie", len(self._blocks) + 1, "logit", self.length)
         return Step(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
+
+    def fork(self) -> ReferenceEngine:
+        """Returns another run that goes on from here, flags included. Neither run sees what the other one reads next."""
+        other = copy(self)
+        other.flags = Flags(self.flags.counts.copy(), self.flags.first_position.copy())
+        other._blocks = [block.copy() for block in self._blocks]
+        return other
 
     # Sublayers
 

@@ -28,7 +28,7 @@ from constructions.engines.dense.workers import Workers, workers
 from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
-from constructions.rows import HeadRows, Recurrent, Row, Weight
+from constructions.rows import HeadRows, Recurrent, Row, Weight, coordinates
 from constructions.walk import Domain, Values, walk
 from precision.format import Arithmetic
 
@@ -45,7 +45,7 @@ class EngineError(RuntimeError):
 class DenseRun:
     """What a run left behind, per sequence in the order given.
 
-    next_tokens: (position,) argmax of the logits at each position, the first of equals.
+    next_tokens: (position,) argmax of the logits at each position, the first of equals; −1 where nobody asked for it.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
         first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
     logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
@@ -67,6 +67,7 @@ def run(
     tile: int | None = None,
     keep_registers: bool = False,
     flags: bool = False,
+    first: Sequence[int] | None = None,
     beyond: bool = False,
 ) -> DenseRun:
     """Runs every sequence from its first token.
@@ -77,6 +78,8 @@ def run(
     flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
         (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
         scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
+    first: the position of each sequence, from 0, from which on next tokens are asked for; by default all are. Logits have flags,
+        so with flags all are computed.
     beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
@@ -96,7 +99,8 @@ def run(
             at_load = ReferenceEngine(model, arithmetic).flags if flags else None  # of the weights, before any token
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
-                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
+                here, asked = [sequences[i] for i in members], None if first is None else [first[i] for i in members]
+                portion = _Run(operators, weights, here, asked, crew, tile, keep_registers, at_load)
                 traces.update(zip(members, portion.traces(), strict=True))
             in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
@@ -134,7 +138,8 @@ def matches(
     if any(len(prompt) == 0 for prompt in prompts):
         raise ValueError("a prompt needs at least one token")
     texts = [[*prompt, *answer[:-1]] for prompt, answer in zip(prompts, answers, strict=True)]
-    outcome = run(model, arithmetic, texts, device=device, tile=tile, beyond=beyond)
+    first = [len(prompt) - 1 for prompt in prompts]
+    outcome = run(model, arithmetic, texts, device=device, tile=tile, first=first, beyond=beyond)
     mismatches: list[int | None] = []
     for prompt, answer, following in zip(prompts, answers, outcome.next_tokens, strict=True):
         produced = following[len(prompt) - 1 :][: len(answer)]
@@ -185,6 +190,7 @@ class _Run(Domain[Column]):
         operators: Operators,
         weights: Weights,
         sequences: Sequence[Sequence[int]],
+        first: Sequence[int] | None,
         crew: Workers,
         tile: int,
         keep_registers: bool,
@@ -199,6 +205,7 @@ class _Run(Domain[Column]):
         self.keep_registers = keep_registers
         self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
+        self.first = None if self.recorder is not None else first
 
     def traces(self) -> list[_Trace]:
         """Returns what each sequence left behind."""
@@ -208,8 +215,7 @@ class _Run(Domain[Column]):
             tables += [_table(stream)] if self.keep_registers else []
         stream, unembed = self.stream, self.weights.unembed
         self.block = len(self.weights.blocks) + 1
-        site = self._site("logit")
-        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
+        following = self._next_tokens()
         if self.keep_registers:
             logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
         return [
@@ -221,6 +227,19 @@ class _Run(Domain[Column]):
             )
             for i, span in enumerate(self.spans)
         ]
+
+    def _next_tokens(self) -> npt.NDArray[np.int64]:
+        """Returns the argmax of the logits of each token, −1 where nobody asked for it."""
+        unembed, stream, area, site = self.weights.unembed, self.stream, self.tile * self.tile, self._site("logit")
+        if self.first is None:
+            return first_argmax(self.operators, unembed, stream, area, site).cpu().numpy()
+        asked = [np.arange(span.start + at, span.stop) for span, at in zip(self.spans, self.first, strict=True)]
+        places, used = np.concatenate(asked), set(coordinates(unembed))
+        index, nothing = torch.from_numpy(places).to(self.numbers.device), self.numbers.zero(len(places))
+        there = [self.numbers.gather(column, index) if j in used else nothing for j, column in enumerate(stream)]
+        following = np.full(self.batch.size, -1, np.int64)
+        following[places] = first_argmax(self.operators, unembed, there, area, site).cpu().numpy()
+        return following
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """Yields the residual stream after the embedding and after each sublayer."""

@@ -319,6 +319,7 @@ def test_layer_7_ordered(check: Check) -> None:
         size=lambda graph: graph.n,
         precision=precision,
         max_examples=200,
+        ahead=batches,
     )
     check.argued(
         "In exact arithmetic, for every graph: a head that has the next count returns it. One that lacks it returns another count,"

@@ -149,7 +149,7 @@ def _value(text: Input, atom: Atom, *at: int) -> Any:
 
 
 def _counting(text: Input, key: Term) -> Callable[[int, int], int]:
-    """Returns a function of a number and a position: how many positions up to that one, from 2 on, have this number as their key."""
+    """Returns a function of a number and a position: how many positions up to that one, from 2 on, have the number as key."""
     places, read = defaultdict[Any, list[int]](list), 1
 
     def count(number: int, at: int) -> int:

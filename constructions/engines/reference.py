@@ -175,8 +175,8 @@ class ReferenceEngine:
             query = self._rows(head.query, stream, number, f"{site}.query")
             head.keys.append(self._rows(head.key, stream, number, f"{site}.key"))
             head.values.append(self._rows(head.value, stream, number, f"{site}.value"))
-            factors = _sparse(query)
-            scores = [self._row(factors, key, 0, number, f"{site}.score") for key in head.keys]
+            factors, score = _sparse(query), f"{site}.score"
+            scores = [self._row(factors, key, 0, number, score) for key in head.keys]
             pattern = _sparse(softmax(scores, self.arithmetic).weights)
             patterns.append(tuple((i + 1, w) for i, w in zip(*pattern, strict=True)))
             for j in range(len(head.value)):
@@ -219,11 +219,18 @@ class ReferenceEngine:
 
     def _dot(self, weights: Sequence[int], values: Iterable[int], bias: int, block: int, site: str) -> int:
         """Returns Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
+        shift, every = self._shift, self._every
         if self._fuse:
-            return self._round(sum(map(mul, weights, values)) + (bias << self._shift), self._shift, block, site)
+            return self._round(sum(map(mul, weights, values)) + (bias << shift), shift, block, site)
         result = 0
         for a, b in zip(weights, values, strict=True):
-            result = self._round(result + self._round(a * b, self._shift, block, site), 0, block, site)
+            product = a * b
+            whole = product >> shift
+            if whole << shift != product or not -every <= whole <= every:  # else it is an element, see `_round`
+                whole = self._round(product, shift, block, site)
+            result += whole
+            if not -every <= result <= every:
+                result = self._round(result, 0, block, site)
         return self._round(result + bias, 0, block, site) if bias else result
 
     def _round(self, value: int, shift: int, block: int, site: str) -> int:

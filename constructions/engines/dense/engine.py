@@ -16,11 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.batch import Batch, batch
 from constructions.engines.dense.column import Column, Objects
 from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, in_order
+from constructions.engines.dense.liveness import heads_asked_alone
 from constructions.engines.dense.logits import first_argmax
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.recurrence import states
@@ -78,8 +80,8 @@ def run(
     flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
         (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
         scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
-    first: the position of each sequence, from 0, from which on next tokens are asked for; by default all are. Logits have flags,
-        so with flags all are computed.
+    first: the position of each sequence, from 0, from which on next tokens are asked for; by default all are. Heads that matter
+        there alone (liveness.py) read there alone. Where flags or registers are kept, all is computed.
     beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
@@ -205,7 +207,14 @@ class _Run(Domain[Column]):
         self.keep_registers = keep_registers
         self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
-        self.first = None if self.recorder is not None else first
+        self.asked: Tensor | None = None  # (token,) whether its next token is; None if all are
+        self.alone = frozenset[tuple[int, int]]()  # the heads that matter there alone
+        if first is not None and self.recorder is None:
+            asked = np.zeros(self.batch.size, np.bool_)
+            for span, at in zip(self.spans, first, strict=True):
+                asked[span.start + at : span.stop] = True
+            self.asked = torch.from_numpy(asked).to(crew.device)
+            self.alone = frozenset() if keep_registers else heads_asked_alone(weights.blocks)
 
     def traces(self) -> list[_Trace]:
         """Returns what each sequence left behind."""
@@ -231,15 +240,14 @@ class _Run(Domain[Column]):
     def _next_tokens(self) -> npt.NDArray[np.int64]:
         """Returns the argmax of the logits of each token, −1 where nobody asked for it."""
         unembed, stream, area, site = self.weights.unembed, self.stream, self.tile * self.tile, self._site("logit")
-        if self.first is None:
+        if self.asked is None:
             return first_argmax(self.operators, unembed, stream, area, site).cpu().numpy()
-        asked = [np.arange(span.start + at, span.stop) for span, at in zip(self.spans, self.first, strict=True)]
-        places, used = np.concatenate(asked), set(coordinates(unembed))
-        index, nothing = torch.from_numpy(places).to(self.numbers.device), self.numbers.zero(len(places))
-        there = [self.numbers.gather(column, index) if j in used else nothing for j, column in enumerate(stream)]
-        following = np.full(self.batch.size, -1, np.int64)
-        following[places] = first_argmax(self.operators, unembed, there, area, site).cpu().numpy()
-        return following
+        places, used = self.asked.nonzero().squeeze(1), set(coordinates(unembed))
+        nothing = self.numbers.zero(len(places))
+        there = [self.numbers.gather(column, places) if j in used else nothing for j, column in enumerate(stream)]
+        following = torch.full((self.batch.size,), -1, dtype=torch.int64, device=places.device)
+        following[places] = first_argmax(self.operators, unembed, there, area, site)
+        return following.cpu().numpy()
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """Yields the residual stream after the embedding and after each sublayer."""
@@ -283,7 +291,8 @@ class _Run(Domain[Column]):
             for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
         )
         scores, sums = (self._site(f"attn.{number}.{name}") for name in ("score", "sum"))
-        return self.attention.read(query, key, value, scores, sums)
+        asked = self.asked if (self.block, number) in self.alone else None
+        return self.attention.read(query, key, value, scores, sums, asked)
 
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Column]]:
         return states(self.operators, self.batch, recurrence, self.stream, self._site("state")).items()

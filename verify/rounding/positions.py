@@ -263,7 +263,7 @@ class Machine:
             read = tuple(self._kind(stream[i]) for i, _ in (*gate, *up_row))
             key = (gate, up_row, up_bias, weights, read)
             if key not in self.known:  # the same units are often asked about the same numbers
-                self.known[key] = self._written(stream, units, readers, at)
+                self.known[key] = self._outputs(stream, units, readers, at)
             for register, column in self.known[key]:
                 changes[register].append(column)
         stream = list(stream)
@@ -279,7 +279,7 @@ class Machine:
             self._kind_of[column] = self.kinds.setdefault(column.content, len(self.kinds))
         return self._kind_of[column]
 
-    def _written(
+    def _outputs(
         self,
         stream: Sequence[Column],
         units: Sequence[tuple[int, Unit]],

@@ -304,8 +304,8 @@ def test_equal_units_on_equal_numbers_are_looked_at_once(monkeypatch: pytest.Mon
     numbers = [np.array(values, object) for values in ([16, 32, 48], [16, 16, 0])]
     column, other = map(known, numbers)
     looked: list[int] = []
-    written = Machine._written
-    monkeypatch.setattr(Machine, "_written", lambda *of: looked.append(1) or written(*of))
+    written = Machine._outputs
+    monkeypatch.setattr(Machine, "_outputs", lambda *of: looked.append(1) or written(*of))
 
     def contents(columns: Sequence[Column]) -> list[object]:
         return [one.content for one in columns]

@@ -104,7 +104,7 @@ def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -
     for start in range(0, len(graphs), CHUNK):
         some = graphs[start : start + CHUNK]
         tokens = [[*PAPER.prompt(graph), *(v - 1 for v in visits(graph, returns)[:-1])] for graph in some]
-        run = dense.run(wired.model, wired.arithmetic, tokens, device=device, keep_registers=True)
+        run = dense.run(wired.model, wired.arithmetic, tokens, device=device, keep_registers=[HEADS])
         seen += [tuple(map(int, tables[HEADS][-1])) for tables in run.registers or ()]
     return seen
 

@@ -53,7 +53,8 @@ def run_texts(
     elif engine == "dense":
         from constructions.engines import dense
 
-        for kept in dense.run(model, arithmetic, texts, keep_registers=True).registers or ():
+        last = 2 * len(model.blocks)
+        for kept in dense.run(model, arithmetic, texts, keep_registers=[last]).registers or ():
             yield Outcome([[int(x) for x in row] for row in kept[-1]], {})
     elif engine == "incremental":
         for tokens in texts:

@@ -10,7 +10,7 @@ Results do not depend on the device, the number of threads, the tile or what els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +49,9 @@ class DenseRun:
 
     next_tokens: (position,) argmax of the logits at each position, the first of equals; −1 where nobody asked for it.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
-        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
-    logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
+        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine. Of a
+        sublayer that is not kept it has no positions.
+    logits: None unless all registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
     flags: None unless asked for; those of the reference engine that was fed this sequence.
     """
 
@@ -67,7 +68,7 @@ def run(
     *,
     device: str = "cpu",
     tile: int | None = None,
-    keep_registers: bool = False,
+    keep_registers: bool | Collection[int] = False,
     flags: bool = False,
     first: Sequence[int] | None = None,
     beyond: bool = False,
@@ -76,7 +77,8 @@ def run(
 
     tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted;
         None: 768 on a CPU and 8,192 on a GPU, where IsTree took 1 to 2 GiB.
-    keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
+    keep_registers: whether to keep registers and logits, which takes far more time and memory than the run itself; or after which
+        sublayers to keep registers alone, counted from 0.
     flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
         (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
         scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
@@ -113,8 +115,8 @@ def run(
         raise
     return DenseRun(
         next_tokens=tuple(trace.next_tokens for trace in in_turn),
-        registers=tuple(tuple(trace.registers) for trace in in_turn) if keep_registers else None,
-        logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers else None,
+        registers=None if keep_registers is False else tuple(tuple(trace.registers) for trace in in_turn),
+        logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers is True else None,
         flags=tuple(trace.flags for trace in in_turn if trace.flags is not None) if flags else None,
     )
 
@@ -195,7 +197,7 @@ class _Run(Domain[Column]):
         first: Sequence[int] | None,
         crew: Workers,
         tile: int,
-        keep_registers: bool,
+        keep_registers: bool | Collection[int],
         at_load: Flags | None,
     ) -> None:
         self.operators = operators
@@ -214,18 +216,21 @@ class _Run(Domain[Column]):
             for span, at in zip(self.spans, first, strict=True):
                 asked[span.start + at : span.stop] = True
             self.asked = torch.from_numpy(asked).to(crew.device)
-            self.alone = frozenset() if keep_registers else heads_asked_alone(weights.blocks)
+            self.alone = heads_asked_alone(weights.blocks) if keep_registers is False else frozenset()
 
     def traces(self) -> list[_Trace]:
         """Returns what each sequence left behind."""
         tables: list[Objects] = []  # tables of (token, d)
         logits: Objects | None = None
-        for stream in self._sublayers():
-            tables += [_table(stream)] if self.keep_registers else []
+        kept = self.keep_registers
+        nothing = np.zeros((0, self.weights.model.width), dtype=object)
+        for number, stream in enumerate(self._sublayers()):
+            if kept is not False:
+                tables.append(_table(stream) if kept is True or number in kept else nothing)
         stream, unembed = self.stream, self.weights.unembed
         self.block = len(self.weights.blocks) + 1
         following = self._next_tokens()
-        if self.keep_registers:
+        if kept is True:
             logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
         return [
             _Trace(

@@ -49,8 +49,9 @@ def propagate(literals: Ints, starts: Ints, ends: Ints, events: Ints) -> Any:  #
     of a clause are moved about. Each clause is *watched* at its first two literals. `heads` and `nexts` are lists of watches, by
     literal; a watch is 2 c or 2 c + 1 for the clause c.
     """
-    size = 2 + literals.max() if len(literals) else 2
-    size += size & 1
+    size = 2
+    for x in literals:
+        size = max(size, (x | 1) + 1)
     value = np.zeros(size, np.int8)  # by literal: 1 if it is true, −1 if it is false
     reason = np.zeros(size // 2, np.int32)  # by variable
     marked = np.zeros(size // 2, np.int8)
@@ -142,7 +143,10 @@ def propagate(literals: Ints, starts: Ints, ends: Ints, events: Ints) -> Any:  #
                 marked[literals[i] >> 1] = 2  # false by supposition, whatever else shows it
             begun = count
             if count + length + 2 > len(hints):
-                hints = np.concatenate((hints, np.zeros(len(hints) + length, np.int32)))
+                longer = np.zeros(2 * len(hints) + length, np.int32)
+                for i in range(count):
+                    longer[i] = hints[i]
+                hints = longer
             hints[count] = conflict
             count += 1
             for j in range(starts[conflict], ends[conflict]):
@@ -160,7 +164,8 @@ def propagate(literals: Ints, starts: Ints, ends: Ints, events: Ints) -> Any:  #
                             marked[y] = 1
             for i in range(start, end):
                 marked[literals[i] >> 1] = 0
-            hints[begun:count] = hints[begun:count][::-1].copy()
+            for i in range((count - begun) // 2):
+                hints[begun + i], hints[count - 1 - i] = hints[count - 1 - i], hints[begun + i]
             firsts[number, 0], firsts[number, 1] = begun, count
             for place in range(root, length):
                 value[trail[place]], value[trail[place] ^ 1] = 0, 0

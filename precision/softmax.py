@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from precision.enclosure import (
@@ -172,12 +173,18 @@ def _sequential(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: I
     powers: list[int] = []
     known: dict[int, int] = {}  # score → its exponential; with draws each one is rounded anew
     for score in scores:
-        if draws is not None or score not in known:
+        if draws is not None:
             difference = round_ratio(score - top, 1, fmt, rounding, draw())
             power = exp_quanta(difference.quanta, fmt, rounding, draw(), tally)
-            roundings += (difference, power)
-            known[score] = power.quanta
-        powers.append(known[score])
+        elif score not in known:
+            difference, power, step = _exponential(score - top, fmt, rounding)
+            tally[step] += 1
+        else:
+            powers.append(known[score])
+            continue
+        roundings += (difference, power)
+        known[score] = power.quanta
+        powers.append(power.quanta)
     total = powers[0]
     for quanta in powers[1:]:
         if draws is not None or quanta:  # 0 changes nothing
@@ -196,6 +203,15 @@ def _sequential(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: I
     decided_by = max((step for step in _EFFORT if tally[step]), key=_EFFORT.index)
     collected = _collect(roundings, decided_by)
     return collected._replace(weights=weights)
+
+
+@lru_cache(maxsize=1 << 14)  # the columns of a run have the same differences again and again
+def _exponential(difference: int, fmt: Format, rounding: Rounding) -> tuple[Rounded, Rounded, DecidedBy]:
+    """Returns a difference of scores, rounded; its exponential; and the step that decided that."""
+    tally: Counter[str] = Counter()
+    rounded = round_ratio(difference, 1, fmt, rounding)
+    power = exp_quanta(rounded.quanta, fmt, rounding, tally=tally)
+    return rounded, power, next(step for step in _EFFORT if tally[step])
 
 
 def _collect(roundings: list[Rounded], decided_by: DecidedBy) -> Softmax:

@@ -331,6 +331,20 @@ def test_the_rows_of_one_slip_are_told_as_one() -> None:
     assert {"4.7/C.3", "4.6/recall/C.3"} <= slips["C.3"]
 
 
+def test_no_finding_and_no_reading_stands_twice_on_the_page() -> None:
+    """Rows with one finding are one section, and a reading is told once, whatever a row says it is about."""
+    text = markdown(read(DOCS / "ledger.json"), load_witnesses(WITNESSES))
+    sections = {part.splitlines()[0]: part for part in text.split("\n### ")[1:]}
+    assert len(sections) == text.count("\n### ")
+    for part in sections.values():
+        readings = [line.split("**: ", 1)[1] for line in part.splitlines() if line.startswith("- **this reading")]
+        assert not [one for one in readings for other in readings if one != other and one.endswith(f": {other}")]
+    assert {"5.2/ngram/printed", "5.2/recall/printed"} <= set(
+        re.findall(r'id="([^"]+)"', sections["5.2, regex-boundaries"])
+    )
+    assert "tie goes to the first word" in sections["3.2, tied-head"]
+
+
 def test_every_refuted_claim_has_a_kind_and_readings_that_the_ledger_bears_out() -> None:
     rows = read(DOCS / "ledger.json")
     refuted = [row for row in rows if row.verdict is Verdict.REFUTED]

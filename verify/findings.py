@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from constructions.exports.files import write_text
@@ -82,11 +83,13 @@ def finding_of(claim: Claim, findings: Mapping[str, Finding]) -> Finding | None:
 
 
 def entries(rows: Sequence[Row], kind: Kind | None) -> list[list[Row]]:
-    """Returns the refuted rows of a kind, those of one slip together, in the order of the paper."""
-    together: dict[str, list[Row]] = {}
+    """Returns the refuted rows of a kind, those of one slip or one finding together, in the order of the paper."""
+    findings, together = known_findings(), dict[str, list[Row]]()
     for row in sorted(rows, key=sort_key):
         if row.verdict is Verdict.REFUTED and row.claim.kind is kind:
-            together.setdefault(row.claim.slip or row.claim.id, []).append(row)
+            finding = finding_of(row.claim, findings)
+            name = row.claim.slip or (row.claim.id if finding is None else finding.id)
+            together.setdefault(name, []).append(row)
     return sorted(together.values(), key=lambda of: natural(places_of(of[0].claim.source)[0]))
 
 
@@ -127,8 +130,14 @@ def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping
 
 
 def _readings(rows: Sequence[Row]) -> list[Reading]:
-    """Returns the readings of all rows, each sentence once."""
-    return list({reading.text: reading for row in rows for reading in row.claim.readings}.values())
+    """Returns the readings of all rows, each sentence once: also one that begins with what it is about in some rows alone."""
+    readings = list({reading.text: reading for row in rows for reading in row.claim.readings}.values())
+    return [one for one in readings if not any(_says_more(one, other) for other in readings)]
+
+
+def _says_more(one: Reading, other: Reading) -> bool:
+    """Returns whether a reading is another one with words and a colon before it, as "the head alone: …"."""
+    return one.text.endswith(f": {other.text}") and replace(one, text=other.text) == other
 
 
 def _outcome(reading: Reading) -> str:

@@ -63,7 +63,8 @@ def _decode_after_guess(asked: Asked) -> Decoded:
                 engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
         if engine is None:
             try:
-                whole = dense.run(asked.model, asked.arithmetic, [[*known, *draft]], beyond=asked.beyond)
+                text, first = [*known, *draft], [len(known) - 1]
+                whole = dense.run(asked.model, asked.arithmetic, [text], first=first, beyond=asked.beyond)
             except dense.EngineError as error:
                 raise EngineFailed(str(error)) from error
             return whole.next_tokens[0].tolist()  # type: ignore[no-any-return]

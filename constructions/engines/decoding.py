@@ -8,14 +8,18 @@ it goes on from there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from constructions.engines.dense import DenseRun
+    from constructions.engines.incremental import LookupDecoder
     from constructions.engines.reference import Flags
 
 
@@ -65,14 +69,47 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
         wanted = np.asarray(asked.guess) if asked.follow else None
-        produced = decoder.produce(
-            asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
-        )
+        asks = getattr(asked.respond, "asks", None)
+        if asks is None:
+            produced = decoder.produce(
+                asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
+            )
+        else:
+            produced = _produce_with_responses(decoder, asked, wanted, asks)
         return produced if isinstance(asked.guess, np.ndarray) else produced.tolist(), ""
     except NotCovered as error:
         return [], f"not decided by lookups: {error}"
     except GaveUp as error:
         return error.produced.tolist(), str(error)
+
+
+def _produce_with_responses(
+    decoder: LookupDecoder, asked: Asked, wanted: NDArray[np.integer] | None, asks: Set[int]
+) -> NDArray[np.integer]:
+    """Returns what `produce` does. The decoder runs alone up to each token of `asks`, the only ones that may get a response."""
+    import numpy as np
+
+    from constructions.engines.incremental import GaveUp
+
+    sequence, start, given = list(asked.prompt), len(asked.prompt), list(asked.prompt)
+    while True:
+        done = len(sequence) - start
+        rest = None if wanted is None else wanted[done:]
+        try:
+            new = decoder.produce(given, asked.stop | asks, asked.limit - done, tick=asked.tick, wanted=rest).tolist()
+        except GaveUp as error:
+            error.produced = np.array([*sequence[start:], *error.produced.tolist()], np.int64)
+            raise
+        sequence += new
+        last, differs = new[-1], rest is not None and new != rest[: len(new)].tolist()
+        if differs or last in asked.stop or last not in asks:
+            break
+        response = asked.respond(sequence)
+        sequence.extend(response)
+        given = [last, *response]  # the last token of the model's own is not fed yet
+        if len(sequence) - start >= asked.limit:
+            break
+    return np.array(sequence[start:], np.int64)
 
 
 def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
@@ -90,9 +127,10 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
 
     one = together[0]
 
-    def run(sequences: Sequence[Sequence[int]], *, flags: bool = False) -> DenseRun:
+    def run(sequences: Sequence[Sequence[int]], first: Sequence[int] | None = None, *, flags: bool = False) -> DenseRun:
+        model, arithmetic = one.model, one.arithmetic
         try:
-            return dense.run(one.model, one.arithmetic, sequences, device=device, flags=flags, beyond=one.beyond)
+            return dense.run(model, arithmetic, sequences, device=device, flags=flags, first=first, beyond=one.beyond)
         except dense.EngineError as error:
             raise EngineFailed(str(error)) from error
 
@@ -101,7 +139,8 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
         return flags
 
     texts = [[*asked.prompt, *asked.draft()] for asked in together]
-    for asked, text, ahead in zip(together, texts, run(texts).next_tokens, strict=True):
+    ends = [len(asked.prompt) - 1 for asked in together]
+    for asked, text, ahead in zip(together, texts, run(texts, ends).next_tokens, strict=True):
 
         def argmax(
             known: Sequence[int], draft: Sequence[int], text: list[int] = text, ahead: Sequence[int] = ahead.tolist()
@@ -109,7 +148,7 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
             sequence = [*known, *draft]
             if sequence == text[: len(sequence)]:  # what follows a position depends on what stands up to it alone
                 return ahead
-            return run([sequence]).next_tokens[0].tolist()  # type: ignore[no-any-return]
+            return run([sequence], [len(known) - 1]).next_tokens[0].tolist()  # type: ignore[no-any-return]
 
         produced, fed = decode_with_guess(argmax, asked)
         yield Decoded(produced, partial(noted, asked.prompt, produced, fed), "dense")

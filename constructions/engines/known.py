@@ -85,7 +85,7 @@ def _read_by_dense(
 ) -> Known:
     from constructions.engines import dense
 
-    run = dense.run(model, arithmetic, [tokens], keep_registers=True, beyond=beyond)
+    run = dense.run(model, arithmetic, [tokens], keep_registers=list(sublayers), beyond=beyond)
     kept = run.registers[0] if run.registers else ()
     streams = [list(zip(*([int(x) for x in row] for row in kept[i]), strict=True)) for i in sublayers]
     return Known(streams, run.next_tokens[0].tolist(), "dense")

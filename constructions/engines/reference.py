@@ -12,7 +12,8 @@ is rounded, in index order, bias last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import compress
@@ -81,6 +82,10 @@ class _Head:
     keys: list[list[int]] = field(default_factory=list)  # of the positions so far, each of score width
     values: list[list[int]] = field(default_factory=list)
 
+    def copy(self) -> _Head:
+        """Returns the head with lists of its own; what stands in them never changes."""
+        return replace(self, keys=self.keys[:], values=self.values[:])
+
 
 @dataclass
 class _Block:
@@ -93,6 +98,10 @@ class _Block:
     down: list[tuple[int, Sparse, int]]  # register, weights over the units, bias
     recurrence: list[tuple[int, Sparse, Sparse]]  # register, weights over the state, weights over the registers
     state: dict[int, int]  # of the registers that the recurrence keeps
+
+    def copy(self) -> _Block:
+        """Returns the block with a memory of its own."""
+        return replace(self, heads=[head.copy() for head in self.heads], state=self.state.copy())
 
 
 class ReferenceEngine:
@@ -139,6 +148,13 @@ class ReferenceEngine:
             self.flags.raise_("logit tie", len(self._blocks) + 1, "logit", self.length)
         return Step(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
 
+    def fork(self) -> ReferenceEngine:
+        """Returns another run that goes on from here, flags included. Neither run sees what the other one reads next."""
+        other = copy(self)
+        other.flags = Flags(self.flags.counts.copy(), self.flags.first_position.copy())
+        other._blocks = [block.copy() for block in self._blocks]
+        return other
+
     # Sublayers
 
     def _embed(self, token: int) -> list[int]:
@@ -159,8 +175,8 @@ class ReferenceEngine:
             query = self._rows(head.query, stream, number, f"{site}.query")
             head.keys.append(self._rows(head.key, stream, number, f"{site}.key"))
             head.values.append(self._rows(head.value, stream, number, f"{site}.value"))
-            factors = _sparse(query)
-            scores = [self._row(factors, key, 0, number, f"{site}.score") for key in head.keys]
+            factors, score = _sparse(query), f"{site}.score"
+            scores = [self._row(factors, key, 0, number, score) for key in head.keys]
             pattern = _sparse(softmax(scores, self.arithmetic).weights)
             patterns.append(tuple((i + 1, w) for i, w in zip(*pattern, strict=True)))
             for j in range(len(head.value)):
@@ -203,11 +219,18 @@ class ReferenceEngine:
 
     def _dot(self, weights: Sequence[int], values: Iterable[int], bias: int, block: int, site: str) -> int:
         """Returns Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
+        shift, every = self._shift, self._every
         if self._fuse:
-            return self._round(sum(map(mul, weights, values)) + (bias << self._shift), self._shift, block, site)
+            return self._round(sum(map(mul, weights, values)) + (bias << shift), shift, block, site)
         result = 0
         for a, b in zip(weights, values, strict=True):
-            result = self._round(result + self._round(a * b, self._shift, block, site), 0, block, site)
+            product = a * b
+            whole = product >> shift
+            if whole << shift != product or not -every <= whole <= every:  # else it is an element, see `_round`
+                whole = self._round(product, shift, block, site)
+            result += whole
+            if not -every <= result <= every:
+                result = self._round(result, 0, block, site)
         return self._round(result + bias, 0, block, site) if bias else result
 
     def _round(self, value: int, shift: int, block: int, site: str) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,6 +21,7 @@ from types import FrameType
 
 START_SEARCH, END_SEARCH, FAILED = "<StartSearch>", "<EndSearch>", "FAILED"
 TIMEOUT_SECONDS = 20.0
+SHORT = 200  # characters of a text of which many results are kept
 _LONGEST = 60  # of a text that an error quotes
 
 
@@ -47,11 +48,16 @@ def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
     return result
 
 
-@lru_cache(maxsize=8)  # what a model is expected to find, and what it then finds, is mostly the same search
 def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
     """Returns the first group of the first match, None if there is none. Raises SearchError for no pattern, or after the
     timeout.
+
+    What a model is expected to find, and what it then finds, is mostly the same search, so results are kept: of short texts many.
     """
+    return (_search_short if len(text) <= SHORT else _search_long)(pattern, text, timeout_seconds)
+
+
+def _search(pattern: str, text: str, timeout_seconds: float) -> str | None:
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -72,6 +78,9 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
         ) from error
 
 
+_search_short, _search_long = lru_cache(maxsize=1 << 15)(_search), lru_cache(maxsize=8)(_search)
+
+
 @dataclass
 class Search:
     """The surroundings of one run, to be told its sequence after each token that the model writes: `retrieve`, in tokens.
@@ -89,6 +98,11 @@ class Search:
 
     def __post_init__(self) -> None:
         self._numbers = {word: number for number, word in enumerate(self.vocabulary)}
+
+    @property
+    def asks(self) -> Set[int]:
+        """Returns the tokens after which there may be a response."""
+        return {number for word, number in self._numbers.items() if word == END_SEARCH}
 
     def __call__(self, sequence: Sequence[int]) -> list[int]:
         if self.vocabulary[sequence[-1]] != END_SEARCH:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from constructions.models.model import NOTHING, Ids
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
@@ -76,6 +77,7 @@ def rag(
 ) -> Searcher:
     """Returns the Linear RNN that writes script(query_length, findings put back to print)."""
 
+    @cache  # each question asks for it
     def whole(query_size: int, printed: frozenset[str]) -> Script:
         return (START_SEARCH, *script(query_size, printed), END_SEARCH)
 

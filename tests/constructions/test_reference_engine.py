@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Asked, decode_by_reference
-from constructions.engines.reference import FlagSite, ReferenceEngine
+from constructions.engines.reference import FlagSite, ReferenceEngine, Step
 from constructions.exports.weights import tensors
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph
@@ -134,3 +134,27 @@ def test_decoding_stops_at_its_limit() -> None:
     wired = istree.TRANSFORMER.build(2)
     prompt = PAPER.prompt(Graph(2, ((1, 2),)))
     assert decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False), st.sampled_from((unstructured, recurrent)), st.data())
+def test_a_fork_goes_on_by_itself(rng: Random, draw: Callable[..., Case], data: st.DataObject) -> None:
+    """Both runs give what a run from the start gives, flags included, whichever of them reads first."""
+    case = draw(rng, fmt=fixed_point(9), rounding=Rounding.NEAREST_EVEN, discipline=Discipline.FUSED)
+    tokens, at = case.tokens, data.draw(st.integers(0, len(case.tokens)))
+
+    def read(
+        engine: ReferenceEngine, some: Sequence[int]
+    ) -> tuple[list[Step], dict[FlagSite, int], dict[FlagSite, int]]:
+        return [engine.append(token) for token in some], engine.flags.counts, engine.flags.first_position
+
+    def from_the_start(some: Sequence[int]) -> tuple[list[Step], dict[FlagSite, int], dict[FlagSite, int]]:
+        steps, *flags = read(ReferenceEngine(case.model, case.arithmetic), [*tokens[:at], *some])
+        return steps[at:], *flags
+
+    run = ReferenceEngine(case.model, case.arithmetic)
+    read(run, tokens[:at])
+    other, backwards = run.fork(), tokens[::-1]
+    runs = [(run, tokens[at:]), (other, backwards)]
+    for engine, some in runs if data.draw(st.booleans()) else runs[::-1]:
+        assert read(engine, some) == from_the_start(some)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
+from constructions.models import search as search_module
 from constructions.models.search import Search, SearchError, retrieve, search
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
@@ -83,6 +85,22 @@ def test_no_search_runs_for_ever() -> None:
 @pytest.mark.parametrize(("pattern", "text"), [("é (\\S)", "é ü"), ("(9)|1", "1"), ("(x)", "1"), ("()", "1")])
 def test_another_thread_gives_the_same(pattern: str, text: str) -> None:
     assert elsewhere(lambda: search(pattern, text)) == search(pattern, text)
+
+
+def test_many_searches_of_short_texts_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked in a batch is asked again when its answers are read; long texts are not kept in such numbers."""
+    made: list[str] = []
+    compile_ = re.compile
+    monkeypatch.setattr(search_module.re, "compile", lambda pattern: made.append(pattern) or compile_(pattern))
+    texts = [f"once {number} more" for number in range(1000)]
+    results = [[search(r"once (\d+)", text) for text in texts] for _ in range(2)]
+    assert results == [[str(number) for number in range(1000)]] * 2
+    assert len(made) == len(texts)
+    long = [f"{text} {'x' * search_module.SHORT}" for text in texts]
+    for _ in range(2):
+        for text in long:
+            search(r"once (\d+)", text)
+    assert len(made) == 3 * len(texts)
 
 
 def test_results_become_tokens() -> None:

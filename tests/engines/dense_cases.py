@@ -48,8 +48,12 @@ def compare(
     registers: bool = True,
     flags: bool = True,
 ) -> None:
-    """As `assert_same` does, with what is right, on each device there is."""
+    """As `assert_same` does, with what is right, on each device there is. The next tokens also where only some are asked for."""
+    first = [2 * len(sequence) // 3 for sequence in sequences]
     for device in DEVICES:
+        asked = dense.run(model, arithmetic, sequences, device=device, tile=tile, first=first)
+        for following, right, place in zip(asked.next_tokens, expected, first, strict=True):
+            assert following.tolist() == [-1] * place + right.next_tokens[place:]
         if registers:
             run = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
             for actual, right in zip(traces(run), expected, strict=True):

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Asked, Respond
-from constructions.engines.decoding import decode_with_guess
+from constructions.engines.decoding import decode_by_lookups, decode_by_reference, decode_with_guess
+from constructions.istree import rag
+from constructions.istree.graphs import Graph
 from constructions.layers import Transformer
+from constructions.models.request import Request
+from constructions.recall import RETRIEVERS as RECALL
+from constructions.retrieval.task import Question
 from precision.format import Arithmetic
 from tests.engines.cases import FIXED
 
@@ -106,3 +112,44 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
         if guess[: len(answer)] == answer and len(answer) <= limit and readable:
             assert runs == 1
         assert runs <= len(told) + 1
+
+
+def searching_requests() -> Sequence[Request]:
+    """Returns a walk of a graph, with a search for each step, and a question that takes one search."""
+    (recall,) = (retriever for retriever in RECALL if retriever.model == "rag")
+    return (
+        rag.RAG.request(rag.RAG.build(3), Graph(3, ((3, 1), (2, 1)))),
+        recall.request(recall.build(6), Question((5, 2, 5, 6), (5,))),
+    )
+
+
+@pytest.mark.parametrize("request_of", [0, 1])
+def test_a_decoder_that_stops_where_it_is_asked_gives_the_same(request_of: int) -> None:
+    """Between searches the decoder runs alone. What it says is what it says if asked after each token, wherever the run ends."""
+    request = searching_requests()[request_of]
+    whole = decode_by_reference(request.asked()).produced
+    searches = sum(token in request.respond.asks for token in whole)  # type: ignore[attr-defined]
+    assert searches == (1 if request_of else 14)
+    other = [whole[-1], *whole[1:]]
+
+    def asked(respond: Respond, limit: int, guess: Sequence[int], follow: bool) -> Asked:
+        model, arithmetic = request.wired.model, request.wired.arithmetic
+        return Asked(model, arithmetic, request.prompt, request.stop, limit, guess, respond, follow=follow)
+
+    seen: list[int] = []
+
+    def always(sequence: Sequence[int]) -> Sequence[int]:
+        return request.respond(sequence)
+
+    def counted(sequence: Sequence[int]) -> Sequence[int]:
+        seen.append(len(sequence))
+        return request.respond(sequence)
+
+    counted.asks = request.respond.asks  # type: ignore[attr-defined]
+    for limit in [*range(1, len(whole), 1 + len(whole) // 12), len(whole)]:
+        for guess, follow in ((whole, False), (whole, True), (other, True), (whole[: limit // 2], True)):
+            found, expected = (decode_by_lookups(asked(how, limit, guess, follow)) for how in (counted, always))
+            assert found == expected
+    seen.clear()
+    assert decode_by_lookups(asked(counted, request.limit, whole, follow=False)) == (whole, "")
+    assert len(seen) == searches

@@ -189,6 +189,40 @@ def test_results_depend_on_neither_batch_nor_tile_nor_threads():
                     assert ours.tolist() == theirs.tolist()
 
 
+def test_registers_are_kept_of_sublayers_that_are_asked_for() -> None:
+    rng, arithmetic = np.random.default_rng(6), Arithmetic(fixed_point(33))
+    model, texts = random_model(rng, 5, True), [[1, 2, 0], [], [3, 3, 1, 0]]
+    whole = dense.run(model, arithmetic, texts, keep_registers=True)
+    assert whole.registers is not None
+    for kept in ([], [0], [2 * len(model.blocks), 1]):
+        some = dense.run(model, arithmetic, texts, keep_registers=kept)
+        assert some.logits is None
+        assert some.registers is not None
+        for ours, theirs in zip(some.registers, whole.registers, strict=True):
+            wanted = [table.tolist() if number in kept else [] for number, table in enumerate(theirs)]
+            assert [table.tolist() for table in ours] == wanted
+        assert [found.tolist() for found in some.next_tokens] == [right.tolist() for right in whole.next_tokens]
+
+
+def test_next_tokens_are_those_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From any position on they are what they are without being asked for; logits of other positions are not computed."""
+    rng, arithmetic = np.random.default_rng(5), Arithmetic(fixed_point(33))
+    model, first_argmax = random_model(rng, 5, True), dense_engine.first_argmax
+    texts = [rng.integers(0, VOCABULARY, length).tolist() for length in (7, 1, 0, 12, 7)]
+    whole = dense.run(model, arithmetic, texts).next_tokens
+    lengths: list[int] = []
+    monkeypatch.setattr(dense_engine, "first_argmax", lambda *of: lengths.append(len(of[2][0])) or first_argmax(*of))
+    for first in ([0, 0, 0, 0, 0], [6, 0, 0, 3, 7], [7, 1, 0, 12, 7]):
+        lengths.clear()
+        some = dense.run(model, arithmetic, texts, first=first).next_tokens
+        for ours, right, place in zip(some, whole, first, strict=True):
+            assert ours.tolist() == [-1] * place + right[place:].tolist()
+        assert sum(lengths) == sum(len(text) - place for text, place in zip(texts, first, strict=True))
+    flagged = dense.run(model, arithmetic, texts, first=[7, 1, 0, 12, 7], flags=True)
+    assert flagged.flags == dense.run(model, arithmetic, texts, flags=True).flags
+    assert [found.tolist() for found in flagged.next_tokens] == [right.tolist() for right in whole]
+
+
 def test_long_sequences_are_tiled():
     """Longer than the rows that a tile takes at once, so that several tiles share a diagonal."""
     wired = TRANSFORMER.build(70)

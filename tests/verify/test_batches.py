@@ -24,3 +24,19 @@ def test_a_case_out_of_order_is_computed_alone() -> None:
     assert list(batches.compute_ahead("xyz")) == list("xyz")
     assert batches.outcome("x") == 3
     assert batches.outcome("x") == 1
+
+
+def test_cases_that_are_foreseen_are_computed_in_groups() -> None:
+    seen: list[list[int]] = []
+
+    def squares(cases: list[int]) -> list[int]:
+        seen.append(cases)
+        return [case * case for case in cases]
+
+    batches = Batches(squares, key=lambda case: case % 2, chunk=2)
+    batches.foresee([1, 2, 3, 4, 1, 5])
+    assert seen == [[1, 3], [5], [2, 4]]
+    assert [batches.outcome(case) for case in (5, 4, 3, 2, 1)] == [25, 16, 9, 4, 1]
+    assert len(seen) == 3
+    assert batches.outcome(1) == 1
+    assert seen[3:] == [[1]]

@@ -14,7 +14,7 @@ from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_p
 from verify.framework.predicates import Undecided
 from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
-from verify.runs.parts import by_oracle
+from verify.runs.parts import ByOracle
 from verify.runs.probe import compare
 
 
@@ -49,7 +49,7 @@ def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
 def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed) -> None:
     """At the named p the hardest columns are right, in many more bits some are wrong, and no row that holds speaks of these."""
     part, n = printed.part, printed.holds_from
-    right = only_at(printed.precision, by_oracle(part, "reference", printed=True))
+    right = only_at(printed.precision, ByOracle(part, "reference", printed=True))
     trials = [hardest(part, n, min(n, 30), printed.precision(n), back) for back in printed.hardest]
     assert [right(trial) for trial in trials] == [None] * len(trials)
     finer = [replace(trial, precision_bits=20 * n + 1) for trial in trials]
@@ -63,7 +63,7 @@ def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed
 def test_a_shipped_head_says_nothing_below_its_least_p() -> None:
     """Too few bits refute no row that holds; at the least p the same columns are right."""
     least = copy.PART.least_precision(64, 12)
-    right = by_oracle(copy.PART, "reference")
+    right = ByOracle(copy.PART, "reference")
     assert right(hardest(copy.PART, 64, 12, least)) is None
     with pytest.raises(Undecided, match=f"the least p for n = 64 and 12 positions is {least}, not {least - 2}"):
         right(hardest(copy.PART, 64, 12, least - 2))

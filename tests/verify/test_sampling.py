@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Sampled
 from verify.framework.options import Options
@@ -56,6 +58,39 @@ def test_counts_are_of_cases_not_of_shrinking() -> None:
     assert evidence.cases == first + 1
     assert check.witness is not None
     assert check.witness.case == 1001
+
+
+@pytest.mark.parametrize("limit", [1000, 10**7])
+def test_cases_that_are_computed_ahead_are_the_same_cases(limit: int) -> None:
+    """Evidence and witness are those of a search that computes one case after the other, of which only shrinking is left."""
+    computed: list[int] = []
+
+    def compute(cases: list[int]) -> list[int]:
+        computed.append(len(cases))
+        return [number + 1 for number in cases]
+
+    def judge(ahead: bool) -> Check:
+        batches = Batches(compute, key=lambda number: number % 2, chunk=500)
+        check = Check(Claim("V", "V", "V"), Options())
+
+        def above(number: int) -> Counterexample | None:
+            after = batches.outcome(number)
+            return Counterexample(after=after) if after > limit else None
+
+        with contextlib.suppress(Refuted):
+            kept = batches if ahead else None
+            check.sampled(st.integers(0, 10**6), above, range="numbers", size=lambda number: number, ahead=kept)
+        return check
+
+    alone = judge(ahead=False)
+    assert set(computed) == {1}
+    computed.clear()
+    together = judge(ahead=True)
+    assert (together.evidence, together.witness) == (alone.evidence, alone.witness)
+    assert (together.witness is None) == (limit > 10**6)
+    assert sum(computed[:2]) == 100
+    assert set(computed[2:]) <= {1}
+    assert len(computed) == 2 or together.witness is not None
 
 
 def test_a_small_space_is_counted_as_it_is() -> None:

@@ -25,8 +25,8 @@ from verify.oracles.printed_gadgets import (
 )
 from verify.oracles.proofs import by_cases, theorem
 from verify.runs.parts import (
+    ByOracle,
     Slip,
-    by_oracle,
     claimed_sizes,
     refuses_shifts,
     run_columns_of_one,
@@ -121,7 +121,7 @@ SLIPS = (
 def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
     part = slip.part
 
-    run_columns_of_one(check, part, by_oracle(part, engine, printed=True), top_of(part))
+    run_columns_of_one(check, part, ByOracle(part, engine, printed=True), top_of(part))
 
 
 @claim(
@@ -137,7 +137,7 @@ def test_printed_product_of_what_is_not_negative(check: Check, engine: str) -> N
 
     part = replace(product.PART, contract=contract)
 
-    right = by_oracle(part, engine, printed=True)
+    right = ByOracle(part, engine, printed=True)
     check.proved(
         [by_cases(theorem("relu(x)*y + relu(-x)*y == x*y", "x >= 0", x="real", y="real"))],
         by="the sign of x",

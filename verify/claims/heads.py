@@ -22,8 +22,7 @@ from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
-from verify.runs.parts import Columns, bits_of, by_oracle, run_columns, run_random, shipped_claim
-from verify.runs.probe import run_part
+from verify.runs.parts import ByOracle, Columns, bits_of, run_columns, run_random, shipped_claim
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
 IGNORED = (Fraction(0),) * 8  # overwritten by the contract's derive
@@ -153,7 +152,7 @@ def search_printed(
 ) -> None:
     """Random columns for the printed head. also: what the text of the range begins with. by: the judge, if another than usual."""
 
-    right = by or by_oracle(part, engine, printed=True)
+    right = by or ByOracle(part, engine, printed=True)
     longest = min(LONGEST, sizes[0] ** 2)
     check.sampled(
         trials(
@@ -178,7 +177,7 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) 
     if check.p_bits is not None and not (sizes := tuple(n for n in sizes if printed.precision(n) == check.p_bits)):
         check.unknown(f"p = {check.p_bits} is named for no n that is looked at: {printed.text}")
 
-    right = only_at(printed.precision, by_oracle(part, engine, printed=True))
+    right = only_at(printed.precision, ByOracle(part, engine, printed=True))
     check.fails_below(
         least,
         (
@@ -266,7 +265,7 @@ def test_match_next_as_printed_for_larger_a(check: Check, engine: str) -> None:
             n_covers_length=True,
             examples=80,
             also=f"A = {power}, ",
-            by=only_at(precision, by_oracle(part, engine, printed=True)),
+            by=only_at(precision, ByOracle(part, engine, printed=True)),
         )
 
 
@@ -322,9 +321,9 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
 
     part = replace(case, contract=contract)
 
-    right = by_oracle(part, engine)
+    right = ByOracle(part, engine)
     check.exhaustive(
-        every_trial(part, 2, 3, precision=bits_of(check), pins={"payload": PAYLOAD}),
+        right.runs.compute_ahead(every_trial(part, 2, 3, precision=bits_of(check), pins={"payload": PAYLOAD})),
         right,
         count=columns(part, 2, 3, check.p_bits, ["payload"]),
         range="all columns with a different payload at each position: n = 2 up to 3 positions",
@@ -342,11 +341,11 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
 )
 def test_two_nearest(check: Check, engine: str) -> None:
     part = match_nearest.PART
+    runs = ByOracle(part, engine).runs
 
     def the_average(trial: Trial) -> Counterexample | None:
         columns = trial.columns
-        written = run_part(part, trial, engine).values["out"]
-        for k, got in enumerate(written):
+        for k, got in enumerate(runs.outcome(trial).values["out"]):
             equal = [h for h in range(k + 1) if columns["key"][h] == columns["query"][k]] or [0]
             distance = {h: abs(h + 1 - columns["wanted"][k]) for h in equal}
             nearest = [columns["payload"][h] for h in equal if distance[h] == min(distance.values())]
@@ -354,8 +353,9 @@ def test_two_nearest(check: Check, engine: str) -> None:
                 return Counterexample(position=k + 1, expected=average, got=got)
         return None
 
+    pins = {"payload": PAYLOAD, "query": (Fraction(1),) * 4}
     check.exhaustive(
-        every_trial(part, 2, 4, precision=bits_of(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
+        runs.compute_ahead(every_trial(part, 2, 4, precision=bits_of(check), pins=pins)),
         the_average,
         count=columns(part, 2, 4, check.p_bits, ["payload", "query"]),
         range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",

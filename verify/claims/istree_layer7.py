@@ -104,7 +104,7 @@ def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -
     for start in range(0, len(graphs), CHUNK):
         some = graphs[start : start + CHUNK]
         tokens = [[*PAPER.prompt(graph), *(v - 1 for v in visits(graph, returns)[:-1])] for graph in some]
-        run = dense.run(wired.model, wired.arithmetic, tokens, device=device, keep_registers=True)
+        run = dense.run(wired.model, wired.arithmetic, tokens, device=device, keep_registers=[HEADS])
         seen += [tuple(map(int, tables[HEADS][-1])) for tables in run.registers or ()]
     return seen
 
@@ -319,6 +319,7 @@ def test_layer_7_ordered(check: Check) -> None:
         size=lambda graph: graph.n,
         precision=precision,
         max_examples=200,
+        ahead=batches,
     )
     check.argued(
         "In exact arithmetic, for every graph: a head that has the next count returns it. One that lacks it returns another count,"

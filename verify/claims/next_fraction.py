@@ -17,7 +17,7 @@ from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
 from verify.runs.costs import sizes_text
-from verify.runs.parts import by_oracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
+from verify.runs.parts import ByOracle, claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import compare, run_part
 
 EXHAUSTIVE_TOP = 64
@@ -225,7 +225,7 @@ def bends(points: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
 def test_two_feed_forwards_are_the_cubic(check: Check, engine: str) -> None:
     check.proved([cubic_identity()], by="expansion", range="all real x, before rounding")
 
-    right = by_oracle(CUBIC, engine)
+    right = ByOracle(CUBIC, engine)
     if check.n_max >= SMALLEST_CUBIC:
         sizes = claimed_sizes(check, CUBIC, range(SMALLEST_CUBIC, min(EXHAUSTIVE_TOP, check.n_max) + 1))
         count = sum(n - SMALLEST_CUBIC + 1 for n in sizes)

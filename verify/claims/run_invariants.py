@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid, rag, transformer
-from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
+from constructions.wiring.wired import Wired
 from verify.claims.turing import CHAMPIONS, champion
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.texts import records_apart, records_limited
@@ -167,9 +169,16 @@ def test_records(check: Check) -> None:
     check.argued("Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn.")
 
 
+@cache
+def _first_blocks(n: int, layout: Layout) -> tuple[Wired, ReferenceEngine]:
+    """Returns the repaired Transformer, and an engine of its first four blocks that has read nothing."""
+    wired = build_model("transformer", layout, "repaired", n)
+    return wired, ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
+
+
 def _out_of_order(graph: Graph, layout: TokenLayout) -> Counterexample | None:
-    wired = transformer.Transformer(layout).build(graph.n)
-    engine = ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
+    wired, unread = _first_blocks(graph.n, layout.name)
+    engine = unread.fork()
     own, count = wired.registers.index("self"), wired.registers.index("edge_count")
     scale = 1 << -wired.arithmetic.format.quantum_exponent
     seen: dict[int, list[int]] = {}

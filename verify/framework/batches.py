@@ -33,6 +33,16 @@ class Batches(Generic[Case, Found]):
                 self.known.update(zip(alike, self.compute(alike), strict=True))
             yield from chunk
 
+    def foresee(self, cases: Iterable[Case]) -> None:
+        """Computes cases in whatever order, those that agree in `key` together, for `outcome` to hand out."""
+        groups: dict[Hashable, list[Case]] = {}
+        for case in dict.fromkeys(cases):
+            groups.setdefault(self.key(case), []).append(case)
+        for alike in groups.values():
+            for start in range(0, len(alike), self.chunk):
+                some = alike[start : start + self.chunk]
+                self.known.update(zip(some, self.compute(some), strict=True))
+
     def outcome(self, case: Case) -> Found:
         """Returns the outcome of one case, computed once; a replayed one is computed alone."""
         if case not in self.known:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import pytest
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from circuits.circuit import Circuit
     from verify.dossiers.dossier import About, Subject
+    from verify.framework.batches import Batches
     from verify.induction.theory import Theory
     from verify.stored.intervals import Built
 
@@ -344,15 +345,21 @@ class Check:
         size: Size[T] = None,
         precision: str = "",
         max_examples: int = 100,
+        ahead: Batches[T, Any] | None = None,
     ) -> None:
-        """Tries random cases and shrinks a witness. Which cases: that depends on --seed, the claim and the range alone."""
+        """Tries random cases and shrinks a witness. Which cases: that depends on --seed, the claim and the range alone.
+
+        ahead: computes what the predicate asks of each case, of many at once. So the cases are drawn twice: first to be computed.
+        """
         if not self._begin(range):
             self._replay(Sampled, predicate, range, size, precision)
             return
-        from verify.framework.sampling import TimeIsOver, search
+        from verify.framework.sampling import TimeIsOver, draw, search
 
         seen = Seen(predicate, size, self.tick, self.until)
         seed = zlib.crc32(f"{self.seed} {self.claim.id} {range}".encode())
+        if ahead is not None and self.until is None:
+            ahead.foresee(draw(strategy, max_examples, seed))
         try:
             witness = search(strategy, seen.judge if self.until is None else seen.tried, max_examples, seed)
         except TimeIsOver:

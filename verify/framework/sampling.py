@@ -59,6 +59,13 @@ def search(
     return None
 
 
+def draw(strategy: SearchStrategy[T], max_examples: int, seed_value: int) -> list[T]:
+    """Returns the cases that `search` judges where none of them refutes."""
+    cases: list[T] = []
+    search(strategy, cases.append, max_examples, seed_value)
+    return cases
+
+
 @contextmanager
 def no_constants_of_the_source() -> Iterator[None]:
     """Keeps hypothesis from trying the constants of whatever local modules happen to be imported.

@@ -11,11 +11,14 @@ is asked, at some of the places (interpretation.py).
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from constructions.language.interpreter import Input
-from constructions.language.terms import Atom, Closest, Count, IsWord, Matching, Named, Next, Pick
+from constructions.language.terms import Atom, Closest, Count, IsWord, Matching, Named, Next, Pick, Term
 
 if TYPE_CHECKING:
     from verify.induction.theory import Expression, Fact, Theory
@@ -123,8 +126,17 @@ def mod(number: int, by: int) -> int:
     return number % abs(by)
 
 
-def value(text: Input, atom: Atom, *at: int) -> Any:
-    """Returns what a function of a definition is; at positions that are none, as at 1, where nothing is to be read."""
+def function_of(text: Input, atom: Atom) -> Callable[..., Any]:
+    """Returns what a function of a definition is, each value computed once; at positions that are none, as at 1, where nothing is
+    to be read.
+    """
+    match atom:
+        case Count(Matching(((key, _),))):
+            return _counting(text, key)
+    return cache(partial(_value, text, atom))
+
+
+def _value(text: Input, atom: Atom, *at: int) -> Any:
     k = max(at[-1], 1)
     match atom:
         case Pick() | Next() | Closest():
@@ -133,6 +145,18 @@ def value(text: Input, atom: Atom, *at: int) -> Any:
             return text.value(of, k)
         case IsWord(word):
             return text.tokens[k - 1] == (word, 0)
-        case Count(Matching(((key, _),))):
-            return sum(text.value(key, j) == at[0] for j in range(2, k + 1))
     raise TypeError(atom)
+
+
+def _counting(text: Input, key: Term) -> Callable[[int, int], int]:
+    """Returns a function of a number and a position: how many positions up to that one, from 2 on, have the number as key."""
+    places, read = defaultdict[Any, list[int]](list), 1
+
+    def count(number: int, at: int) -> int:
+        nonlocal read
+        while read < at:
+            places[text.value(key, read + 1)].append(read + 1)
+            read += 1
+        return bisect_right(places.get(number, ()), at)
+
+    return count

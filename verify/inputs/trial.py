@@ -23,6 +23,9 @@ class Trial:
     precision_bits: int
     columns: Mapping[str, tuple[Fraction, ...]]
 
+    def __hash__(self) -> int:
+        return hash((self.n, self.length, self.precision_bits, frozenset(self.columns.items())))
+
     @property
     def setting(self) -> Setting:
         """Returns what the part's constants are derived from."""
@@ -34,6 +37,9 @@ class FloatingTrial(Trial):
     """One input of one part whose numbers are p-bit floating point, as the paper calls them, with so many bits of exponent."""
 
     exponent_bits: int
+
+    def __hash__(self) -> int:
+        return super().__hash__()
 
     @property
     def setting(self) -> Setting:

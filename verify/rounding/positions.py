@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -60,6 +61,12 @@ class Column:
     def is_zero(self) -> bool:
         """True if it is seen to be 0 everywhere, in both machines."""
         return self.grid == NOTHING and self.ideal is None
+
+    @property
+    def content(self) -> object:
+        """Returns what equal columns have in common."""
+        numbers = (self.low, self.low if self.low is self.high else self.high, self.ideal)
+        return (*(None if array is None else tuple(array.tolist()) for array in numbers), self.scale, self.grid)
 
     @property
     def exactly(self) -> Array:
@@ -161,11 +168,17 @@ def product(a: Column, b: Column, where: str) -> Column:
 
 @dataclass
 class Machine:
-    """The operators of one format, on columns. length: how many positions there are."""
+    """The operators of one format, on columns. length: how many positions there are.
+
+    kinds: a number for each content of a column. known: what units write, by their weights and the kinds of what they read.
+    """
 
     format: Format
     length: int
     fraction: int = field(init=False)
+    kinds: dict[object, int] = field(init=False, default_factory=dict, repr=False)
+    known: dict[object, Sequence[tuple[int, Column]]] = field(init=False, default_factory=dict, repr=False)
+    _kind_of: WeakKeyDictionary[Column, int] = field(init=False, default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         self.fraction = -self.format.quantum_exponent
@@ -245,17 +258,13 @@ class Machine:
                 readers.setdefault(number, []).append((register, weight))
         for (gate, up_row, up_bias), numbers in groups.items():
             at = f"{where}, {name_part('unit', numbers[0] + 1)}"
-            up = self.settled(self.dot(up_row, stream, up_bias, at), f"{at}, up")
-            if up.is_zero:
-                continue  # whatever its gate is, it is multiplied by 0
-            x = self.dot(gate, stream, 0, at)
             units = [(number, layer.units[number]) for number in numbers]
-            grids = [x.grid, *(_twos(self.steps(unit.gate_bias))[1] for _, unit in units if unit.gate_bias)]
-            if x.ideal is None and up.ideal is None and min(grids) >= 0 and min(grids) + up.grid >= self.fraction:
-                written = self._bent(x, up, units, readers, at)
-            else:
-                written = self._one_by_one(x, up, units, readers, at)
-            for register, column in written:
+            weights = tuple((unit.gate_bias, *readers.get(number, ())) for number, unit in units)
+            read = tuple(self._kind(stream[i]) for i, _ in (*gate, *up_row))
+            key = (gate, up_row, up_bias, weights, read)
+            if key not in self.known:  # the same units are often asked about the same numbers
+                self.known[key] = self._outputs(stream, units, readers, at)
+            for register, column in self.known[key]:
                 changes[register].append(column)
         stream = list(stream)
         for register, terms in changes.items():
@@ -263,6 +272,30 @@ class Machine:
             change = self.settled(total(terms, self.length, at), at)
             stream[register] = self.settled(total([stream[register], change], self.length, at), at)
         return stream
+
+    def _kind(self, column: Column) -> int:
+        """Returns a number that this column shares with those of equal content."""
+        if column not in self._kind_of:
+            self._kind_of[column] = self.kinds.setdefault(column.content, len(self.kinds))
+        return self._kind_of[column]
+
+    def _outputs(
+        self,
+        stream: Sequence[Column],
+        units: Sequence[tuple[int, Unit]],
+        readers: Mapping[int, Sequence[tuple[int, Any]]],
+        where: str,
+    ) -> Sequence[tuple[int, Column]]:
+        """Returns what units write that differ in the biases of their gates alone."""
+        _, unit = units[0]
+        up = self.settled(self.dot(unit.up, stream, unit.up_bias, where), f"{where}, up")
+        if up.is_zero:
+            return []  # whatever its gate is, it is multiplied by 0
+        x = self.dot(unit.gate, stream, 0, where)
+        grids = [x.grid, *(_twos(self.steps(unit.gate_bias))[1] for _, unit in units if unit.gate_bias)]
+        if x.ideal is None and up.ideal is None and min(grids) >= 0 and min(grids) + up.grid >= self.fraction:
+            return list(self._bent(x, up, units, readers, where))
+        return list(self._one_by_one(x, up, units, readers, where))
 
     def _open(self, gate: Column, up: Column, where: str) -> Column:
         """Returns what a unit's gate lets through; where its other factor is 0 it may be anything, where it is shut as well."""

@@ -9,13 +9,14 @@ from functools import cache
 
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
+from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
 from verify.framework.predicates import Predicate, Undecided
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
-from verify.runs.probe import compare
+from verify.runs.probe import Written, compare, first_wrong, run_together, setting_of
 
 
 def shipped_claim(part: Part) -> Claim:
@@ -61,23 +62,34 @@ def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[T
     return itertools.chain.from_iterable(every_trial(part, n, 1, precision=bits_of(check)) for n in sizes)
 
 
-def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Trial]:
-    """Returns whether the part writes what its oracle says (`probe.compare`). A shipped part says nothing below its least p."""
-    least = cache(part.least_precision)
+CHUNK = 1 << 10  # columns that are run together
 
-    def right(trial: Trial) -> Counterexample | None:
-        if not printed and trial.precision_bits < (bits := least(trial.n, trial.length)):
+
+class ByOracle:
+    """Judges whether a part writes what its oracle says (`probe.first_wrong`). A shipped part says nothing below its least p.
+
+    runs: what the part wrote, of many columns of one setting at a time.
+    """
+
+    def __init__(self, part: Part, engine: str, *, printed: bool = False) -> None:
+        self.part, self.printed, self.least = part, printed, cache(part.least_precision)
+        self.runs: Batches[Trial, Written] = Batches(
+            lambda trials: run_together(part, trials, engine, printed=printed), key=setting_of, chunk=CHUNK
+        )
+
+    def __call__(self, trial: Trial) -> Counterexample | None:
+        """Returns the first place that is wrong. Raises Undecided below the least p."""
+        if not self.printed and trial.precision_bits < (bits := self.least(trial.n, trial.length)):
             raise Undecided(
                 f"the least p for n = {trial.n} and {trial.length} positions is {bits}, not {trial.precision_bits}"
             )
-        return compare(part, trial, engine, printed=printed)
-
-    return right
+        return first_wrong(self.part, trial, self.runs.outcome(trial), self.printed)
 
 
 def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
     """Runs all of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
+    cases = right.runs.compute_ahead(cases) if isinstance(right, ByOracle) else cases
     check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
 
 
@@ -90,7 +102,7 @@ def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: i
 
 def run_one_position(check: Check, part: Part, engine: str, top: int) -> None:
     """Runs a feed-forward, which looks at one position alone: every single column, n up to `top`, and random ones beyond."""
-    right = by_oracle(part, engine)
+    right = ByOracle(part, engine)
     run_columns_of_one(check, part, right, top)
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
@@ -140,7 +152,7 @@ class Columns:
 def run_columns(check: Check, columns: Columns, engine: str) -> None:
     """Runs all small columns of a part, and random ones."""
     part, pins = columns.part, columns.pins
-    right = by_oracle(part, engine)
+    right = ByOracle(part, engine)
     refuses_shifts(check, part, engine)
 
     def affordable(n: int, longest: int) -> bool:

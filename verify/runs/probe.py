@@ -7,7 +7,7 @@ registers after the last sublayer is compared with the oracle's value, rounded o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -40,18 +40,44 @@ class Outcome:
 
 def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Outcome:
     """Feeds the tokens to an engine; only `reference` hands out flags. ValueError for an engine that is not known here."""
+    (outcome,) = run_texts(engine, model, arithmetic, [tokens])
+    return outcome
+
+
+def run_texts(
+    engine: str, model: Transformer, arithmetic: Arithmetic, texts: Sequence[Sequence[int]]
+) -> Iterator[Outcome]:
+    """Yields what `run_model` returns for each text. The weights are loaded once."""
     if engine == "reference":
-        run = ReferenceEngine(model, arithmetic)
-        return Outcome([run.append(token).registers[-1] for token in tokens], run.flags.counts)
-    if engine == "dense":
+        yield from _run_by_reference(model, arithmetic, texts)
+    elif engine == "dense":
         from constructions.engines import dense
 
-        kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
-        return Outcome([] if kept is None else [[int(x) for x in row] for row in kept[0][-1]], {})
-    if engine == "incremental":
-        (columns,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)], engine=engine).streams
-        return Outcome(list(zip(*columns, strict=True)), {})
-    raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
+        last = 2 * len(model.blocks)
+        for kept in dense.run(model, arithmetic, texts, keep_registers=[last]).registers or ():
+            yield Outcome([[int(x) for x in row] for row in kept[-1]], {})
+    elif engine == "incremental":
+        for tokens in texts:
+            (columns,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)], engine=engine).streams
+            yield Outcome(list(zip(*columns, strict=True)), {})
+    else:
+        raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
+
+
+def _run_by_reference(model: Transformer, arithmetic: Arithmetic, texts: Sequence[Sequence[int]]) -> Iterator[Outcome]:
+    """Yields the outcomes. The tokens with which a text begins as the one before it does are not read again."""
+    runs = [ReferenceEngine(model, arithmetic)]  # after no token, one, two, …
+    last: list[Sequence[int]] = []
+    before: Sequence[int] = ()
+    for tokens in texts:
+        pairs = zip(before, tokens, strict=False)
+        shared = next((k for k, (old, new) in enumerate(pairs) if old != new), min(len(before), len(tokens)))
+        del runs[shared + 1 :], last[shared:]
+        for token in tokens[shared:]:
+            runs.append(runs[-1].fork())
+            last.append(runs[-1].append(token).registers[-1])
+        before = tokens
+        yield Outcome(last[:], runs[-1].flags.counts)
 
 
 def round_value(value: Fraction, fmt: Format) -> Fraction:
@@ -60,14 +86,24 @@ def round_value(value: Fraction, fmt: Format) -> Fraction:
 
 
 def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tuple[str, ...], list[int]]:
-    """Returns the part's matrices after a vocabulary of the trial's columns; the registers; the token at each position.
+    """Returns the part's matrices after a vocabulary of the trial's columns; the registers; the token at each position."""
+    model, registers, (tokens,) = wire_trials(part, [trial], printed)
+    return model, registers, tokens
+
+
+def wire_trials(
+    part: Part, trials: Sequence[Trial], printed: bool
+) -> tuple[Transformer, tuple[str, ...], list[list[int]]]:
+    """Returns the part's matrices after a vocabulary of the columns of all trials, which have one setting and the same registers;
+    the registers; for each trial the token at each position.
 
     A value that float64 does not hold comes in two pieces, which a block in front of the part adds up, exactly.
     """
-    setting = trial.setting
-    names = tuple(trial.columns)
-    rows = list(zip(*trial.columns.values(), strict=True))
-    tokens = {row: token for token, row in enumerate(dict.fromkeys(rows))}
+    setting, names = trials[0].setting, tuple(trials[0].columns)
+    tokens: dict[tuple[Fraction, ...], int] = {}
+    texts = [
+        [tokens.setdefault(row, len(tokens)) for row in zip(*trial.columns.values(), strict=True)] for trial in trials
+    ]
     words: list[dict[str, Number]] = []
     rest: dict[str, None] = {}
     for row in tokens:
@@ -85,7 +121,7 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
     vocabulary, _ = wire(embedding, (), SILENT, setting.format, exact=not printed)
     matrix = np.zeros((len(words), model.width))
     matrix[:, : len(read)] = vocabulary.words[:, : len(read)]
-    return replace(model, words=matrix), registers, [tokens[row] for row in rows]
+    return replace(model, words=matrix), registers, texts
 
 
 @lru_cache(maxsize=64)
@@ -120,12 +156,31 @@ def run_part(
     part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
 ) -> Written:
     """Runs the part's blocks on the columns."""
-    setting = trial.setting
-    model, registers, tokens = wire_trial(part, trial, printed)
-    outcome = run_model(engine, model, Arithmetic(setting.format, discipline), tokens)
+    (written,) = run_together(part, [trial], engine, printed=printed, discipline=discipline)
+    return written
+
+
+def run_together(
+    part: Part,
+    trials: Sequence[Trial],
+    engine: str,
+    *,
+    printed: bool = False,
+    discipline: Discipline = Discipline.FUSED,
+) -> Iterator[Written]:
+    """Yields what `run_part` returns for each of these trials, which agree in `setting_of`. The part is wired and loaded once."""
+    setting = trials[0].setting
+    model, registers, texts = wire_trials(part, trials, printed)
     quantum, promised = setting.format.quantum, part.contract(setting).ensures
-    columns = dict(zip(registers, zip(*outcome.last, strict=True), strict=True))
-    return Written({name: [q * quantum for q in columns[name]] for name in promised}, outcome.flags)
+    places = [(name, registers.index(name)) for name in promised]
+    for outcome in run_texts(engine, model, Arithmetic(setting.format, discipline), texts):
+        values = {name: [vector[place] * quantum for vector in outcome.last] for name, place in places}
+        yield Written(values, outcome.flags)
+
+
+def setting_of(trial: Trial) -> tuple[Setting, tuple[str, ...]]:
+    """Returns what trials that are run together agree in: the setting, and the registers."""
+    return trial.setting, tuple(trial.columns)
 
 
 def compare(
@@ -136,6 +191,11 @@ def compare(
     printed: bool = False,
     discipline: Discipline = Discipline.FUSED,
 ) -> Counterexample | None:
+    """Runs the part on the columns; returns what `first_wrong` returns."""
+    return first_wrong(part, trial, run_part(part, trial, engine, printed=printed, discipline=discipline), printed)
+
+
+def first_wrong(part: Part, trial: Trial, written: Written, printed: bool) -> Counterexample | None:
     """Returns the first place where the part does not write what its oracle says, or breaks its own promise.
 
     A part as we ship it also promises the domain of what it writes, and that nothing saturates but scores and no weight is
@@ -145,7 +205,6 @@ def compare(
     setting = trial.setting
     fmt = setting.format
     ensures = part.contract(setting).ensures
-    written = run_part(part, trial, engine, printed=printed, discipline=discipline)
     tolerance = 0 if printed else part.tolerance(setting) * fmt.quantum
     for register, column in part.oracle(setting, trial.columns).items():
         for k, wanted in enumerate(column):

@@ -24,10 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.batch import Batch
+from constructions.engines.dense.batch import Batch, Tile
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import NOWHERE, Site
-from constructions.engines.dense.float_filter import FloatFilter
+from constructions.engines.dense.float_filter import FloatFilter, groups_of
 from constructions.engines.dense.limits import decisive_gap, float64_holds
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import Repeats, find_repeats
@@ -73,18 +73,28 @@ class Attention:
         self._repeats: Repeats | None = None  # of the head at hand
         self._columns: dict[tuple[int, ...], list[int]] = {}
         self._float64 = float64_holds(operators)
+        self._asked: tuple[Tensor, Sequence[Tile]] | None = None
 
     def read(
-        self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column], scores: Site, sums: Site
+        self,
+        query: Sequence[Column],
+        key: Sequence[Column],
+        value: Sequence[Column],
+        scores: Site,
+        sums: Site,
+        asked: Tensor | None = None,
     ) -> list[Column]:
-        """Returns what every token reads: one column per column of `value`. scores, sums: the sites of both."""
+        """Returns what every token reads: one column per column of `value`. scores, sums: the sites of both.
+
+        asked: (token,) which of them read; the others are given 0. By default all do.
+        """
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
         if scores.records:
             note_scores(self.operators, self.batch, pairs, scores, self.area, self.workers)
         queries: list[Tensor] = []
         results: list[list[Column]] = []
-        for pattern in self._patterns(pairs):
+        for pattern in self._patterns(pairs, asked):
             if not len(pattern.queries):
                 continue
             queries.append(pattern.queries)
@@ -92,6 +102,9 @@ class Attention:
             results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
+        if asked is not None:
+            joined = joined or [self.numbers.zero(0)] * len(value)
+            return [self.numbers.scatter(column, everyone, size) for column in joined]
         if not bool((everyone[1:] > everyone[:-1]).all()):
             place = torch.empty_like(everyone)
             place[everyone] = torch.arange(size, device=everyone.device)
@@ -118,15 +131,19 @@ class Attention:
             weight = self.numbers.gather(weight, pattern.segment)
         return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
 
-    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
-        """Patterns that together contain every query once; each is forgotten before the next one is made."""
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]], asked: Tensor | None) -> Iterator[Pattern]:
+        """Patterns that together contain every query that is asked for once; each is forgotten before the next one is made."""
         open_queries: list[Tensor] = []
         float_filter = None
         if self.decisive_gap is not None:
             self._repeats = find_repeats(self.numbers, self.batch, [key for _, key in pairs])
-            float_filter = FloatFilter(self.operators, self.batch, pairs, self.decisive_gap, self._repeats)
+            groups = None if asked is None else self._groups_of(asked)
+            float_filter = FloatFilter(
+                self.operators, self.batch, pairs, self.decisive_gap, self._repeats, asked, groups
+            )
         if float_filter is None or not float_filter.usable:
-            open_queries.append(torch.arange(self.batch.size, device=self.numbers.device))
+            everyone = torch.arange(self.batch.size, device=self.numbers.device)
+            open_queries.append(everyone if asked is None else everyone[asked])
         else:
             waiting: list[tuple[Tensor, Tensor]] = []
             amount = 0
@@ -143,6 +160,12 @@ class Attention:
                 yield from self._spread(self._decide(pairs, waiting, open_queries))
         if open_queries:
             yield from self._exact_patterns(pairs, torch.cat(open_queries).sort().values)
+
+    def _groups_of(self, asked: Tensor) -> Sequence[Tile]:
+        """Returns `groups_of`, made once, as all heads of a batch are asked for the same queries."""
+        if self._asked is None or self._asked[0] is not asked:
+            self._asked = asked, groups_of(asked, self.batch.groups)
+        return self._asked[1]
 
     # Step 2
 

@@ -62,10 +62,10 @@ class Batch:
 
 
 def tiles(groups: Iterable[Tile], area: int) -> Iterator[Tile]:
-    """Tiles of at most `area` pairs (or one row of each sequence) that cover every causal pair of the groups."""
+    """Tiles of at most `area` pairs (or one row of each sequence) that cover every causal pair of the groups' queries."""
     for group in groups:
         sequences, length = group.tokens.shape
-        first = 0
+        first = group.first
         while first < length:
             # The most rows r with sequences · r · (first + r) ≤ area.
             rows = max(1, (math.isqrt(first * first + 4 * area // sequences) - first) // 2)

@@ -151,12 +151,19 @@ class Numbers:
         least, most = (int(bound) for bound in data.aminmax()) if len(data) else (0, 0)
         bound, exponent = max(-least, most), 0
         if bound:
-            lowest = data & -data
-            zeros = int(torch.where(lowest == 0, NARROW, lowest).min()).bit_length() - 1
+            zeros = self._zeros_at_the_end(data)
             column.narrow = data >> zeros if zeros else data
             bound, exponent = bound >> zeros, column.exponent + zeros
         column.bound, column.exponent, column.tight = bound, exponent, True
         return column
+
+    def _zeros_at_the_end(self, data: Tensor) -> int:
+        """Returns how many binary digits at the end are 0 in all of the numbers, not all of which are 0."""
+        if self.device.type == "cpu":
+            digits = int(np.bitwise_or.reduce(data.numpy()))  # a number and its negative end in as many
+            return (digits & -digits).bit_length() - 1
+        lowest = data & -data
+        return int(torch.where(lowest == 0, NARROW, lowest).min()).bit_length() - 1
 
     def linear(self, terms: Sequence[tuple[Weight, Column]], constant: Weight, length: int) -> Column:
         """Returns Σ weight · column + constant, exactly."""
@@ -227,6 +234,18 @@ class Numbers:
         if column.narrow is not None:
             return Column(column.narrow[index], column.exponent, column.bound)
         return self.from_objects(column.objects(column.exponent)[index.cpu().numpy()], column.exponent)
+
+    def scatter(self, column: Column, index: Tensor, length: int) -> Column:
+        """Returns so many numbers, those of the column at `index`, which has no place twice, and 0 elsewhere."""
+        if column.bound == 0:
+            return self.zero(length)
+        if column.narrow is not None:
+            data = torch.zeros(length, dtype=torch.int64, device=self.device)
+            data[index] = column.narrow
+            return Column(data, column.exponent, column.bound, tight=column.tight)
+        wide = np.zeros(length, dtype=object)
+        wide[index.cpu().numpy()] = column.objects(column.exponent)
+        return self.from_objects(wide, column.exponent)
 
     def part(self, column: Column, entries: slice) -> Column:
         """Returns the entries of a slice."""

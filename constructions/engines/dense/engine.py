@@ -10,17 +10,19 @@ Results do not depend on the device, the number of threads, the tile or what els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.batch import Batch, batch
 from constructions.engines.dense.column import Column, Objects
 from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, in_order
+from constructions.engines.dense.liveness import heads_asked_alone
 from constructions.engines.dense.logits import first_argmax
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.recurrence import states
@@ -28,7 +30,7 @@ from constructions.engines.dense.workers import Workers, workers
 from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
-from constructions.rows import HeadRows, Recurrent, Row, Weight
+from constructions.rows import HeadRows, Recurrent, Row, Weight, coordinates
 from constructions.walk import Domain, Values, walk
 from precision.format import Arithmetic
 
@@ -45,10 +47,11 @@ class EngineError(RuntimeError):
 class DenseRun:
     """What a run left behind, per sequence in the order given.
 
-    next_tokens: (position,) argmax of the logits at each position, the first of equals.
+    next_tokens: (position,) argmax of the logits at each position, the first of equals; −1 where nobody asked for it.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
-        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
-    logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
+        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine. Of a
+        sublayer that is not kept it has no positions.
+    logits: None unless all registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
     flags: None unless asked for; those of the reference engine that was fed this sequence.
     """
 
@@ -65,18 +68,22 @@ def run(
     *,
     device: str = "cpu",
     tile: int | None = None,
-    keep_registers: bool = False,
+    keep_registers: bool | Collection[int] = False,
     flags: bool = False,
+    first: Sequence[int] | None = None,
     beyond: bool = False,
 ) -> DenseRun:
     """Runs every sequence from its first token.
 
     tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted;
         None: 768 on a CPU and 8,192 on a GPU, where IsTree took 1 to 2 GiB.
-    keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
+    keep_registers: whether to keep registers and logits, which takes far more time and memory than the run itself; or after which
+        sublayers to keep registers alone, counted from 0.
     flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
         (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
         scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
+    first: the position of each sequence, from 0, from which on next tokens are asked for; by default all are. Heads that matter
+        there alone (liveness.py) read there alone. Where flags or registers are kept, all is computed.
     beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
@@ -96,7 +103,8 @@ def run(
             at_load = ReferenceEngine(model, arithmetic).flags if flags else None  # of the weights, before any token
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
-                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
+                here, asked = [sequences[i] for i in members], None if first is None else [first[i] for i in members]
+                portion = _Run(operators, weights, here, asked, crew, tile, keep_registers, at_load)
                 traces.update(zip(members, portion.traces(), strict=True))
             in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
@@ -107,8 +115,8 @@ def run(
         raise
     return DenseRun(
         next_tokens=tuple(trace.next_tokens for trace in in_turn),
-        registers=tuple(tuple(trace.registers) for trace in in_turn) if keep_registers else None,
-        logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers else None,
+        registers=None if keep_registers is False else tuple(tuple(trace.registers) for trace in in_turn),
+        logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers is True else None,
         flags=tuple(trace.flags for trace in in_turn if trace.flags is not None) if flags else None,
     )
 
@@ -134,7 +142,8 @@ def matches(
     if any(len(prompt) == 0 for prompt in prompts):
         raise ValueError("a prompt needs at least one token")
     texts = [[*prompt, *answer[:-1]] for prompt, answer in zip(prompts, answers, strict=True)]
-    outcome = run(model, arithmetic, texts, device=device, tile=tile, beyond=beyond)
+    first = [len(prompt) - 1 for prompt in prompts]
+    outcome = run(model, arithmetic, texts, device=device, tile=tile, first=first, beyond=beyond)
     mismatches: list[int | None] = []
     for prompt, answer, following in zip(prompts, answers, outcome.next_tokens, strict=True):
         produced = following[len(prompt) - 1 :][: len(answer)]
@@ -185,9 +194,10 @@ class _Run(Domain[Column]):
         operators: Operators,
         weights: Weights,
         sequences: Sequence[Sequence[int]],
+        first: Sequence[int] | None,
         crew: Workers,
         tile: int,
-        keep_registers: bool,
+        keep_registers: bool | Collection[int],
         at_load: Flags | None,
     ) -> None:
         self.operators = operators
@@ -199,18 +209,28 @@ class _Run(Domain[Column]):
         self.keep_registers = keep_registers
         self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
+        self.asked: Tensor | None = None  # (token,) whether its next token is; None if all are
+        self.alone = frozenset[tuple[int, int]]()  # the heads that matter there alone
+        if first is not None and self.recorder is None:
+            asked = np.zeros(self.batch.size, np.bool_)
+            for span, at in zip(self.spans, first, strict=True):
+                asked[span.start + at : span.stop] = True
+            self.asked = torch.from_numpy(asked).to(crew.device)
+            self.alone = heads_asked_alone(weights.blocks) if keep_registers is False else frozenset()
 
     def traces(self) -> list[_Trace]:
         """Returns what each sequence left behind."""
         tables: list[Objects] = []  # tables of (token, d)
         logits: Objects | None = None
-        for stream in self._sublayers():
-            tables += [_table(stream)] if self.keep_registers else []
+        kept = self.keep_registers
+        nothing = np.zeros((0, self.weights.model.width), dtype=object)
+        for number, stream in enumerate(self._sublayers()):
+            if kept is not False:
+                tables.append(_table(stream) if kept is True or number in kept else nothing)
         stream, unembed = self.stream, self.weights.unembed
         self.block = len(self.weights.blocks) + 1
-        site = self._site("logit")
-        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
-        if self.keep_registers:
+        following = self._next_tokens()
+        if kept is True:
             logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
         return [
             _Trace(
@@ -221,6 +241,18 @@ class _Run(Domain[Column]):
             )
             for i, span in enumerate(self.spans)
         ]
+
+    def _next_tokens(self) -> npt.NDArray[np.int64]:
+        """Returns the argmax of the logits of each token, −1 where nobody asked for it."""
+        unembed, stream, area, site = self.weights.unembed, self.stream, self.tile * self.tile, self._site("logit")
+        if self.asked is None:
+            return first_argmax(self.operators, unembed, stream, area, site).cpu().numpy()
+        places, used = self.asked.nonzero().squeeze(1), set(coordinates(unembed))
+        nothing = self.numbers.zero(len(places))
+        there = [self.numbers.gather(column, places) if j in used else nothing for j, column in enumerate(stream)]
+        following = torch.full((self.batch.size,), -1, dtype=torch.int64, device=places.device)
+        following[places] = first_argmax(self.operators, unembed, there, area, site)
+        return following.cpu().numpy()
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """Yields the residual stream after the embedding and after each sublayer."""
@@ -264,7 +296,8 @@ class _Run(Domain[Column]):
             for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
         )
         scores, sums = (self._site(f"attn.{number}.{name}") for name in ("score", "sum"))
-        return self.attention.read(query, key, value, scores, sums)
+        asked = self.asked if (self.block, number) in self.alone else None
+        return self.attention.read(query, key, value, scores, sums, asked)
 
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Column]]:
         return states(self.operators, self.batch, recurrence, self.stream, self._site("state")).items()

@@ -39,8 +39,9 @@ _BLOCK = 32  # keys
 class FloatFilter:
     """The scores of one head in float64, and the keys that these do not rule out.
 
+    asked: (token,) the queries that are looked at; None if all are. groups: the batch's, from the first of these on.
     usable: whether the operands have a size that float64 can bear; otherwise every query has to be decided exactly.
-    blind: (token,) queries that it says nothing of.
+    blind: (token,) queries that are asked for and that it says nothing of.
     """
 
     def __init__(
@@ -50,6 +51,8 @@ class FloatFilter:
         pairs: Sequence[tuple[Column, Column]],
         decisive_gap: int,
         repeats: Repeats | None,
+        asked: Tensor | None = None,
+        groups: Sequence[Tile] | None = None,
     ) -> None:
         numbers = operators.numbers
         fmt = numbers.format
@@ -89,11 +92,14 @@ class FloatFilter:
         gap = float((decisive_gap >> -fmt.quantum_exponent) + 1)  # rounded up to a whole number
         margin = (2.0 * error + gap) * (1.0 + 2.0**-40 + 4.0 * self.relative)  # (token,)
         margin[self.blind] = -math.inf
-        self.groups = [_operands(group, queries, keys, margin, len(coarse), repeats) for group in batch.groups]
+        if asked is not None:
+            margin[~asked], self.blind = -math.inf, self.blind & asked
+        groups = batch.groups if groups is None else groups
+        self.groups = {group.group: _operands(group, queries, keys, margin, len(coarse), repeats) for group in groups}
 
     def tiles(self, area: int) -> Iterator[Tile]:
         """Yields what `candidates` is to be asked for, at most `area` pairs (or one row of each sequence) at a time."""
-        return tiles((group.filtered for group in self.groups), area)
+        return tiles((group.filtered for group in self.groups.values()), area)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
         """Pairs (query, key) with every key that may come within G of its query's highest score; none of blind queries.
@@ -103,12 +109,13 @@ class FloatFilter:
         first, stop = tile.first, tile.stop
         group = self.groups[tile.group]
         rows, seen_by_all, seen_by_any = stop - first, *group.columns(first, stop)
+        here = slice(first - group.filtered.first, stop - group.filtered.first)
         blocks = -(-seen_by_any // _BLOCK)
         width = blocks * _BLOCK
         scores = workspace.floats((len(tile.start), rows, width))
-        torch.bmm(group.coarse_query[:, first:stop], group.coarse_key[:, :, :width], out=scores)
+        torch.bmm(group.coarse_query[:, here], group.coarse_key[:, :, :width], out=scores)
         if group.fine_query.shape[2]:
-            scores.baddbmm_(group.fine_query[:, first:stop], group.fine_key[:, :, :width])
+            scores.baddbmm_(group.fine_query[:, here], group.fine_key[:, :, :width])
         if group.visible is None:
             scores[:, :, seen_by_all:].add_(workspace.causal(rows, width - seen_by_all))
         else:
@@ -119,7 +126,7 @@ class FloatFilter:
         top = highest.amax(dim=1)
         if self.largest < math.inf:
             top.clamp_(-self.largest, self.largest)
-        threshold = top - group.margin[:, first:stop].reshape(-1)
+        threshold = top - group.margin[:, here].reshape(-1)
         if self.relative:
             threshold.sub_(top.abs_(), alpha=4.0 * self.relative)
         if self.largest < math.inf:
@@ -135,6 +142,17 @@ class FloatFilter:
         sequence = torch.div(row, rows, rounding_mode="floor")
         query, key = row - sequence * rows + (tile.start[sequence] + first), group.tokens[sequence, place]
         return (query, key) if group.alike is None else _of_each(query, key, group.alike)
+
+
+def groups_of(asked: Tensor, groups: Sequence[Tile]) -> Sequence[Tile]:
+    """Returns the groups, each from the first query on that is asked for in a sequence of it; without those that have none."""
+    return [group for group in (_from_first(asked, group) for group in groups) if group.first < group.stop]
+
+
+def _from_first(asked: Tensor, group: Tile) -> Tile:
+    within = torch.arange(group.stop, device=asked.device) < group.lengths[:, None]
+    columns = (asked[group.tokens] & within).any(dim=0).nonzero()
+    return group._replace(first=int(columns[0]) if len(columns) else group.stop)
 
 
 def float64_operands(
@@ -184,8 +202,9 @@ def _exponent(pair: tuple[Column, Column]) -> int:
 class _Operands:
     """What a group of sequences needs; keys come in whole blocks, those after a sequence's end repeat its last one.
 
-    coarse_query, fine_query: (sequence, query, component). coarse_key, fine_key: (sequence, component, key). margin: (sequence,
-    query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions after a sequence's end.
+    coarse_query, fine_query: (sequence, query, component), from `filtered.first` on. coarse_key, fine_key: (sequence, component,
+    key). margin: (sequence, query), also from there on, what a score may trail by; −∞ for queries that are left out: blind ones,
+    those that nobody asks for, and positions after a sequence's end.
     tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not after the query; None if all tokens
     are keys. least, most: the smallest and the largest `visible` at each position.
     filtered: the sequences that are looked at; the longest alone where `alike`, all sequences of the group, are so.
@@ -229,13 +248,14 @@ def _operands(
         least, most = visible.amin(dim=0).tolist(), visible.amax(dim=0).tolist()
         place = torch.arange(-(-most[-1] // _BLOCK) * _BLOCK, device=device)
         tokens = repeats.first[before + torch.minimum(place, visible[:, -1:] - 1)]
-    query, key = queries[:, group.tokens].permute(1, 2, 0), keys[:, tokens].transpose(0, 1)
+    query = queries[:, group.tokens[:, group.first :]].permute(1, 2, 0)
+    key = keys[:, tokens].transpose(0, 1)
     return _Operands(
         coarse_query=query[:, :, :coarse],
         coarse_key=key[:, :coarse],
         fine_query=query[:, :, coarse:],
         fine_key=key[:, coarse:],
-        margin=margin,
+        margin=margin[:, group.first :],
         tokens=tokens,
         visible=visible,
         least=least,
@@ -255,8 +275,16 @@ def _alike(group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, repeats: 
     beyond = torch.arange(group.tokens.shape[1], device=queries.device) >= group.lengths[:-1, None]
     # float64 may take keys for equal that are not, so it does not tell which of them are new.
     new = [] if repeats is None else [repeats.fresh.diff()]
-    rows = (row[group.tokens] for row in (*new, margin == -math.inf, *queries, *keys))
-    return all(bool(((row[:-1] == row[-1]) | beyond).all()) for row in rows)
+    rows = [*new, margin == -math.inf, *queries, *keys]
+    ends = group.tokens[[0, -1]]  # two sequences are soon compared, and are mostly not alike
+    if not all(_agree(row[ends], beyond[:1]) for row in rows):
+        return False
+    return all(_agree(row[group.tokens], beyond) for row in rows)
+
+
+def _agree(rows: Tensor, beyond: Tensor) -> bool:
+    """Returns whether each row is the last one, but for what is beyond its end."""
+    return bool(((rows[:-1] == rows[-1]) | beyond).all())
 
 
 def _of_each(query: Tensor, key: Tensor, alike: Tile) -> tuple[Tensor, Tensor]:

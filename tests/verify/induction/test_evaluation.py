@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.language.interpreter import Input, Number
+from constructions.language.terms import Count, Matching, NumberOf, Term, term
 from tests.verify.subjects import of_machine
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -19,7 +21,7 @@ from verify.induction import __main__ as command
 from verify.induction import along
 from verify.induction import theory as theories
 from verify.induction.along import RUNS, places_of, shown
-from verify.induction.evaluation import Compiled
+from verify.induction.evaluation import Compiled, function_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
 
@@ -238,3 +240,23 @@ def test_a_theory_of_other_runs_is_another_one() -> None:
     assert one.digest(["a"]) == small(text, *HERE).digest(["a"]) != two.digest(["a"])
     assert one.digest(["a"]) != one.digest([])
     assert one.digest(["a"]) != small(text.replace("<=", "="), *HERE).digest(["a"])
+
+
+def test_a_count_is_that_of_each_position_whatever_is_asked_first() -> None:
+    """How many positions from 2 on have a number as key, by a plain count; each key is evaluated once."""
+    tokens = [("<s>", 0), *(("", 1 + (i * i + i // 3) % 4) for i in range(30))]
+    asked: list[int] = []
+
+    class Watched(Input):
+        def value(self, term: Term, k: int) -> Number:
+            asked.append(k)
+            return super().value(term, k)
+
+    key = term([((NumberOf(""),), 1)])
+    count = function_of(Watched(tokens), Count(Matching(((key, key),))))
+    numbers, places = range(6), [7, 31, -3, 1, 2, 30, 15, 0]
+    found = {(number, k): count(number, k) for k in places for number in numbers}
+    assert found == {
+        (number, k): sum(value == number for _, value in tokens[1 : max(k, 1)]) for k in places for number in numbers
+    }
+    assert asked == list(range(2, 32))

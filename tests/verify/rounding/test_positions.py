@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -19,6 +20,7 @@ from circuits.models import Rnn
 from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
 from constructions.engines.reference import ReferenceEngine
+from constructions.rows import Sublayer, Unit
 from constructions.wiring.wire import Gadget
 from precision.format import Discipline, fixed_point
 from precision.rounding import round_fraction
@@ -293,3 +295,42 @@ def test_what_may_be_rounded_and_is_not_known_is_undecided() -> None:
     with pytest.raises(Refused, match="saturates: position 1"):
         machine.settled(known(np.array([256], object)), "here")
     assert total([], 3, "here").grid > 1000
+
+
+def test_equal_units_on_equal_numbers_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another weight, bias, reader, bound, grid or ideal number is looked at anew, as a machine of its own does."""
+    unit = Unit(((0, Fraction(1)),), Fraction(0), ((1, Fraction(2)),), Fraction(0))
+    layer = Sublayer((unit,), ((1, ((0, Fraction(1)),), Fraction(0)),))
+    numbers = [np.array(values, object) for values in ([16, 32, 48], [16, 16, 0])]
+    column, other = map(known, numbers)
+    looked: list[int] = []
+    written = Machine._outputs
+    monkeypatch.setattr(Machine, "_outputs", lambda *of: looked.append(1) or written(*of))
+
+    def contents(columns: Sequence[Column]) -> list[object]:
+        return [one.content for one in columns]
+
+    changes: list[tuple[list[Column], Sublayer]] = [
+        ([column, other], layer),
+        ([known(numbers[1]), other], layer),
+        ([replace(column, low=numbers[1]), other], layer),
+        ([column, replace(other, high=numbers[0])], layer),
+        ([replace(column, grid=0), other], layer),
+        ([replace(column, ideal=np.array([Fraction(x) + 1 for x in (16, 32, 48)], object)), other], layer),
+        ([column, other], replace(layer, units=(replace(unit, up=((1, Fraction(1)),)),))),
+        ([column, other], replace(layer, units=(replace(unit, up_bias=Fraction(1)),))),
+        ([column, other], replace(layer, units=(replace(unit, gate_bias=Fraction(-1)),))),
+        ([column, other], replace(layer, down=((0, ((0, Fraction(1)),), Fraction(0)),))),
+        ([column, other], replace(layer, down=((1, ((0, Fraction(2)),), Fraction(0)),))),
+    ]
+    machine = Machine(fixed_point(17), 3)
+    for number, (stream, some) in enumerate(changes, start=1):
+        first = contents(machine.fed(stream, some, "here"))
+        assert len(looked) == number
+        again = [replace(one, low=one.low.copy(), high=one.high.copy()) for one in stream]
+        assert contents(machine.fed(again, some, "here")) == first
+        assert len(looked) == number
+        apart = Machine(fixed_point(17), 3)
+        alone = contents(apart.fed(stream, some, "here"))
+        looked.pop()
+        assert alone == first

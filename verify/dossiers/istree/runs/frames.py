@@ -14,7 +14,7 @@ from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import KINDS, translation
 from verify.dossiers.istree.runs.graphs import Around
 from verify.dossiers.istree.walks_in_frames import FAMILIES, Edges, run, tokens_of
-from verify.induction.evaluation import value
+from verify.induction.evaluation import function_of
 from verify.induction.place import Place
 
 PROMPTS: list[Edges] = [((2, 3), (1, 2)), ((3, 2), (2, 3)), ((1, 2), (2, 1)), ((4, 3), (3, 1), (1, 2))]
@@ -55,10 +55,7 @@ class FrameRun:
             "abs": abs,
             "kind": self.kind,
             **{f"|number {family}|": partial(self.number, family) for family in FAMILIES},
-            **{
-                name: cache(partial(value, self.read, atom))
-                for atom, name in translation(Frames(self.n)).functions.items()
-            },
+            **{name: function_of(self.read, atom) for atom, name in translation(Frames(self.n)).functions.items()},
             "rec": cache(lambda v, u: min((j for a, b, j in self.records if (a, b) == (v, u)), default=0)),
             "rank": lambda v: self.around.ranks.get(v, 0),
             "ranked": self.around.is_forest,

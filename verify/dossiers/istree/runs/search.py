@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from constructions.istree.graphs import Graph, TokenLayout
 from constructions.language.interpreter import Input
 from verify.dossiers.istree.lemmas.search import MODELS, translation
 from verify.dossiers.istree.runs.graphs import Around
-from verify.induction.evaluation import value
+from verify.induction.evaluation import function_of
 from verify.induction.place import Place
 from verify.programs.witness import tokens_of
 
@@ -69,7 +68,7 @@ class SearchRun:
             "rank": lambda v: self.around.ranks.get(v, 0),
             "ranked": self.around.is_forest,
         }
-        fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items()}
+        fixed |= {name: function_of(self.text, atom) for atom, name in self.functions.items()}
         path, taken = list[int](), dict[int, int]()
         for k, v in enumerate(self.tour, start=self.end + 1):
             if v in path:

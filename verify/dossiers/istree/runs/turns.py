@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from constructions.models.search import END_SEARCH, START_SEARCH
 from verify.dossiers.istree.lemmas.turns import defined
 from verify.dossiers.istree.runs.graphs import Around
 from verify.dossiers.istree.turns import FIRST, NEXT
-from verify.induction.evaluation import value
+from verify.induction.evaluation import function_of
 from verify.induction.place import Place
 from verify.programs.witness import tokens_of
 
@@ -83,9 +83,7 @@ class TurnRun:
             "begins-otherwise": False,
             "left-open": False,
         }
-        fixed |= {
-            name: cache(partial(value, self.read, atom)) for atom, name in self.functions.items() if "|" not in name
-        }
+        fixed |= {name: function_of(self.read, atom) for atom, name in self.functions.items() if "|" not in name}
         states = []
         for k, end in pairwise((*self.heads, len(self.words))):
             u, mark, v = int(self.words[k - 3]), self.words[k - 2], int(self.words[k - 1])

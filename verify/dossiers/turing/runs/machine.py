@@ -16,7 +16,7 @@ from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import CELL, SYMBOL, TaskOfAnySize
 from verify.dossiers.turing.lemmas.machine import KINDS, NUMBERS, STEPS, translation
 from verify.dossiers.turing.steps import WORDS
-from verify.induction.evaluation import value
+from verify.induction.evaluation import function_of
 from verify.induction.place import Place
 from verify.runs.turing_runs import tokens_of
 
@@ -61,7 +61,7 @@ class MachineRun:
         fixed: dict[str, Any] = {"n": self.n, "L": len(self.tape), "kind": lambda j: KINDS.get(self.token(j)[0], 0)}
         fixed |= {f"|number {family}|": partial(number, family) for family in NUMBERS}
         fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
-        fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items() if "|" not in name}
+        fixed |= {name: function_of(self.text, atom) for atom, name in self.functions.items() if "|" not in name}
         copy, record = 0, self.words  # from the end of the prompt, and in a step: where a record stands
         if self.model == "rag":
             copy, record = COPY, self.words - 2

@@ -12,7 +12,7 @@ from constructions.turing.machine import Machine
 from constructions.turing.simulator import steps as simulated
 from verify.dossiers.turing.lemmas.turning import KINDS, translation
 from verify.dossiers.turing.turning import Later
-from verify.induction.evaluation import value
+from verify.induction.evaluation import function_of
 from verify.induction.place import Place
 from verify.runs.turing_runs import digits_of
 
@@ -65,7 +65,7 @@ class Turning:
         fixed |= {"later-kind": lambda j: NUMBERED[self.said(j)[0]], "later-digit": lambda j: self.said(j)[1]}
         fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
         functions = translation().functions
-        fixed |= {name: partial(value, self.text, atom) for atom, name in functions.items() if "|" not in name}
+        fixed |= {name: function_of(self.text, atom) for atom, name in functions.items() if "|" not in name}
         fixed["last"] = len(self.words) - (self.words[-1] in (HALT, OUT))
         cells = {task.left + i: x for i, x in word.items()}
         visited, head, state = {task.left, *cells}, task.left, 0

@@ -844,6 +844,13 @@ OTHER_READING += [
     ("model.vector: weights: …: another shape is due", reads_tensors({FFN + "b_down": None})),
 ]
 OTHER_STATES: list[tuple[str, Callable[[], object]]] = [
+    (
+        "rounding.require_state: a class is malformed",
+        with_class(
+            atoms={"n": ONE_N, "k": ["integer", 1, 1, 1], "m": ["integer", 1, 2, 1], "s": ["share", "m", 0]},
+            forms=[["1*k + 1*s", 1, 2]],
+        ),
+    ),
     ("rounding.read_entry: what is kept is of no class", with_entry(kept=[{**kind("", [1, 1, 1], {}, []), "of": -1}])),
     ("rounding.read_state: … is no name of an atom", with_atoms(h0=["integer", 1, 1, 1])),
     ("rounding.read_state: … is no name of an atom", with_atoms(**{"": ["integer", 1, 1, 1]})),

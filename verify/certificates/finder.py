@@ -11,7 +11,9 @@ import hashlib
 import json
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -161,6 +163,7 @@ class Finder(rounding.Checker):
         self.report = report
         self.entries = [self.read_entry(item) for item in certificate["entries"]]
         self.covered: tuple[object, ...] = ()
+        self.ways: dict[int, defaultdict[int, set[int]]] = {}
 
     def check(self) -> int:
         """Returns how many classes there are. Raises Rejected."""
@@ -205,14 +208,21 @@ class Finder(rounding.Checker):
             self.certificate["entries"][place]["classes"][i]["before"] = sorted(some)
             entry.classes[i] = replace(one, state=replace(one.state, before=frozenset(some)))
 
-    def sources(self, place: int, i: int) -> frozenset[int]:
-        """Returns the classes of the entry before of which the static checker found parts of this one."""
+    def targets(self, place: int, kind: int) -> AbstractSet[int]:
+        """Returns the classes of an entry of which the static checker found parts in this class of the entry before."""
+        if place not in self.ways:
+            self.ways[place] = defaultdict(set)
+            for i, state in enumerate(self.report.entries[place].states):
+                for j in state.parents if place % 2 else self._parts_of(place, i):
+                    self.ways[place][j].add(i)
+        return self.ways[place][kind]
+
+    def _parts_of(self, place: int, i: int) -> Iterable[int]:
+        """Returns the same the other way round, where the static checker counts the classes of the block's entry."""
         if not place:
-            return frozenset([i])
+            return [i]
         parents = self.report.entries[place].states[i].parents
-        if place % 2:
-            return parents
-        return frozenset(j for j, state in enumerate(self.report.entries[place - 1].states) if state.parents & parents)
+        return [j for j, state in enumerate(self.report.entries[place - 1].states) if state.parents & parents]
 
 
 class TrialReader(Reader):
@@ -286,12 +296,8 @@ class Search(rounding.Guide):
             live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
         order = [i for i, one in enumerate(targets) if (one.state.kind == self.kind if of_kept else one.label == label)]
         # First the classes that the static checker went to from here, of these the one that leaves least open.
-        order.sort(
-            key=lambda i: (
-                not of_kept and self.kind not in self.finder.sources(self.place, i),
-                len(targets[i].state.box),
-            )
-        )
+        near = frozenset(order) if of_kept else self.finder.targets(self.place, self.kind)
+        order.sort(key=lambda i: (i not in near, len(targets[i].state.box)))
         reasons, held = [], {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
         for index in order:
             try:

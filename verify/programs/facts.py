@@ -393,11 +393,11 @@ class Facts:
         """Returns the facts of the positions that may be read from here."""
         match where:
             case Back(steps) if type(steps) is int:
-                if steps not in self.found_behind:
-                    self.found_behind[steps] = self._behind(where)
-                return self.found_behind[steps]
+                if steps not in self.facts_back:
+                    self.facts_back[steps] = self._look_back(where)
+                return self.facts_back[steps]
             case Back():
-                return self._behind(where)
+                return self._look_back(where)
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
@@ -405,11 +405,11 @@ class Facts:
         return self.globally
 
     @cached_property
-    def found_behind(self) -> dict[int, Facts]:
+    def facts_back(self) -> dict[int, Facts]:
         """Returns what `behind` has found, by how many steps back it is: what is read there shares its bounds."""
         return {}
 
-    def _behind(self, where: Back) -> Facts:
+    def _look_back(self, where: Back) -> Facts:
         steps = where.steps
         earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
         states = earlier.states & self.states_back(steps) if self.told else None

@@ -103,7 +103,7 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
 def _searched_precision(n: int, discipline: Discipline, layout: TokenLayout) -> int:
     fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, layout, discipline))
     bits = n.bit_length()
-    if type(n) is not int and type(bits) is int:  # n of one bit length take nearly the same p
+    if type(bits) is int and (type(n) is not int or n > 1 << bits - 1):  # n of one bit length take nearly the same p
         near = _least_precision_of(1 << bits - 1, discipline, layout) // 2
         while not fits(near):
             near += 1

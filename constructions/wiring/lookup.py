@@ -6,7 +6,6 @@ scores and says where they differ.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -91,8 +90,9 @@ def difference(lookup: Lookup, products: Iterable[tuple[Affine, Affine]], needs:
     for key, query in products:
         _add(unlike, _product(key), _product(query), 1)
     rules, result = _rules(needs), Quadratic()
+    reduced = {monomial: _reduce({monomial: 1}, rules) for monomial in {one for term in unlike for one in term}}
     for (left, right), c in unlike.items():
-        _add(result, _reduce({left: c}, rules), _reduce({right: 1}, rules), 1)
+        _add(result, reduced[left], reduced[right], c)
     return {term: c for term, c in result.items() if c}
 
 
@@ -107,16 +107,24 @@ def _product(*forms: Affine) -> Polynomial:
         factors = [*form.terms.items(), ("one", form.constant)] if form.constant else [*form.terms.items()]
         for monomial, c in result.items():
             for name, factor in factors:
-                longer = monomial if name == "one" else tuple(sorted((*monomial, name)))
-                grown[longer] = grown.get(longer, 0) + c * factor
+                longer = monomial if name == "one" else tuple(sorted((*monomial, name))) if monomial else (name,)
+                term = _times(c, factor)
+                grown[longer] = grown[longer] + term if longer in grown else term
         result = grown
     return result
 
 
 def _add(result: Quadratic, key: Polynomial, query: Polynomial, factor: Number) -> None:
     for left, c in key.items():
+        c = _times(factor, c)
         for right, d in query.items():
-            result[left, right] = result.get((left, right), 0) + c * d * factor
+            term = _times(d, c)
+            result[left, right] = result[left, right] + term if (left, right) in result else term
+
+
+def _times(factor: Number, c: Number) -> Number:
+    """Returns the product; most factors are 1, and to multiply fractions takes long."""
+    return c if type(factor) is int and factor == 1 else factor * c
 
 
 def _rules(needs: Iterable[Need]) -> list[tuple[Monomial, Polynomial]]:
@@ -140,14 +148,23 @@ def _rules(needs: Iterable[Need]) -> list[tuple[Monomial, Polynomial]]:
     return rules
 
 
+def _without(monomial: Monomial, factors: Monomial) -> Monomial | None:
+    """Returns the monomial without these factors; None if it does not have all of them."""
+    others = [*monomial]
+    for name in factors:
+        if name not in others:
+            return None
+        others.remove(name)
+    return tuple(others)
+
+
 def _reduce(polynomial: Polynomial, rules: Sequence[tuple[Monomial, Polynomial]]) -> Polynomial:
     """Rewrites a polynomial by the rules, until none applies."""
     result, left = Polynomial(), list(polynomial.items())
     while left:
         monomial, c = left.pop()
         for pattern, instead in rules:
-            if not (rest := Counter(pattern)) - (whole := Counter(monomial)):
-                others = tuple((whole - rest).elements())
+            if (others := _without(monomial, pattern)) is not None:
                 left += [(tuple(sorted((*others, *other))), c * d) for other, d in instead.items()]
                 break
         else:

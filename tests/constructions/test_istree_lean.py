@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from constructions.istree.__main__ import main
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, TokenLayout, expected_answer, sequence_length
 from constructions.models.checked import check_run
 from constructions.wiring.part import Setting
-from precision.format import fixed_point
+from precision.format import Discipline, fixed_point
 from tests.constructions.test_istree import layouts
 from verify.inputs.strategies import every_input, every_labelled_graph
 
@@ -65,6 +66,15 @@ def test_the_least_p_is_where_it_begins_to_fit(layout: TokenLayout) -> None:
         least = lean.Lean(layout).least_precision(n)
         assert not lean.fitting(n, least - 2, layout)
         assert all(lean.fitting(n, least + more, layout) for more in range(0, 42, 2))
+
+
+@layouts
+@pytest.mark.parametrize("discipline", Discipline)
+def test_no_fewer_bits_fit(layout: TokenLayout, discipline: Discipline) -> None:
+    """It is looked for near the least p of a power of two: here from the fewest bits on."""
+    for n in (1, 2, 3, 7, 9, 33, 63, 1025, 2**40 - 1):
+        enough = (bits for bits in itertools.count(5, 2) if lean.fitting(n, bits, layout, discipline))
+        assert lean.Lean(layout).least_precision(n, discipline) == next(enough)
 
 
 def test_every_constant_is_in_its_place() -> None:

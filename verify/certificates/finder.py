@@ -10,7 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+import operator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -48,9 +51,9 @@ from verify.trusted.abstract_state import (
     without,
     written,
 )
-from verify.trusted.heads import VALUE, Candidate, Pair, Reader, candidates_of
+from verify.trusted.heads import VALUE, Candidate, Choices, Pair, Reader, candidates_of
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Head, read_rows, read_tensors, require_elements, text_of
 
 HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
@@ -159,6 +162,8 @@ class Finder(rounding.Checker):
         super().__init__(certificate, weights)
         self.report = report
         self.entries = [self.read_entry(item) for item in certificate["entries"]]
+        self.covered: tuple[object, ...] = ()
+        self.ways: dict[int, defaultdict[int, set[int]]] = {}
 
     def check(self) -> int:
         """Returns how many classes there are. Raises Rejected."""
@@ -174,6 +179,18 @@ class Finder(rounding.Checker):
         found = [Search(self, place, i) for i in range(many)]
         self.certificate["steps"].append([guide.choices for guide in found])
         return found
+
+    def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
+        return TrialReader(self.machine, self.invariants, classes, live, f"block {block + 1}")
+
+    def require_covered(
+        self, state: State, target: State, names: Mapping[str, Polynomial], live: frozenset[int]
+    ) -> None:
+        """Raises Rejected as the small checker does. What a search has just seen to be covered is not looked at once more."""
+        asked = (state, target, names, live)
+        if len(self.covered) < len(asked) or not all(map(operator.is_, asked, self.covered)):
+            super().require_covered(state, target, names, live)
+            self.covered = asked
 
     def link(
         self, entry: rounding.Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]
@@ -191,14 +208,42 @@ class Finder(rounding.Checker):
             self.certificate["entries"][place]["classes"][i]["before"] = sorted(some)
             entry.classes[i] = replace(one, state=replace(one.state, before=frozenset(some)))
 
-    def sources(self, place: int, i: int) -> frozenset[int]:
-        """Returns the classes of the entry before of which the static checker found parts of this one."""
+    def targets(self, place: int, kind: int) -> AbstractSet[int]:
+        """Returns the classes of an entry of which the static checker found parts in this class of the entry before."""
+        if place not in self.ways:
+            self.ways[place] = defaultdict(set)
+            for i, state in enumerate(self.report.entries[place].states):
+                for j in state.parents if place % 2 else self._parts_of(place, i):
+                    self.ways[place][j].add(i)
+        return self.ways[place][kind]
+
+    def _parts_of(self, place: int, i: int) -> Iterable[int]:
+        """Returns the same the other way round, where the static checker counts the classes of the block's entry."""
         if not place:
-            return frozenset([i])
+            return [i]
         parents = self.report.entries[place].states[i].parents
-        if place % 2:
-            return parents
-        return frozenset(j for j, state in enumerate(self.report.entries[place - 1].states) if state.parents & parents)
+        return [j for j, state in enumerate(self.report.entries[place - 1].states) if state.parents & parents]
+
+
+class TrialReader(Reader):
+    """A reader that keeps what a head reads by the rule that was tried last: it is asked for once more where the rule is used."""
+
+    at = -1
+    tried: tuple[object, ...] = ()
+    parts: Sequence[State] = ()
+
+    def read(self, query: State, h: int, head: Head, at: int, guide: Choices) -> list[State]:
+        """Returns the query in parts. at: where the rules that are tried put what the head reads."""
+        self.at = at
+        return super().read(query, h, head, at, guide)
+
+    def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
+        """Reads the head by a rule, unless the same was asked just before."""
+        asked = (choice, query, pairs, width)
+        if len(self.tried) < len(asked) or not all(map(operator.is_, asked, self.tried)):
+            self.parts = super().apply(choice, query, pairs, at, width, where)
+            self.tried = asked
+        return [*self.parts]
 
 
 class Search(rounding.Guide):
@@ -231,7 +276,7 @@ class Search(rounding.Guide):
             if rule not in tried:
                 tried.append(rule)
                 try:
-                    reader.apply(rule, query, pairs, -1, width, "a head")
+                    reader.apply(rule, query, pairs, getattr(reader, "at", -1), width, "a head")
                 except Rejected as reason:
                     reasons.append(str(reason))
                 else:
@@ -251,16 +296,12 @@ class Search(rounding.Guide):
             live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
         order = [i for i, one in enumerate(targets) if (one.state.kind == self.kind if of_kept else one.label == label)]
         # First the classes that the static checker went to from here, of these the one that leaves least open.
-        order.sort(
-            key=lambda i: (
-                not of_kept and self.kind not in self.finder.sources(self.place, i),
-                len(targets[i].state.box),
-            )
-        )
-        reasons = []
+        near = frozenset(order) if of_kept else self.finder.targets(self.place, self.kind)
+        order.sort(key=lambda i: (i not in near, len(targets[i].state.box)))
+        reasons, held = [], {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
         for index in order:
             try:
-                names = match(targets[index].state, state, live)
+                names = match(targets[index].state, state, live, held)
                 self.finder.require_covered(state, targets[index].state, names, live)
             except Rejected as reason:
                 reasons.append(str(reason))
@@ -351,12 +392,23 @@ def winners(reader: Reader, query: State, candidates: Sequence[Candidate]) -> li
     return [*groups, rest] if rest and reader.is_sure(query.kind, frozenset(rest)) else groups
 
 
-def match(target: State, state: State, live: frozenset[int]) -> dict[str, Polynomial]:
-    """Returns what the target's atoms are here, by what registers hold. Raises Rejected if that is not seen."""
+def match(
+    target: State, state: State, live: frozenset[int], held: Mapping[int, Polynomial] | None = None
+) -> dict[str, Polynomial]:
+    """Returns what the target's atoms are here, by what registers hold. Raises Rejected if that is not seen.
+
+    held: what live registers hold that are not 0, with numbers in place of atoms that have one value; by default found anew.
+    """
     values: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
-    held = sorted(live & (state.registers.keys() | target.registers.keys()))
-    pairs = [(target.register(i), state.fixed(state.register(i))) for i in held]
-    pending = [(pattern, value) for pattern, value in pairs if pattern or value]
+    if held is None:
+        held = {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
+    pending = []
+    for i in sorted(held.keys() | (target.registers.keys() & live)):
+        pattern, value = target.register(i), held.get(i, {})
+        if pattern != value and pattern.keys() | value.keys() <= {()}:
+            raise Rejected(f"register {i} is another one")
+        if pattern or value:
+            pending.append((pattern, value))
 
     def bind(name: str, value: Polynomial) -> None:
         values[name] = {m: plain(Fraction(c)) for m, c in value.items()}

@@ -392,17 +392,30 @@ class Facts:
     def behind(self, where: Selection) -> Facts:
         """Returns the facts of the positions that may be read from here."""
         match where:
-            case Back(steps):
-                earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
-                states = earlier.states & self.states_back(steps) if self.told else None
-                there = self.at(states) if states else earlier
-                given = self._given_back(where)
-                return there.where(given) if given and (self.here[0] > steps or self._is_behind(where)) else there
+            case Back(steps) if type(steps) is int:
+                if steps not in self.facts_back:
+                    self.facts_back[steps] = self._look_back(where)
+                return self.facts_back[steps]
+            case Back():
+                return self._look_back(where)
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
                 return self._earlier(max(math.ceil(least), 0), (math.ceil(low), math.floor(high)))
         return self.globally
+
+    @cached_property
+    def facts_back(self) -> dict[int, Facts]:
+        """Returns what `behind` has found, by how many steps back it is: what is read there shares its bounds."""
+        return {}
+
+    def _look_back(self, where: Back) -> Facts:
+        steps = where.steps
+        earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
+        states = earlier.states & self.states_back(steps) if self.told else None
+        there = self.at(states) if states else earlier
+        given = self._given_back(where)
+        return there.where(given) if given and (self.here[0] > steps or self._is_behind(where)) else there
 
     def _given_back(self, where: Back) -> dict[Atom, Interval]:
         """Returns what is given of atoms at the position that is so many steps before k, if there is one."""

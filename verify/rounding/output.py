@@ -9,7 +9,7 @@ Then the logits rise up to w = m and fall behind it in both readings, and one nu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -64,9 +64,18 @@ def require_same_argmax(state: AbstractState, model: Model, fused: bool) -> None
         _require_same_count(state, number, low, logits.pop(inexact[0]), logits.values())
         return
     for word in inexact:
-        for other, logit in logits.items():
-            if other != word:
-                _decide(state, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
+        for other, logit in _unlike({other: logit for other, logit in logits.items() if other != word}):
+            _decide(state, logits[word] - logit, f"{WHERE}, {word} against {other}", again)
+
+
+def _unlike(logits: Mapping[str, Polynomial]) -> Iterator[tuple[str, Polynomial]]:
+    """Yields the first word of each logit, as far as numbers tell: those that grow with n are not compared for it."""
+    known: set[object] = set()
+    for word, logit in logits.items():
+        key = word if any(map(grows, logit.terms.values())) else frozenset(logit.terms.items())
+        if key not in known:
+            known.add(key)
+            yield word, logit
 
 
 def _by_forms(state: AbstractState, value: Polynomial) -> Polynomial:

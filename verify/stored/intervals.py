@@ -310,10 +310,11 @@ def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
     """Compares what the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one
     of these.
 
-    Raises NotCertified where they differ.
+    Where users get matrices, these hold it, and were compared already. Beyond float64 there are none. Raises NotCertified where
+    they differ.
     """
     for n in chosen_sizes(subject, part.model, part.low, part.high, one=one):
-        if where := difference_at(subject, part.model, n):
+        if n not in part.compared and (where := difference_at(subject, part.model, n)):
             raise NotCertified(n, n, where, f"n = {n} has other weights than what stands for it", "refused")
 
 
@@ -433,8 +434,7 @@ class Renewal:
         if key not in self.known:
             if is_compared:
                 part = built(subject, interval.low, interval.high, one=many)
-                if not (many and part.compared):  # beyond float64 there are no matrices
-                    compare(subject, part, one=many)
+                compare(subject, part, one=many)
             else:
                 part = forms_of(replace(subject, last=0), interval.high)
             self.known[key] = form_of(part), part.high

@@ -19,8 +19,7 @@ the n in a box: a least v, ends of B (polynomials of V and v) and ends of n (of 
 Inequalities are shown for all real B and n in the box, E = 2^B, by these rules:
 
 1. E and V are positive: a power of them is multiplied by, until no power is negative.
-2. A polynomial of n, low ≤ n ≤ high, is not below the least of its Bernstein coefficients, which are polynomials without n; the
-   same for B and each f.
+2. A polynomial of n, low ≤ n ≤ high, is not below the least of its Bernstein coefficients, without n. So for B and each f.
 3. Of c_d·E^d + … + c_0: let h_i be a number that c_i + h_{i+1}·M_i is not below, h_{d+1} = 0, and none but h_0 be negative.
    If E ≥ M_i ≥ 0, then by induction c_d·E^(d−i) + … + c_i ≥ h_i. M is B^k·2^b/b^k, for a whole b ≥ 2k that B is not below: 2^B/B^k
    rises from B = k/ln 2 on.
@@ -32,16 +31,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from typing import Any
 
 from verify.trusted.kernel import Rejected, reject
 
 Monomial = tuple[tuple[str, int], ...]  # (symbol, power), in order, no power 0
 Polynomial = dict[Monomial, int | Fraction]  # ints where they are whole: those calculate ten times as fast
+Bernstein = tuple[list[Polynomial], int]  # coefficients, times a number
 SYMBOLS = frozenset(("B", "E", "V", "n", "v"))
 KNOWN = {"B": {"V", "v"}, "n": {"E", "B", "V", "v"}}  # what the ends may depend on
 OPPOSITE = {">": ">=", ">=": ">"}
@@ -83,10 +83,8 @@ def multiplied(one: Monomial, other: Monomial) -> Monomial:
 def times(first: Polynomial, second: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for one, a in first.items():
-        for other, b in second.items():
-            monomial = multiplied(one, other)
-            result[monomial] = result.get(monomial, 0) + a * b
-    return {monomial: c.numerator if c.denominator == 1 else c for monomial, c in result.items() if c}
+        add(result, {multiplied(one, other): b for other, b in second.items()}, a)
+    return result
 
 
 def powers_of(polynomial: Polynomial, most: int) -> list[Polynomial]:
@@ -109,15 +107,15 @@ def names_of(polynomial: Polynomial) -> set[str]:
     return {name for monomial in polynomial for name, _ in monomial}
 
 
-def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomial) -> tuple[list[Polynomial], int]:
+def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomial, degree: int = 0) -> Bernstein:
     """Bernstein coefficients on [low, high], times a number: of name^k at the i-th, the mean of its products of k such ends."""
     parts = by_power(polynomial, name)
-    if not (degree := len(parts) - 1):
+    if not (degree := max(degree, len(parts) - 1)):
         return parts, 1
     d = math.lcm(*(c.denominator for end in (low, high) for c in end.values()))
     lows, highs = (powers_of(times(end, number(d)), degree) for end in (low, high))
     common = math.lcm(*(math.comb(degree, k) for k in range(degree + 1)))
-    found: list[Polynomial] = [{} for _ in parts]
+    found: list[Polynomial] = [{} for _ in range(degree + 1)]
     for k, part in enumerate(parts):
         for j in range(k + 1) if part else ():
             product = times(part, times(highs[j], lows[k - j]))
@@ -127,7 +125,7 @@ def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomi
     return found, common * d**degree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Box:
     """v ≥ start, or just that if it is fixed; the ends of B and of n; what is ≥ 0 by the answers to questions."""
 
@@ -144,59 +142,61 @@ class Box:
     @cached_property
     def least_exponent(self) -> int:
         """A whole number that B is not below."""
-        return max(0, math.floor(self._of_v(self.ends["B"][0]) or 0))
+        return max(0, math.floor(self._of_v(self.ends["B"][0])))
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
         """Returns whether the polynomial is > 0, or >= 0, everywhere in the box."""
-        found = least(map(self._of_E, bernstein(cleared(polynomial), "n", *self.ends["n"])[0]))
-        return found is not None and (found > 0 if relation == ">" else found >= 0)
+        found = min(map(self._of_E, bernstein(cleared(polynomial), "n", *self.ends["n"])[0]))
+        return found > 0 if relation == ">" else found >= 0
 
-    def _of_E(self, polynomial: Polynomial) -> Fraction | None:
-        """Returns a number that the polynomial is nowhere below, by rule 3; None if none is found."""
-        h: Fraction | None = Fraction(0)
+    def _of_E(self, polynomial: Polynomial) -> Fraction:
+        """Returns a number that the polynomial is nowhere below, by rule 3; a negative one says nothing."""
+        h = Fraction(0)
         for part in reversed(by_power(polynomial, "E")):
-            if h is None or h < 0:
-                return None
-            scale = 1
-            if h:
-                k = growth(part)
-                b = min(self.least_exponent, max(ENOUGH, 2 * k))
-                if b < 2 * k:
-                    return None
-                scale = h.denominator * b**k
-                part = add({(("B", k),) if k else (): h.numerator << b}, part, scale)
+            if h < 0:
+                return h
+            k = growth(part) if h else 0
+            b = min(self.least_exponent, max(ENOUGH, 2 * k))
+            if b < 2 * k:
+                return Fraction(-1)
+            scale = h.denominator * b**k
+            part = add({(("B", k),) if k else (): h.numerator << b}, part, scale) if h else part
             h = self._of_B(part, scale)
         return h
 
-    def _of_B(self, polynomial: Polynomial, scale: int) -> Fraction | None:
+    def _of_B(self, polynomial: Polynomial, scale: int) -> Fraction:
         """Returns the same of the polynomial without E, divided by scale."""
+        if polynomial.keys() <= {()}:  # as most are
+            return Fraction(polynomial.get((), 0), scale)
         parts = [(polynomial, scale)]
-        for name in (*sorted(names_of(polynomial) - SYMBOLS), "B"):
-            ends = self.ends.get(name, ({}, number(1)))  # of what is rounded down
-            coefficients = [(bernstein(part, name, *ends), scale) for part, scale in parts]
+        for name in sorted(names_of(polynomial) - SYMBOLS):  # of what is rounded down
+            coefficients = [(bernstein(part, name, {}, number(1)), scale) for part, scale in parts]
             parts = [(one, scale * more) for (found, more), scale in coefficients for one in found]
-        return least(self._of_v(one, scale) for one, scale in parts)
+        return min(self._of_v(*part) for part in parts)
 
-    def _of_v(self, polynomial: Polynomial, scale: int = 1) -> Fraction | None:
-        """Returns the same, by rule 4."""
-        total: Polynomial = {}
+    def _of_v(self, polynomial: Polynomial, scale: int = 1) -> Fraction:
+        """Returns the same, by rule 4, of the Bernstein coefficients of a polynomial of B, V and v."""
+        degree, more = max((power for m in polynomial for name, power in m if name == "B"), default=0), 1
+        totals: list[Polynomial] = [{} for _ in range(degree + 1)]
         for monomial, c in polynomial.items():
-            add(total, grown(self.start, self.fixed, monomial), c)
-        return Fraction(total.get((), 0), scale) if all(c >= 0 for monomial, c in total.items() if monomial) else None
+            coefficients, more = grown(self, degree, monomial)
+            for total, one in zip(totals, coefficients, strict=True):
+                add(total, one, c)
+        if any(c < 0 for total in totals for monomial, c in total.items() if monomial):
+            return Fraction(-1)
+        return Fraction(min(total.get((), 0) for total in totals), scale * more)
 
 
-@cache
-def grown(start: int, fixed: bool, monomial: Monomial) -> Polynomial:
-    """V^i·v^j by t and u, which are 0 if v is fixed."""
-    if any(name not in ("V", "v") or power < 0 for name, power in monomial):
+@lru_cache(1 << 16)
+def grown(box: Box, degree: int, monomial: Monomial) -> Bernstein:
+    """Returns a power of B, V and v at each Bernstein coefficient of that degree, by t and u; times a number."""
+    found, scale = bernstein({monomial: 1}, "B", *box.ends["B"], degree)
+    if any(name not in ("V", "v") or power < 0 for part in found for m in part for name, power in m):
         reject("the ends of B depend on more than V and v")
-    t, u = ({}, {}) if fixed else (symbol("t"), symbol("u"))
-    factors = {"V": times(number(1 << start), plus(number(1), plus(t, u))), "v": plus(number(start), t)}
-    return reduce(times, (powers_of(factors[name], power)[-1] for name, power in monomial), number(1))
-
-
-def least(found: Iterable[Fraction | None]) -> Fraction | None:
-    return None if None in (values := list(found)) else min(value for value in values if value is not None)
+    t, u = ({}, {}) if box.fixed else (symbol("t"), symbol("u"))  # which are 0 if v is fixed
+    factors = {"V": times(number(1 << box.start), plus(number(1), plus(t, u))), "v": plus(number(box.start), t)}
+    powers = cache(lambda m: reduce(times, (powers_of(factors[name], k)[-1] for name, k in m), number(1)))
+    return [reduce(plus, (times(number(c), powers(m)) for m, c in part.items()), {}) for part in found], scale
 
 
 def cleared(polynomial: Polynomial) -> Polynomial:

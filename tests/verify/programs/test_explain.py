@@ -274,5 +274,5 @@ def test_a_certificate_of_the_program_is_a_file(tmp_path, capsys):
     assert "exists; --force overwrites it" in capsys.readouterr().err
     assert main(["recall", "--all-n", "--certificate", str(tmp_path / "all.json")]) == 2
     assert "--certificate is of one n or of one interval of n: give --n" in capsys.readouterr().err
-    assert main(["istree", "--n", "4", "--model", "hybrid", "--certificate", str(tmp_path / "none.json")]) == 3
+    assert main(["majority", "--n", "4", "--certificate", str(tmp_path / "none.json")]) == 3  # no rule for its head
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.definition.json", "out.json", "out.rows.json"]

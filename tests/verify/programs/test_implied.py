@@ -317,3 +317,16 @@ def test_a_number_is_a_bit_where_the_texts_have_no_larger_one() -> None:
     assert FACTS.is_bit(NumberOf("asked"))
     assert not FACTS.is_bit(NumberOf())
     assert {*values(NumberOf("asked"))} == {0, 1}
+
+
+def test_what_is_read_at_one_place_shares_its_facts() -> None:
+    one, less = Fraction(1), Fraction(1, 2)
+    facts = FACTS.at(frozenset([4])).knowing(Read(as_term(IsWord("?")), Back(1)), one, one)
+    there = facts.behind(Back(1))
+    assert there.given == {IsWord("?"): (one, one)}
+    assert facts.behind(Back(1)) is there
+    assert facts.behind(Back(2)) is not there
+    assert facts.knowing(Read(as_term(NumberOf()), Back(1)), less, one).behind(Back(1)).given.keys() == {
+        IsWord("?"),
+        NumberOf(),
+    }

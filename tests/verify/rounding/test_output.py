@@ -13,10 +13,12 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.rounding.points import rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import atom, constant
+from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Label
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.model import NUMBER, Model, Numbers
-from verify.rounding.output import require_same_argmax
+from verify.rounding.output import _unlike, require_same_argmax
+from verify.trusted.growth import root
 
 FAMILY = {0: atom(NUMBER), 1: atom(NUMBER) * atom(NUMBER), 2: constant(1)}  # v, v², 1; special words have register 3
 
@@ -225,3 +227,21 @@ def test_the_largest_logit_of_a_share_that_is_half_a_step_off(m: int, off: int, 
     for w in {m + off, m - 1, m + 1} - {m}:
         assert logit(w, r) < logit(m, r)
     assert logit(m + 1, Fraction(1, m) - step) >= logit(m, Fraction(1, m) - step)
+
+
+@given(st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), max_size=6))
+def test_each_logit_is_looked_at_once(numbers: list[tuple[int, int]]) -> None:
+    logits = {f"word {i}": atom("x") * slope + constant(rest) for i, (slope, rest) in enumerate(numbers)}
+    unlike = dict(_unlike(logits))
+    assert all(logits[word] == logit for word, logit in unlike.items())
+    assert {*map(str, unlike.values())} == {*map(str, logits.values())}
+    assert len(unlike) == len({*numbers})
+
+
+def test_logits_that_grow_with_n_are_not_compared() -> None:
+    """A comparison would be a question of the theorem."""
+    walk = Walk(root(7, 0))
+    logits = {"a": atom("x") * n_of(walk), "b": atom("x") * (n_of(walk) * 2), "c": atom("x") * n_of(walk)}
+    asked = {*walk.answers}
+    assert [word for word, _ in _unlike(logits)] == [*logits]
+    assert {*walk.answers} == asked

@@ -143,12 +143,21 @@ def test_what_is_seen(text: str, relation: str, shown: bool | None) -> None:
 NUMBERS = st.fractions(-5, 5, max_denominator=6)
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=6), NUMBERS, NUMBERS, st.fractions(0, 1, max_denominator=7))
-def test_bernstein_coefficients(powers: list[Fraction], low: Fraction, high: Fraction, share: Fraction) -> None:
+@given(
+    st.lists(NUMBERS, min_size=1, max_size=6),
+    NUMBERS,
+    NUMBERS,
+    st.fractions(0, 1, max_denominator=7),
+    st.integers(0, 8),
+)
+def test_bernstein_coefficients(
+    powers: list[Fraction], low: Fraction, high: Fraction, share: Fraction, least_degree: int
+) -> None:
     """Their mean, by the chances of so many heads, is the polynomial, times the number that they come with."""
     polynomial = growth.cleared({((("n", k),) if k else ()): c for k, c in enumerate(powers) if c})
-    actual, scale = growth.bernstein(polynomial, "n", growth.number(low), growth.number(high))
+    actual, scale = growth.bernstein(polynomial, "n", growth.number(low), growth.number(high), least_degree)
     degree, x = len(actual) - 1, low + share * (high - low)
+    assert degree >= least_degree
     assert all(type(c) is int for part in actual for c in part.values())
     mean = sum(
         part.get((), 0) * math.comb(degree, i) * share**i * (1 - share) ** (degree - i) for i, part in enumerate(actual)

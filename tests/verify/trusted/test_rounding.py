@@ -514,6 +514,25 @@ def test_certificates_are_small() -> None:
         assert len(zlib.compress(json.dumps(document).encode())) < most
 
 
+def test_the_finder_judges_nothing_twice_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def noted(function: Any) -> Any:
+        def call(self: Any, *arguments: Any) -> Any:
+            asked.append((function, *arguments[:3]))  # a class and where it goes; a rule and its keys
+            return function(self, *arguments)
+
+        return call
+
+    monkeypatch.setattr(rounding.Checker, "require_covered", noted(rounding.Checker.require_covered))
+    monkeypatch.setattr(heads.Reader, "apply", noted(heads.Reader.apply))
+    part = part_of(find_subject("recall", 1000), 2000)
+    certificate_of(part.model, part.inputs)
+    again = [one for one, other in itertools.pairwise(asked) if all(a is b for a, b in zip(one, other, strict=True))]
+    assert len({one[0] for one in asked}) == 2
+    assert not again
+
+
 def test_certified_models_are_built_alike() -> None:
     subject = Subject(dossier_of("recall/transformer"), 5)
     model, automaton = build(subject)

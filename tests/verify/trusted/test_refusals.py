@@ -926,6 +926,7 @@ OTHER_PROGRAMS: list[tuple[str, Callable[[], object]]] = [
             ).require_bit(state, 2),
         )
         for state in (
+            replace(QUERY, registers={GHOST: {(): 2}, GHOST + 1: {(): 1}}),
             replace(QUERY, registers={GHOST: {(): 1}, GHOST + 1: {(): 2}}),
             replace(CLASSES[0], registers={GHOST: {(): 1}, GHOST + 1: {(): 1}}),
         )
@@ -964,7 +965,7 @@ OTHER_PROGRAMS: list[tuple[str, Callable[[], object]]] = [
     (
         "program.count: …: the mean of marks is not known, for ghost …",
         counts(
-            key_of("", place="1", ghost="0"), key_of("-1", ghost="0", place=LATER), mean_="1*s", marks="1*r*s", mark=0
+            key_of("", place="1", ghost="0"), key_of("-1", ghost="0", place=LATER), mean_="1*r", marks="1*r*s", mark=0
         ),
     ),
 ]

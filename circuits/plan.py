@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from circuits.builder import constants
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from constructions.wiring.affine import Number
@@ -122,12 +122,12 @@ class Plan:
         for b, gate in enumerate(circuit.gates):
             row: dict[str, Number] = {"place": p + 1 if b in after_sign else 1}
             if gate.computes:
-                row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
+                row |= {"is_and" if gate.kind is GateKind.AND else "is_xor": 1}
                 row |= {"left": b - gate.left - 1, "right": b - gate.right - 1}
-            elif gate.kind is Kind.STATE:
+            elif gate.kind is GateKind.STATE:
                 left = b - circuit.next_state[gate.left] - 1 + self.turn
                 row |= {"is_state": 1, "left": left, "initial": circuit.initial[gate.left]}
-            elif gate.kind is Kind.ONE:
+            elif gate.kind is GateKind.ONE:
                 row |= {"is_one": 1}
             else:
                 name, r = self.numbers[gate.left // p], gate.left % p + 1

@@ -12,7 +12,7 @@ from fractions import Fraction
 from circuits.lanes import number_bits, number_quanta
 from circuits.models import Rnn
 from constructions.engines import Respond, no_response
-from constructions.models.search import Search
+from constructions.models.search import SearchTool
 from precision.format import Discipline
 from precision.rounding import round_fraction, round_shifted
 
@@ -54,7 +54,7 @@ class Conversation:
         if not self.prompt:
             raise ValueError("an RNN needs at least one word to read")
         self.read = list(self.prompt)
-        self._search: Respond = Search(self.rnn.vocabulary) if self.rnn.searches else no_response
+        self._search: Respond = SearchTool(self.rnn.vocabulary) if self.rnn.searches else no_response
 
     @property
     def result(self) -> int | None:

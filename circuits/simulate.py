@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.models import LARGEST_N, Rnn, simulation_models
 from circuits.runs import Conversation
 from circuits.simulator import Simulator
@@ -245,12 +245,12 @@ def _print_gates(rnn: Rnn, run: Run) -> None:
         gate = circuit.gates[number]
         if gate.computes:
             what = f"{gate.kind.name} {_gate_text(gate.left, before[gate.left])} {_gate_text(gate.right, before[gate.right])}"
-        elif gate.kind is Kind.STATE:
+        elif gate.kind is GateKind.STATE:
             following = circuit.next_state[gate.left]
             source = _gate_text(following, before[following]) if step else "at the start"
             what = f"STATE {circuit.states[gate.left]} {source}"
         else:
-            what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
+            what = "ONE" if gate.kind is GateKind.ONE else f"INPUT {circuit.inputs[gate.left]}"
         before[number] = token
         screen.print(f"step {step + 1}  {_gate_text(number, token):<10} {what}")
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from constructions.engines import Decoded, find_engine
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door, find_door, shown
-from constructions.models.model import Said
+from constructions.models.model import RunAnswer
 from constructions.models.request import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -266,7 +266,7 @@ class Result:
 
     loaded: LoadedModel
     run: Run
-    said: Said
+    said: RunAnswer
     complaint: str
     question: object
 

@@ -51,7 +51,7 @@ from constructions.retrieval.attention import (
     remember,
 )
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import Plan, Retriever, door_of
+from constructions.retrieval.retriever import RetrievalPlan, Retriever, door_of
 from constructions.retrieval.task import ASK, NO, YES, Question, Task
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
@@ -112,7 +112,7 @@ TASK = Task(
 )
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     setting, printed = plan.setting, plan.says(COUNT)
     one, ask = reg("one"), reg(ASK)
     before = copy("@1", 1, copies(1), setting)
@@ -124,7 +124,7 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     return prepare(plan), second, _count_and_compare(plan, brought)
 
 
-def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _hybrid_blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     attention = _count_and_compare(plan, back)
     block = prepare(plan, squares=False)
     if not plan.says(SELF_COUNT):
@@ -139,7 +139,7 @@ def _counted(inside: Affine) -> Gadget:
     return Gadget(f"numbers before {ASK}", units)
 
 
-def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
+def _count_and_compare(plan: RetrievalPlan, before: Callable[[str, int], Affine]) -> BlockPlan:
     """Returns the last block; before(name, 1): the register that holds `name` of the position before."""
     setting = plan.setting
     key = "number" if plan.says(SELF_COUNT) else "counted"

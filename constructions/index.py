@@ -22,7 +22,7 @@ from constructions.parts.heads.copy import position_square_precision, read_neare
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever, door_of
+from constructions.retrieval.retriever import TIED_HEAD, RetrievalPlan, Retriever, door_of
 from constructions.retrieval.task import Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
@@ -67,7 +67,7 @@ TASK = Task(
 )
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     one = reg("one")
     target, target_squared = reg("number") + one, reg(squared("number")) + 2 * reg("number") + one
     head = read_nearest(

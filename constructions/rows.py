@@ -27,7 +27,7 @@ Change: TypeAlias = Callable[[Weight], Weight]
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnitRows:
     """One ReGLU unit."""
 
     gate: Row
@@ -44,7 +44,7 @@ class Unit:
 class Sublayer:
     """A feed-forward sublayer. down: register, weights over units, bias."""
 
-    units: tuple[Unit, ...]
+    units: tuple[UnitRows, ...]
     down: tuple[tuple[int, Row, Weight], ...]
 
     @cached_property
@@ -152,7 +152,7 @@ class Layer:
             HeadRows(tuple(map(row, h.query)), tuple(map(row, h.key)), tuple(map(row, h.value))) for h in self.heads
         )
         ffn = self.feed_forward
-        units = tuple(Unit(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
+        units = tuple(UnitRows(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
         down = tuple((i, row(entries), change(bias)) for i, entries, bias in ffn.down)
         recurrence = self.recurrence and Recurrent(written(self.recurrence.carry), written(self.recurrence.feed))
         return Layer(heads, written(self.out), Sublayer(units, down), recurrence)
@@ -210,7 +210,7 @@ def block_rows(block: Block, number: Callable[[float], Weight]) -> Layer:
     heads = tuple(HeadRows(rows(head.query), rows(head.key), rows(head.value)) for head in block.heads)
     out = np.concatenate([head.out for head in block.heads], axis=1) if block.heads else np.zeros((0, 0))
     gate_bias, up_bias, down_bias = (map(number, bias.tolist()) for bias in (ffn.gate_bias, ffn.up_bias, ffn.down_bias))
-    units = map(Unit, rows(ffn.gate), gate_bias, rows(ffn.up), up_bias)
+    units = map(UnitRows, rows(ffn.gate), gate_bias, rows(ffn.up), up_bias)
     down = ((i, row, bias) for i, (row, bias) in enumerate(zip(rows(ffn.down), down_bias, strict=True)) if row or bias)
     return Layer(
         heads,

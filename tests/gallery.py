@@ -19,7 +19,7 @@ from constructions.retrieval.retriever import Retriever
 from precision.format import Discipline
 from tests.imports import ROOT
 from verify.bits import subjects
-from verify.bits.search import Witness, search
+from verify.bits.search import PrecisionWitness, search
 from verify.certificates.building import every_n, model_of
 from verify.certificates.document import CERTIFIED
 from verify.dossiers.dossier import LEAST, Subject
@@ -141,7 +141,7 @@ class Asked:
 
     def _bits(self) -> tuple[str, str, str, str]:
         """The wired p; from which p on it is certified, the largest p at which a hard prompt fails, and that prompt."""
-        row = search(subjects.Subject(self.dossier, discipline=Discipline.FUSED), self.n)
+        row = search(subjects.BitsSubject(self.dossier, discipline=Discipline.FUSED), self.n)
         certified = NONE if row.certified is None else str(row.certified)
         point = row.fails_at
         if point is None or point.witness is None:
@@ -172,7 +172,7 @@ def theorem(subject: Subject) -> str:
     return "holds"
 
 
-def shown(witness: Witness) -> str:
+def shown(witness: PrecisionWitness) -> str:
     """The input and the first wrong word, for a cell of a table."""
     text = f"`{witness.input}`: `{witness.said}` for `{witness.expected}`"
     if witness.right:

@@ -22,11 +22,11 @@ from circuits.architectures.caches import Rmt, Tova, Window
 from circuits.architectures.cell import Cell
 from circuits.architectures.gates import Gru, Lstm, Mamba, Rwkv
 from circuits.architectures.matrices import LinearAttention, MLstm, RetNet
-from circuits.rnn import Rnn, load_object
+from circuits.rnn import FunctionRnn, load_object
 from constructions.api import load
 from constructions.exports.files import replacing, write_text
 from constructions.show import cli
-from verify.adversary import Questions, Search, confuse
+from verify.adversary import CollisionSearch, Questions, confuse
 
 PROG = "python -m verify.capacity"
 TASKS = ("index", "recall", "ngram", "counting", "istree")
@@ -64,15 +64,15 @@ def cell_of(row: dict[str, Any]) -> Cell:
     return next(cell for named, cell in cells() if all(named[what] == row[what] for what in about))
 
 
-def rnn_of(row: dict[str, Any], cell: Cell) -> Rnn:
+def rnn_of(row: dict[str, Any], cell: Cell) -> FunctionRnn:
     """Returns a cell as the adversary takes it."""
     return load_object(cell, None, f"{row['weights']} {row['architecture']}, d = {row['d']}, p = {row['p']}")
 
 
-def least(rnn: Rnn, task: str, n_max: int, tell: Callable[[int], object] = lambda seen: None) -> dict[str, Any]:
+def least(rnn: FunctionRnn, task: str, n_max: int, tell: Callable[[int], object] = lambda seen: None) -> dict[str, Any]:
     """Returns the least n of at most n_max for which two lists of n bits leave one state, with both prompts, or None as n."""
     for n in range(2, n_max + 1):
-        if (pair := confuse(Search(rnn, Questions(task, n, False), tell, lambda *_: None))) is not None:
+        if (pair := confuse(CollisionSearch(rnn, Questions(task, n, False), tell, lambda *_: None))) is not None:
             return {"n": n, **{what: pair[what] for what in ("prompts", "right", "said")}}
     return {"n": None, "searched": n_max}
 

@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LedgerDifference:
     """Between two ledgers. pace: how many times as long the new run took, as a rule; None if times are not compared."""
 
     options: Mapping[str, tuple[Json, Json]]
@@ -94,7 +94,7 @@ def difference(
     new_options: Mapping[str, Json],
     *,
     times: bool = True,
-) -> Difference:
+) -> LedgerDifference:
     """Between two ledgers. ValueError if one of them judges a claim twice."""
     before, after = _by_key(old), _by_key(new)
     common = [(before[key], after[key]) for key in before if key in after]
@@ -106,7 +106,7 @@ def difference(
     }
     pace = _pace(common) if times and not options else None
     changed = [change for pair in common for change in changes(*pair, pace)]
-    return Difference(
+    return LedgerDifference(
         options,
         tuple(after[key] for key in after if key not in before),
         tuple(before[key] for key in before if key not in after),
@@ -173,7 +173,7 @@ def _apart(expected: float, seconds: float) -> bool:
     return high - low > NOISE_SECONDS and high > NOISE_FACTOR * low
 
 
-def lines(found: Difference) -> Iterator[tuple[str, Text]]:
+def lines(found: LedgerDifference) -> Iterator[tuple[str, Text]]:
     """Yields a title, a claim or nothing, and what is said below it. − stands before what went, + before what came."""
     for name, pair in found.options.items():
         yield "options", Text(f"{name}: {' → '.join(map(compact, pair))}")
@@ -206,14 +206,14 @@ def _words(what: str, value: Json) -> str:
     return shorten(value if isinstance(value, str) and value else compact(value), LONGEST)
 
 
-def _print(console: Console, found: Difference) -> None:
+def _print(console: Console, found: LedgerDifference) -> None:
     for title, group in itertools.groupby(lines(found), key=lambda line: line[0]):
         console.print(Text(title, "bold"))
         for _, text in group:
             console.print(Text("  ").append_text(text), soft_wrap=True)
 
 
-def summary(found: Difference) -> str:
+def summary(found: LedgerDifference) -> str:
     """Returns the change in one line."""
     if found.same:
         return f"the same: {found.common} claims"

@@ -318,7 +318,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if claim is None:
         return (yield)
     from verify.framework.check import Check
-    from verify.framework.predicates import Refuted, Undecided
+    from verify.framework.predicates import NoVerdict, WitnessFound
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):
@@ -328,9 +328,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     started = time.perf_counter()
     try:
         yield
-    except Refuted:
+    except WitnessFound:
         pass
-    except Undecided as error:
+    except NoVerdict as error:
         note = str(error)
     except pytest.skip.Exception as error:
         left_out = {"id": claim.id, "engine": checked.engine, "reason": str(error)}

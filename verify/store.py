@@ -21,8 +21,8 @@ from verify.stored import above as stored_above
 from verify.stored.intervals import (
     FOLDER,
     Document,
+    IntervalQuestion,
     NotCertified,
-    Question,
     StoredInterval,
     asked,
     intervals,
@@ -61,7 +61,7 @@ def store(subject: Subject, about: About, old: Document | None) -> Iterator[Stor
         write()
 
 
-def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[StoredInterval]:
+def keep(old: Document | None, cases: Sequence[IntervalQuestion]) -> Sequence[StoredInterval]:
     """Returns the intervals of a document at which the same is asked now."""
     if old is None:
         return ()

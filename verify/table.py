@@ -72,7 +72,7 @@ APART = {f"{more}{about}": about for about in ("program", "rounding") for more i
 APART |= {"program-above": "program", "above": "rounding"}
 
 
-class Outcome(enum.StrEnum):
+class Mark(enum.StrEnum):
     """A cell's mark."""
 
     SOLVED = "solved"
@@ -83,22 +83,22 @@ class Outcome(enum.StrEnum):
 
 
 STYLES = {
-    Outcome.SOLVED: "bold green",
-    Outcome.IMPOSSIBLE: "bold blue",
-    Outcome.SMALL: "blue",
-    Outcome.NOT_SETTLED: "bold yellow",
-    Outcome.REFUTED: "bold red",
+    Mark.SOLVED: "bold green",
+    Mark.IMPOSSIBLE: "bold blue",
+    Mark.SMALL: "blue",
+    Mark.NOT_SETTLED: "bold yellow",
+    Mark.REFUTED: "bold red",
 }
 
 
 @dataclass(frozen=True)
-class Basis:
+class CellBasis:
     """What a cell rests on. outcome: if all of it holds. how: in words.
 
     required: claims that must be there. theorem, task: of the weights; all other claims about them count as well.
     """
 
-    outcome: Outcome
+    outcome: Mark
     how: str
     theorem: str = ""
     task: str = ""
@@ -114,23 +114,23 @@ class Basis:
         return [id for id in self.required if id not in ids]
 
 
-def solved(theorem: str, task: str, how: str, *required: str) -> Basis:
+def solved(theorem: str, task: str, how: str, *required: str) -> CellBasis:
     """Solved, by weights that are wired."""
-    return Basis(Outcome.SOLVED, how, theorem, task, required)
+    return CellBasis(Mark.SOLVED, how, theorem, task, required)
 
 
-def impossible(how: str, *claims: str) -> Basis:
+def impossible(how: str, *claims: str) -> CellBasis:
     """Impossible, by a reduction."""
-    return Basis(Outcome.IMPOSSIBLE, how, required=claims)
+    return CellBasis(Mark.IMPOSSIBLE, how, required=claims)
 
 
-def _retrieval(theorem: str, task: str, how: str, *more: str) -> Basis:
+def _retrieval(theorem: str, task: str, how: str, *more: str) -> CellBasis:
     stem = f"{theorem}/{task}"
     required = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision", *(f"{stem}-{x}" for x in more))
     return solved(theorem, task, how, *required)
 
 
-def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[Basis | None, ...]:
+def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[CellBasis | None, ...]:
     return (
         impossible(f"needs {bits} bits", f"4.6/lower-{task}"),
         _retrieval("4.6", task, f"no chain of thought{limit}"),
@@ -139,7 +139,7 @@ def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[Basis | None,
     )
 
 
-def _turing(theorem: str, how: str) -> Basis:
+def _turing(theorem: str, how: str) -> CellBasis:
     return solved(
         theorem,
         "turing",
@@ -151,7 +151,7 @@ def _turing(theorem: str, how: str) -> Basis:
 
 LINEAR, QUADRATIC = "circuit of O(p) gates where counted", "circuit of O(p²) gates where counted"
 ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN with search", "hybrid RNN")
-TASKS: Mapping[str, tuple[Basis | None, ...]] = {
+TASKS: Mapping[str, tuple[CellBasis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
     "associative recall": _retrieval_row("recall", "n/2"),
     "c-gram retrieval": _retrieval_row("ngram", "n/c", ", program and rounding for c = 3"),
@@ -200,12 +200,12 @@ TASKS: Mapping[str, tuple[Basis | None, ...]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One verdict. rows: of the claims that it rests on, as they stand in the ledger."""
 
     task: str
     architecture: str
-    basis: Basis
+    basis: CellBasis
     rows: tuple[Row, ...]
 
     @property
@@ -223,13 +223,13 @@ class Cell:
         return list(dict.fromkeys(row.claim.id for row in self.rows if row.verdict is verdict))
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Mark:
         """Returns what the ledger makes of it."""
         if self.of(Verdict.REFUTED):
-            return Outcome.REFUTED
+            return Mark.REFUTED
         if self.missing or self.of(Verdict.UNKNOWN) or self.of(Verdict.MEASURED):
-            return Outcome.NOT_SETTLED
-        return Outcome.SMALL if self.basis.outcome is Outcome.IMPOSSIBLE and not self.is_proved else self.basis.outcome
+            return Mark.NOT_SETTLED
+        return Mark.SMALL if self.basis.outcome is Mark.IMPOSSIBLE and not self.is_proved else self.basis.outcome
 
     @property
     def is_proved(self) -> bool:
@@ -247,7 +247,7 @@ class Cell:
             for evidence in row.evidence:
                 size = evidence.n_max if isinstance(evidence, Searched) else 0
                 sizes[evidence.kind] = max(size or 0, sizes.get(evidence.kind, 0))
-        if self.basis.outcome is Outcome.IMPOSSIBLE and "exhaustive" in sizes:
+        if self.basis.outcome is Mark.IMPOSSIBLE and "exhaustive" in sizes:
             searched = f"n ≤ {sizes['exhaustive']:,}"
             beyond = ", argued for all n" if "argued" in sizes else ", and no further"
             small = [f"shown for {searched}{beyond}"]
@@ -281,9 +281,9 @@ class Cell:
 
     def lines(self, *, every_claim: bool) -> list[str]:
         """Below the verdict. every_claim: for a page, each claim that the cell rests on, with a link, and not only the first."""
-        if self.outcome is Outcome.REFUTED:
+        if self.outcome is Mark.REFUTED:
             return self.of(Verdict.REFUTED)
-        if self.outcome is Outcome.NOT_SETTLED:
+        if self.outcome is Mark.NOT_SETTLED:
             parts = {
                 "missing:": self.missing,
                 "unknown:": self.of(Verdict.UNKNOWN),
@@ -303,7 +303,7 @@ class Cell:
             "task": self.task,
             "architecture": self.architecture,
             "verdict": self.outcome,
-            "how": self.basis.how if self.outcome not in (Outcome.NOT_SETTLED, Outcome.REFUTED) else None,
+            "how": self.basis.how if self.outcome not in (Mark.NOT_SETTLED, Mark.REFUTED) else None,
             "claims": [
                 {"id": row.claim.id, "engine": row.engine, "verdict": row.verdict, "statement": row.claim.statement}
                 for row in self.rows
@@ -320,14 +320,14 @@ def merged_of(found: Sequence[Evidence]) -> Sizes:
     return merge(size for one in found for size in one.sizes)
 
 
-def cells(rows: Sequence[Row]) -> Iterator[Cell]:
+def cells(rows: Sequence[Row]) -> Iterator[TableCell]:
     """Yields every cell in which something is claimed."""
     shipped = [row for row in rows if is_shipped(row)]
     shipped.sort(key=lambda row: (natural(row.claim.id), row.engine))
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
             if basis is not None:
-                yield Cell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim)))
+                yield TableCell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim)))
 
 
 def is_shipped(row: Row) -> bool:
@@ -336,25 +336,25 @@ def is_shipped(row: Row) -> bool:
     return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
 
 
-def named() -> Iterator[tuple[str, Basis]]:
+def named() -> Iterator[tuple[str, CellBasis]]:
     """Yields each model that solves a task, by the task and its architecture."""
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
-            if basis is not None and basis.outcome is Outcome.SOLVED:
+            if basis is not None and basis.outcome is Mark.SOLVED:
                 yield f"{task}, {architecture}", basis
 
 
-def status(found: Sequence[Cell]) -> int:
+def status(found: Sequence[TableCell]) -> int:
     """Returns the exit status."""
-    if Outcome.REFUTED in (outcomes := {cell.outcome for cell in found}):
+    if Mark.REFUTED in (outcomes := {cell.outcome for cell in found}):
         return cli.REFUTED
-    return cli.UNKNOWN if Outcome.NOT_SETTLED in outcomes else cli.HOLDS
+    return cli.UNKNOWN if Mark.NOT_SETTLED in outcomes else cli.HOLDS
 
 
-def totals(found: Sequence[Cell]) -> str:
+def totals(found: Sequence[TableCell]) -> str:
     """Returns how many cells came out how; and what the signs mean."""
     outcomes = [cell.outcome for cell in found]
-    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Mark)
     signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
     program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
@@ -362,14 +362,14 @@ def totals(found: Sequence[Cell]) -> str:
     return "\n".join((counts, signs, cannot, circuit, program))
 
 
-def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:
+def grid(found: Sequence[TableCell]) -> Iterator[tuple[str, list[TableCell | None]]]:
     """Line by line; None where nothing is claimed."""
     places = {(cell.task, cell.architecture): cell for cell in found}
     for task in TASKS:
         yield task, [places.get((task, architecture)) for architecture in ARCHITECTURES]
 
 
-def table(found: Sequence[Cell], width: int) -> Table:
+def table(found: Sequence[TableCell], width: int) -> Table:
     """Returns the table for a terminal."""
     shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
     shown.add_column("", style="bold", width=TASK_WIDTH)
@@ -380,7 +380,7 @@ def table(found: Sequence[Cell], width: int) -> Table:
     return shown
 
 
-def _text(cell: Cell | None) -> Text:
+def _text(cell: TableCell | None) -> Text:
     if cell is None:
         return Text("—", style="dim")
     return (
@@ -390,7 +390,7 @@ def _text(cell: Cell | None) -> Text:
     )
 
 
-def markdown(found: Sequence[Cell]) -> str:
+def markdown(found: Sequence[TableCell]) -> str:
     """Returns the table as Markdown, below the title of its page."""
     lines = []
     for task, line in grid(found):

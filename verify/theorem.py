@@ -23,7 +23,7 @@ from verify.certificates.arguments import add_arithmetic, add_model, named, size
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
-from verify.dossiers.dossier import ENDLESS, LEAST, Json, Lemmas, Search, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, LEAST, DefinitionTrial, Json, Lemmas, Search, Subject
 from verify.framework.memory import look_rarely
 from verify.induction.along import shown
 from verify.induction.theory import Theory
@@ -139,7 +139,7 @@ def _ends(interval: Mapping[str, Any]) -> list[int]:
     return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
 
 
-def _try_all(trial: Trial) -> Link:
+def _try_all(trial: DefinitionTrial) -> Link:
     """Returns a program beside its oracle."""
     if trial.difference:
         return Link("oracle", REFUSED, trial.difference)

@@ -16,14 +16,14 @@ from constructions.engines.decoding import (
     decode_by_reference,
     decode_together,
 )
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Respond, Tick, no_response
+from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, Respond, Tick, no_response
 
 __all__ = [
     "DEVICES",
     "ENGINES",
-    "Asked",
     "Decode",
     "Decoded",
+    "Decoding",
     "EngineFailed",
     "EngineMissing",
     "Respond",

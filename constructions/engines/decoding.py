@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
+from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, Produced
 
 if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
     from constructions.engines.reference import Flags
 
 
-def decode_by_reference(asked: Asked) -> Decoded:
+def decode_by_reference(asked: Decoding) -> Decoded:
     """Token by token."""
     from constructions.engines.reference import ReferenceEngine
 
@@ -39,7 +39,7 @@ def decode_by_reference(asked: Asked) -> Decoded:
     return Decoded(sequence[len(asked.prompt) :], engine.flags, "reference")
 
 
-def decode_by_incremental(asked: Asked) -> Decoded:
+def decode_by_incremental(asked: Decoding) -> Decoded:
     """Token by token: by what the heads look up; what that does not decide, by the reference engine, which is said once."""
     produced, why = decode_by_lookups(asked)
     if why:
@@ -53,7 +53,7 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
+def decode_by_lookups(asked: Decoding) -> tuple[Produced, str]:
     """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
     an array, so are they.
     """
@@ -75,14 +75,14 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
         return error.produced.tolist(), str(error)
 
 
-def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
+def decode_by_dense(asked: Decoding, device: str = "cpu") -> Decoded:
     """Decodes by runs over whole sequences, and one more run over what decoding feeds if the flags are asked for. device: cpu or
     cuda.
     """
     return next(decode_together([asked], device))
 
 
-def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[Decoded]:
+def decode_together(together: Sequence[Decoding], device: str = "cpu") -> Iterator[Decoded]:
     """Yields what is asked of one model in one arithmetic, one after the other. A batch of `dense` runs all guesses, and each
     one that is wrong takes further runs of its own. device: as of decode_by_dense. Raises EngineFailed.
     """
@@ -116,7 +116,7 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
 
 
 def decode_with_guess(
-    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Asked
+    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Decoding
 ) -> tuple[list[int], int]:
     """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
 

@@ -59,7 +59,7 @@ class Flags:
 
 
 @dataclass(frozen=True)
-class Step:
+class TokenStep:
     """What one token left behind. All numbers in quanta.
 
     registers: residual vectors, the embedding first, then after each attention and each feed-forward sublayer.
@@ -117,7 +117,7 @@ class ReferenceEngine:
         self._blocks = [self._load_block(model, number) for number in range(1, len(model.blocks) + 1)]
         self._unembed = [self._sparse(row, len(model.blocks) + 1, "unembed") for row in model.unembed]
 
-    def append(self, token: int) -> Step:
+    def append(self, token: int) -> TokenStep:
         """Feeds the next token and returns its step. Raises IndexError for a token outside the vocabulary; BeyondBound."""
         self._admit(self.length + 1)
         if not 0 <= token < len(self._words):
@@ -137,7 +137,7 @@ class ReferenceEngine:
         best = max(logits)
         if logits.count(best) > 1:
             self.flags.raise_("logit tie", len(self._blocks) + 1, "logit", self.length)
-        return Step(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
+        return TokenStep(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
 
     # Sublayers
 

@@ -41,7 +41,7 @@ from constructions.models.construction import Construction, Derived
 from constructions.models.model import NOTHING, Ids, Planned
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
-from constructions.parts.heads.match import Pair, pair
+from constructions.parts.heads.match import RegisterPair, pair
 from constructions.parts.heads.match_last import Scale, places
 from constructions.parts.heads.tight import single
 from constructions.wiring.affine import Affine, Number, as_affine, reg
@@ -168,7 +168,7 @@ def _block_2(plan: _Plan) -> BlockPlan:
         (flag,) = end.values()
         reads = {"prompt_end": reg("place"), "after_prompt": flag}
         u, one = scale.unit, reg("one")
-        sought = (Pair(u * flag, u * one, u * u * flag, u * u * one),)
+        sought = (RegisterPair(u * flag, u * one, u * u * flag, u * u * one),)
         heads.append(scale.match("end of prompt", sought, reads, prefer="first"))
     return BlockPlan(tuple(heads), (_records(plan), _chain(plan)))
 

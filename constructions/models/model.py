@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class Said:
+class RunAnswer:
     """What a run said. more: what only this construction says of its runs, as in its JSON."""
 
     chain_of_thought: Sequence[str]
@@ -35,7 +35,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Domain:
+class PromptDomain:
     """The prompts that a model is for, as a sentence and as data.
 
     prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces;
@@ -214,7 +214,7 @@ class Model(ABC, Generic[Input, Answer]):
         """Inputs to show beside the weights. given: one that was asked about, or None."""
 
     @abstractmethod
-    def said(self, run: Run, answer: Answer) -> Said:
+    def said(self, run: Run, answer: Answer) -> RunAnswer:
         """Returns what a run said."""
 
     @abstractmethod
@@ -222,7 +222,7 @@ class Model(ABC, Generic[Input, Answer]):
         """Returns what tells it from other models of this construction."""
 
     @abstractmethod
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         """Returns the prompts that these weights are for."""
 
     def most_produced(self, wired: Wired) -> int | None:

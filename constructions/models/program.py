@@ -94,7 +94,7 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Rule:
+class WriteRule:
     """If each form of `when` is 1, the next token is `write`. A form is 1 or an integer below: a register, or 1 − a register."""
 
     name: str
@@ -119,7 +119,7 @@ def back(name: str, by: int) -> Affine:
     return reg(kept(name, by) if by else name)
 
 
-def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
+def decide(rules: Sequence[WriteRule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
     """Returns the last feed-forward: takes the latest token's own embedding away, and lets the rule that fires write the next
     one.
 

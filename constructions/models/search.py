@@ -73,7 +73,7 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
 
 
 @dataclass
-class Search:
+class SearchTool:
     """The surroundings of one run, to be told its sequence after each token that the model writes: `retrieve`, in tokens.
 
     The text is kept from search to search and only extended; a sequence that does not go on where the last one ended is read anew.

@@ -37,7 +37,7 @@ class Steps:
     """
 
     streams: Sequence[Stream]
-    heads: Sequence[Sequence[_Head]]
+    heads: Sequence[Sequence[_ShownHead]]
     next_tokens: Sequence[int]
     weights: Weights
 
@@ -78,14 +78,14 @@ def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) 
         raise ValueError("the trace knows fixed point, rounded to the nearest with ties to even")
     weights, known = Weights(model, arithmetic), read_text(model, arithmetic, tokens)
     heads = [
-        [_Head(head, arithmetic, known.streams[2 * i]) for head in layer.heads]
+        [_ShownHead(head, arithmetic, known.streams[2 * i]) for head in layer.heads]
         for i, layer in enumerate(weights.blocks)
     ]
     return Steps(known.streams, heads, known.next_tokens, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class _Head:
+class _ShownHead:
     """One head: its weights, and the registers before it."""
 
     weights: HeadRows

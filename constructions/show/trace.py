@@ -27,7 +27,7 @@ MOST_POSITIONS = 6  # of a head that attends to many
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FormComparison:
     """A key form at the attended position against a query form at the position that asks.
 
     key_values: at all attended positions if they are few, without repetition; key_value is at the last with the greatest weight.
@@ -50,7 +50,7 @@ class Attended:
     number: int
     name: str
     weights: tuple[tuple[int, Fraction], ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[FormComparison, ...]
     reads: Mapping[str, Fraction]
 
     @property
@@ -79,7 +79,7 @@ class Wrote:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecurrentState:
     """The state of one block's recurrence that is not 0: register → value."""
 
     block: int
@@ -99,7 +99,7 @@ class TokenTrace:
     produced: str
     response: str
     attended: tuple[Attended, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[RecurrentState, ...]
     wrote: tuple[Wrote, ...]
     before_output: Mapping[str, Fraction]
     decided: Attended | None = None
@@ -143,7 +143,7 @@ class Trace:
 
     def at(self, position: int) -> TokenTrace:
         """Returns what happened at one position."""
-        attended, kept, wrote = list[Attended](), list[Kept](), list[Wrote]()
+        attended, kept, wrote = list[Attended](), list[RecurrentState](), list[Wrote]()
         attention = self.steps.attention(position)
         for number, plan in enumerate(self.wired.blocks, start=1):
             before, between, after = (self.registers(position, 2 * number - 2 + i) for i in range(3))
@@ -152,7 +152,7 @@ class Trace:
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
                 state = {name: between[name] - before[name] for name in states if is_plain(name)}
-                kept.append(Kept(number, {name: v for name, v in state.items() if v and not _is_now(name)}))
+                kept.append(RecurrentState(number, {name: v for name, v in state.items() if v and not _is_now(name)}))
             changed = [name for name, a, b in zip(self.places, between.row, after.row, strict=True) if a != b]
             ends = number == len(self.wired.blocks)
             fired = [gadget.name for gadget in plan.gadgets if _fires(gadget, between)] if ends else []
@@ -247,11 +247,11 @@ def _compare(
     keys: Mapping[str, Fraction],
     few: Sequence[Mapping[str, Fraction]],
     queries: Mapping[str, Fraction],
-) -> Comparison:
+) -> FormComparison:
     shown, factor = unscaled(key)
     query = hide_one(query * (1 / factor))
     values = dict.fromkeys(_value(shown, row) for row in few)
-    return Comparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
+    return FormComparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
 
 
 def _value(form: Affine, values: Mapping[str, Fraction]) -> Fraction:

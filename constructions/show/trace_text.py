@@ -14,7 +14,7 @@ from rich.text import Text
 
 from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.terminal import print_table
-from constructions.show.trace import MOST_POSITIONS, Attended, Comparison, TokenTrace, Trace
+from constructions.show.trace import MOST_POSITIONS, Attended, FormComparison, TokenTrace, Trace
 from constructions.wiring.reading import sentence
 from constructions.wiring.register import Past, register
 
@@ -68,7 +68,7 @@ def show_because(head: Attended, quantum: Fraction) -> str:
     return ", ".join(parts)
 
 
-def _ask(compared: Comparison, quantum: Fraction) -> str:
+def _ask(compared: FormComparison, quantum: Fraction) -> str:
     """Returns the value that is asked for, and the form that has it unless it is the number itself."""
     value = show_value(compared.query_value, quantum)
     return value if value == compared.query else f"{value} = {compared.query}"

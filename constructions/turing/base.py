@@ -12,12 +12,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from constructions.engines import Respond, no_response
-from constructions.models.model import Domain, Model, Said
+from constructions.models.model import Model, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run, Tokens
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, Machine
 from constructions.turing.show import outcome
-from constructions.turing.simulator import Configuration, Step, simulate_fast
+from constructions.turing.simulator import Configuration, TuringStep, simulate_fast
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
@@ -61,7 +61,7 @@ class TuringModel(Model[int, Configuration]):
         """Returns what a prompt and the words after it say, and nothing else."""
 
     @abstractmethod
-    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+    def read_steps(self, words: Sequence[str]) -> Iterator[TuringStep]:
         """Yields every step that is written in full."""
 
     def surroundings(self, wired: Wired) -> Respond:
@@ -144,7 +144,7 @@ class TuringModel(Model[int, Configuration]):
         """
         return cast(int, wired.model.longest) - len(self.prompt(wired.n))
 
-    def said(self, run: Run, answer: Configuration) -> Said:
+    def said(self, run: Run, answer: Configuration) -> RunAnswer:
         """Returns the words, HALT if they end with it, and the configuration that they tell of."""
         produced = run.produced
         halted = produced[-1:] == [HALT]  # by itself
@@ -156,13 +156,13 @@ class TuringModel(Model[int, Configuration]):
             "nonblank": answer.nonblank,
             "tape": answer.tape,
         }
-        return Said(produced[: len(produced) - halted], HALT if halted else None, stopped)
+        return RunAnswer(produced[: len(produced) - halted], HALT if halted else None, stopped)
 
     def particulars(self) -> Mapping[str, object]:
         named = {"model": self.construction.model, "machine": str(self.machine), "tape": self.tape}
         return named if self.cells is None else {**named, "cells": self.cells}
 
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         """Describes the prompts: the weights are the same for all words of one length on the tape, and so is the prompt but for
         its symbols.
         """
@@ -182,7 +182,7 @@ class TuringModel(Model[int, Configuration]):
             shape = f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
         sentence = f"A prompt is {shape}. The model is for the first {wired.n} steps:"
         sentence += " more need one that is wired for them, by --steps."
-        return Domain(sentence, start + places, (len(prompt), len(prompt)))
+        return PromptDomain(sentence, start + places, (len(prompt), len(prompt)))
 
 
 def _deviation(run: Run) -> str:

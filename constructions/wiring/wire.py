@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Said, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, HeadLookups, Matrix, Recurrence, Transformer
 from constructions.places import name_part, name_place
 from constructions.rows import Layer, Row, Sublayer
 from constructions.wiring.affine import Number
@@ -232,7 +232,7 @@ def wire(
             blocks=tuple(filler.block(number, plan, layer) for number, (plan, layer) in numbered),
             unembed=words if unembed is embedding.words else filler.words(tokens, unembed, "the output row", exact),
             longest=longest,
-            said=Said(registers, tuple(block.heads for block in blocks)),
+            said=HeadLookups(registers, tuple(block.heads for block in blocks)),
         ),
         registers,
     )

@@ -14,7 +14,7 @@ from constructions.models.checked import check_run
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
-from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.parts.heads.match import RegisterPair, match, match_precision
 from constructions.turing.library import find
 from constructions.turing.models import MODELS as MACHINES
 from constructions.wiring.affine import Number, reg
@@ -36,7 +36,7 @@ START: Mapping[str, Number] = {"x": 0}
 def wired(start: Mapping[str, Number] = START, **changed: Gadget) -> Wired:
     """A word's first occurrence, found by one Match head; gadgets of block 1 by name, some of them changed."""
     embedding = Embedding(("<s>", "a", "b"), (start, {"x": 3}, {"x": 2}), "position")
-    pair = Pair(reg("x"), reg("x"), reg("x_squared"), reg("x_squared"))
+    pair = RegisterPair(reg("x"), reg("x"), reg("x_squared"), reg("x_squared"))
     heads = (
         match("where it was first", (pair,), {"found": reg("position")}, SETTING),
         copy("the token before", 1, {"before": reg("x")}, SETTING),

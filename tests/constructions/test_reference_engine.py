@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference
+from constructions.engines import Decoding, decode_by_reference
 from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.exports.weights import tensors
 from constructions.istree import transformer as istree
@@ -21,12 +21,12 @@ from constructions.layers import Block, FeedForward, Transformer
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.constructions.stranger import Stranger
-from tests.engines.cases import Case, graph_tokens, recurrent, unstructured
+from tests.engines.cases import EngineCase, graph_tokens, recurrent, unstructured
 
 FORMATS = (fixed_point(5), fixed_point(9), fixed_point(17), fixed_point(33), BF16, FP8_E4M3)
 
 
-def assert_agrees(case: Case) -> None:
+def assert_agrees(case: EngineCase) -> None:
     """On each residual vector, all logits and the next tokens."""
     fmt = case.arithmetic.format
     stranger = Stranger(
@@ -50,20 +50,22 @@ def assert_agrees(case: Case) -> None:
     st.sampled_from(Discipline),
     st.sampled_from((unstructured, recurrent)),
 )
-def test_agrees_with_the_stranger(rng: Random, fmt: Format, discipline: Discipline, draw: Callable[..., Case]) -> None:
+def test_agrees_with_the_stranger(
+    rng: Random, fmt: Format, discipline: Discipline, draw: Callable[..., EngineCase]
+) -> None:
     assert_agrees(draw(rng, fmt=fmt, rounding=Rounding.NEAREST_EVEN, discipline=discipline))
 
 
 def test_agrees_with_the_stranger_on_istree() -> None:
     for name, layout in LAYOUTS.items():
         for discipline in Discipline:
-            wired = istree.Transformer(layout).build(2, discipline=discipline)
-            assert_agrees(Case(wired.model, wired.arithmetic, graph_tokens(Graph(2, ((2, 1),)), name)))
+            wired = istree.TourTransformer(layout).build(2, discipline=discipline)
+            assert_agrees(EngineCase(wired.model, wired.arithmetic, graph_tokens(Graph(2, ((2, 1),)), name)))
 
 
 def test_names_do_not_matter() -> None:
     """Two heads that swap names, gadgets that lose theirs: the same matrices, hence the same bits."""
-    wired = istree.Transformer(EOS).build(4)
+    wired = istree.TourTransformer(EOS).build(4)
     renamed = []
     for block in wired.blocks:
         names = [head.name for head in block.heads][::-1]
@@ -133,4 +135,4 @@ def test_tokens_must_be_in_the_vocabulary() -> None:
 def test_decoding_stops_at_its_limit() -> None:
     wired = istree.TRANSFORMER.build(2)
     prompt = PAPER.prompt(Graph(2, ((1, 2),)))
-    assert decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]
+    assert decode_by_reference(Decoding(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from constructions.istree.transformer import TRANSFORMER
-from constructions.models.program import Rule, Words, decide, window
+from constructions.models.program import Words, WriteRule, decide, window
 from constructions.wiring.affine import reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.register import Past, Register, copied, kept, register, squared
@@ -45,7 +45,7 @@ def test_a_word_that_is_spelled_like_one_says_nothing_of_another(name: str) -> N
 def test_a_word_with_a_number_behind_a_dash_is_not_looked_for_in_the_past() -> None:
     """`edge-2` is a word here: there is no register `edge` that a window could keep."""
     words = Words((Family("plain", 0, 3),), ("edge-2", "end"))
-    block, embedding = BlockPlan((), decide([Rule("r", (reg("edge-2"),), "end")], words)), words.embedding()
+    block, embedding = BlockPlan((), decide([WriteRule("r", (reg("edge-2"),), "end")], words)), words.embedding()
     assert window([block]) == ()
     _, registers = wire(embedding, [block], embedding.words, fixed_point(9))
     assert "edge-2" in registers

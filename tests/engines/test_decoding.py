@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, Respond
+from constructions.engines import Decoding, Respond
 from constructions.engines.decoding import decode_with_guess
 from constructions.layers import Transformer
 from precision.format import Arithmetic
@@ -97,7 +97,7 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
             return [follows(fed[: end + 1]) for end in range(len(fed))]
 
         respond, told = responding(every, response)
-        asked = Asked(model, Arithmetic(FIXED[0]), prompt, stop, limit, guess, respond, lengths.append)
+        asked = Decoding(model, Arithmetic(FIXED[0]), prompt, stop, limit, guess, respond, lengths.append)
         assert decode_with_guess(run, asked) == (answer, expected_fed)
         assert told == expected_told
         assert len(lengths) == runs - 1

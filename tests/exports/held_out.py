@@ -29,7 +29,7 @@ FEW, MANY = 2, 200
 
 
 @dataclass(frozen=True)
-class Case:
+class HeldOutCase:
     """What a model reads, and the token that it has to write after each of these positions, from 0."""
 
     tokens: tuple[int, ...]
@@ -50,7 +50,9 @@ def entries(*names: str) -> list[Any]:
 
 
 @cache
-def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[tuple[LoadedModel, Sequence[Case]]]:
+def asked(
+    name: str, model: str, variant: str, n: int, count: int
+) -> Sequence[tuple[LoadedModel, Sequence[HeldOutCase]]]:
     """Models of this size, each with its cases, so many in all.
 
     Of many, `reference` writes the words of the first FEW and `dense` those of the others; of a few, the algorithm alone.
@@ -66,7 +68,7 @@ def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[t
     raise AssertionError(f"{left} of {count} inputs are missing")
 
 
-def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
+def case_of(loaded: LoadedModel, given: Any, engine: str) -> HeldOutCase:
     """One input, and what the algorithm writes: the engine, if one is named, writes the same."""
     wired, solver = loaded.wired, loaded.solver
     if loaded.door.name == "turing":
@@ -82,7 +84,7 @@ def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
         written[place - 1] = sequence[place]
         if wired.vocabulary[sequence[place]] == END_SEARCH:
             response = list(request.respond(sequence[: place + 1]))
-    return Case(tuple(sequence[:-1]), written)
+    return HeldOutCase(tuple(sequence[:-1]), written)
 
 
 def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator[tuple[LoadedModel, Iterator[Any]]]:

@@ -28,7 +28,7 @@ from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.text import TermPrinter
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model, planned
+from verify.rounding.model import ExactModel, planned
 
 Words = tuple[str, ...]
 
@@ -81,7 +81,7 @@ class Compiled:
         return Wired("", "", "repaired", (), self.n, self.arithmetic, model, registers, embedding.vocabulary, plan)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> ExactModel:
         """The exact layers that certificates are about."""
         families = [Family("", *self.compiler.numbers)] if self.compiler.has_numbers else []
         plan = self.compiler.plan(self.compiler.setting(self.arithmetic.format))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Sampled
 from verify.framework.options import Options
-from verify.framework.predicates import Refuted
+from verify.framework.predicates import WitnessFound
 from verify.framework.sampling import search
 
 
@@ -48,7 +48,7 @@ def test_counts_are_of_cases_not_of_shrinking() -> None:
         return Counterexample(found=number) if number > 1000 else None
 
     check = Check(Claim("V", "V", "V"), Options())
-    with pytest.raises(Refuted):
+    with pytest.raises(WitnessFound):
         check.sampled(st.integers(0, 10**6), above, range="numbers", size=lambda number: number)
     [evidence] = check.evidence
     assert isinstance(evidence, Sampled)

@@ -356,7 +356,7 @@ class Symbolic(Fraction):
         return self._refuse() if spec else repr(self)
 
 
-class Written(Symbolic):
+class WrittenNumber(Symbolic):
     """One that a table may have. Equal ones may be written in two ways, so that what is looked up may be missed."""
 
     __slots__ = ()
@@ -367,7 +367,7 @@ class Written(Symbolic):
 
 def told_apart(value: Any) -> Any:
     """Returns a whole number for a table where it does no harm that one is missed."""
-    return Written(value.top, value.oracle, value.under) if grows(value) else int(value)
+    return WrittenNumber(value.top, value.oracle, value.under) if grows(value) else int(value)
 
 
 def at_most(small: Any, large: Any) -> bool:

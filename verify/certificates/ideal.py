@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines import Asked, Decoded
+from constructions.engines import Decoded, Decoding
 from constructions.layers import Block, FeedForward, Matrix, Transformer
 
 Number = int | Fraction  # an int where it is one: those calculate ten times as fast
@@ -69,7 +69,7 @@ class _FeedForward:
 
 
 @dataclass
-class _Head:
+class _IdealHead:
     query: Rows
     key: Rows
     value: Rows
@@ -105,10 +105,10 @@ class _Recurrence:
         return self.state
 
 
-def _mixers(block: Block) -> list[_Head | _Recurrence]:
+def _mixers(block: Block) -> list[_IdealHead | _Recurrence]:
     if block.recurrence is not None:
         return [_Recurrence(_rows(block.recurrence.carry), _rows(block.recurrence.feed))]
-    return [_Head(_rows(head.query), _rows(head.key), _rows(head.value), _rows(head.out)) for head in block.heads]
+    return [_IdealHead(_rows(head.query), _rows(head.key), _rows(head.value), _rows(head.out)) for head in block.heads]
 
 
 class IdealModel:
@@ -144,7 +144,7 @@ class IdealModel:
         return [history for history, _ in steps], [following for _, following in steps]
 
 
-def decode(asked: Asked) -> Decoded:
+def decode(asked: Decoding) -> Decoded:
     """Token by token, as by any engine. Nothing is rounded, so that neither the format matters nor how long the text is."""
     ideal, sequence, read = IdealModel(asked.model), list(asked.prompt), 0
     longest = len(sequence) + asked.limit

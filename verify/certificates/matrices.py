@@ -23,7 +23,7 @@ from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.polynomial import Number, Polynomial
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves
@@ -39,7 +39,7 @@ def digest(wired: Wired) -> str:
     return hashlib.sha256(file_bytes(wired.model)).hexdigest()
 
 
-def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> None:
+def require_same(model: ExactModel, wired: Wired, n: int, families: Sequence[Family]) -> None:
     """Raises OtherMatrices at the first difference.
 
     n: where the model is for many, this one. families: all numbers of its vocabulary.
@@ -51,7 +51,9 @@ def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family])
             raise OtherMatrices(f"{where}, row {at[0]}, column {at[1]}", values)
 
 
-def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
+def _pairs(
+    model: ExactModel, wired: Wired, n: int, families: Sequence[Family]
+) -> Iterator[tuple[str, Entries, Entries]]:
     """Place by place what stands in the exact layers and what in the matrices."""
     yield "the registers", _list_all(model.registers), _list_all(wired.registers)
     yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
@@ -67,7 +69,7 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> It
             yield where, _of_rows(mine, n), _of_rows(its, n)
 
 
-def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
+def _tensors(model: ExactModel, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
     """Yields the rows of each tensor of a block, after the sizes of its parts; a bias is a row of one entry."""
     units, down, recurrence = layer.feed_forward.units, layer.feed_forward.down, layer.recurrence
     widths = ((len(head.query), len(head.key), len(head.value)) for head in layer.heads)
@@ -123,7 +125,9 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     return value
 
 
-def _words(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
+def _words(
+    model: ExactModel, wired: Wired, n: int, families: Sequence[Family]
+) -> Iterator[tuple[str, Entries, Entries]]:
     """Yields the embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
     if [family.name for family in families] != [*model.families] or len(families) != len(wired.families):
@@ -155,7 +159,7 @@ def _last(wired: Wired, numbers: Powers) -> Matrix | None:
         return None
 
 
-def _numbers(model: Model, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
+def _numbers(model: ExactModel, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
     """Returns the rows of numbers from low on; those that are the same are left out of both."""
     polynomials, values = model.families[family.name].rows, range(low, low + len(rows))
     mine, its = Entries(), Entries()

@@ -191,7 +191,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedFinding:
     """A finding put back to print, alone. far: whether it takes edges that are far apart to meet it."""
 
     finding: Finding
@@ -208,7 +208,7 @@ class Printed:
 
 
 PRINTED = (
-    Printed(
+    PrintedFinding(
         hybrid.SEARCH_RANGE,
         Kind.OPEN,
         (
@@ -226,7 +226,7 @@ PRINTED = (
         ),
         far=True,
     ),
-    Printed(
+    PrintedFinding(
         hybrid.PARENT,
         Kind.OPEN,
         (
@@ -242,7 +242,7 @@ PRINTED = (
 
 
 @claims("printed", PRINTED, lambda printed: printed.claim)
-def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
+def test_finding_alone(check: Check, engine: str, printed: PrintedFinding) -> None:
     look_for_wrong_answers(check, (printed.finding.id,), far=printed.far)
 
 
@@ -250,7 +250,7 @@ def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
 
 
 @dataclass(frozen=True)
-class Layout:
+class KeyLayout:
     """Where keys of edges stand. apart: each so many tokens after the previous one. quarters: how many are added to pos + 2^i."""
 
     name: str
@@ -266,14 +266,14 @@ class Layout:
 
 
 KEYS = (
-    Layout(
+    KeyLayout(
         "nearest-one-key",
         "Where each edge has one key, three tokens after the previous one, no two edges are equally near to pos + 2^i.",
         3,
         0,
         "Edges at pos + 3j and pos + 3k tie if 3(j + k) = 2^(i + 1), but no power of two is a multiple of 3.",
     ),
-    Layout(
+    KeyLayout(
         "nearest-quarter",
         "Where keys stand at any tokens, as our two records of each edge do, no two keys are equally near to pos + 2^i + 1/4.",
         1,
@@ -284,7 +284,7 @@ KEYS = (
 
 
 @claims("layout", KEYS, lambda layout: layout.claim)
-def test_no_tie(check: Check, layout: Layout) -> None:
+def test_no_tie(check: Check, layout: KeyLayout) -> None:
     def no_tie(n: int) -> Counterexample | None:
         keys = range(3, 3 * n, layout.apart)
         for pos, i in itertools.product(keys, range((3 * n).bit_length() + 1)):

@@ -11,7 +11,7 @@ from constructions.engines import decode_together, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
 from constructions.istree.models import MODELS
-from constructions.models.search import Search, SearchError
+from constructions.models.search import SearchError, SearchTool
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -62,7 +62,7 @@ def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample 
 
 def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
     """Returns what follows the prompt, and how many searches were made. Raises SearchError."""
-    respond = Search(wired.vocabulary)
+    respond = SearchTool(wired.vocabulary)
     run = replace(WALKER.request(wired, graph), respond=respond).run(find_engine(engine))
     return run.produced[:], respond.searches
 
@@ -79,7 +79,7 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         wired = model(cases[0].n)
-        searches = [Search(wired.vocabulary) for _ in cases]
+        searches = [SearchTool(wired.vocabulary) for _ in cases]
         asked = [
             replace(WALKER.request(wired, graph), respond=search).asked()
             for graph, search in zip(cases, searches, strict=True)

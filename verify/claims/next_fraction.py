@@ -23,7 +23,7 @@ EXHAUSTIVE_TOP = 64
 
 
 @dataclass(frozen=True)
-class Place:
+class FractionCase:
     """m, at the precision for n."""
 
     n: int
@@ -48,7 +48,7 @@ def test_next_fraction(check: Check, engine: str) -> None:
     )
     sizes = claimed_sizes(check, part, check.sizes())
 
-    def stays_nearest(place: Place) -> Counterexample | None:
+    def stays_nearest(place: FractionCase) -> Counterexample | None:
         fmt = fixed_point(check.p_bits or part.least_precision(place.n, 1))
         error = fmt.quantum  # half a quantum from rounding 1/m, as nxt is 1-Lipschitz, and half from the product
         image = next_fraction.next_fraction_value(Fraction(1, place.m))
@@ -80,7 +80,7 @@ def test_next_fraction(check: Check, engine: str) -> None:
     )
     refuses_shifts(check, part, engine)
     check.exhaustive(
-        (Place(n, m) for n in sizes for m in range(1, n + 1)),
+        (FractionCase(n, m) for n in sizes for m in range(1, n + 1)),
         stays_nearest,
         count=sum(sizes),  # n of them for each n
         range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {sizes_text(sizes)}",

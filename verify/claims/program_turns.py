@@ -23,7 +23,7 @@ from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
 from verify.dossiers.istree.texts import PROMPT
-from verify.dossiers.istree.turns import Items, Vertex
+from verify.dossiers.istree.turns import Items, TurnVertex
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample
@@ -77,7 +77,9 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
     return None
 
 
-def found_by(search: Items, term: Term, vertices: Mapping[Vertex, int], words: Sequence[str]) -> Counterexample | None:
+def found_by(
+    search: Items, term: Term, vertices: Mapping[TurnVertex, int], words: Sequence[str]
+) -> Counterexample | None:
     """Returns where a search after these words finds something else than the term says."""
     text = [*words, *(item if isinstance(item, str) else str(vertices[item]) for item in search)]
     right, said = retrieve(text), Input(tokens_of(text)).value(term, len(text))

@@ -329,7 +329,7 @@ NUMBER = {word: i for i, word in enumerate(WORDS, 1)}
 
 
 @dataclass(frozen=True)
-class Asked:
+class OracleQuery:
     """Alice's bits, and what follows her words before the oracle is asked."""
 
     x: Bits
@@ -349,7 +349,7 @@ def oracle(words: Words, key: str) -> str:
     " one of 6 things of Alice's words; it and the text that follows give its every answer.",
 )
 def test_simulated_oracle(check: Check) -> None:
-    def same(asked: Asked) -> Counterexample | None:
+    def same(asked: OracleQuery) -> Counterexample | None:
         alice = INTERLEAVED.alice(asked.x)
         known = FirstFollowers().read(alice).read(asked.text)
         for key in WORDS:
@@ -364,7 +364,7 @@ def test_simulated_oracle(check: Check) -> None:
 
     texts = [text for length in range(LONGEST_TEXT + 1) for text in itertools.product(WORDS, repeat=length)]
     check.exhaustive(
-        (Asked(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
+        (OracleQuery(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
         same,
         count=sum(2**n for n in lengths(check, MOST_BITS)) * sequences(LONGEST_TEXT, len(WORDS)),
         range=f"every x, every text of up to {LONGEST_TEXT} words after it, every key",

@@ -240,7 +240,7 @@ def ask(
 
 
 @dataclass(frozen=True)
-class Setup:
+class RetrievalSetup:
     """One way to run a repaired model."""
 
     stem: str
@@ -255,11 +255,11 @@ class Setup:
         return about(self.stem, mark, f"{how}; rounding {self.discipline.value}.")
 
 
-SETUPS = [Setup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
+SETUPS = [RetrievalSetup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
 
 
 @claims("setup", SETUPS, lambda setup: setup.claim)
-def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
+def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> None:
     retriever, discipline = RETRIEVERS[setup.stem], setup.discipline
     name = retriever.task.name
     fused = discipline is Discipline.FUSED
@@ -329,7 +329,7 @@ def test_at_scale(check: Check, stem: str) -> None:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedTask:
     """A task with findings put back to print."""
 
     stem: str
@@ -361,14 +361,14 @@ class Printed:
 
 
 PRINTS = [
-    Printed(stem, chosen)
+    PrintedTask(stem, chosen)
     for stem, retriever in RETRIEVERS.items()
     for chosen in dict.fromkeys([*((finding,) for finding in retriever.findings), retriever.findings])
 ]
 
 
 @claims("printed", PRINTS, lambda printed: printed.claim)
-def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
+def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids
 

@@ -168,7 +168,7 @@ def test_records(check: Check) -> None:
 
 
 def _out_of_order(graph: Graph, layout: TokenLayout) -> Counterexample | None:
-    wired = transformer.Transformer(layout).build(graph.n)
+    wired = transformer.TourTransformer(layout).build(graph.n)
     engine = ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
     own, count = wired.registers.index("self"), wired.registers.index("edge_count")
     scale = 1 << -wired.arithmetic.format.quantum_exponent

@@ -14,7 +14,7 @@ from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import INPUT_BITS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import configurations
 from constructions.turing.library import find
@@ -27,7 +27,7 @@ from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
-from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
+from verify.inputs.step_circuits import DrawnSizes, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
 from verify.oracles.step_circuits import steps
 from verify.runs.costs import RnnSize
@@ -123,7 +123,7 @@ def test_simulation(check: Check, engine: str) -> None:
     def begins_right(task: PromptTask) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
-        asked = Asked(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
+        asked = Decoding(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
         found = find_engine(check.engine)(asked).produced
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
@@ -240,11 +240,11 @@ def test_program(check: Check) -> None:
     " brought, with its words, for each word that it reads and every state.",
 )
 def test_own_circuit(check: Check) -> None:
-    def pair(drawn: Drawn) -> tuple[Circuit, Circuit]:
+    def pair(drawn: DrawnSizes) -> tuple[Circuit, Circuit]:
         circuit, words = draw_circuit(drawn)
         return steps(circuit, words, draw_rnn(drawn))
 
-    cases = [Drawn(*map(int, text.split())) for text in DRAWN[:4]]
+    cases = [DrawnSizes(*map(int, text.split())) for text in DRAWN[:4]]
     text = "equal to another form, in which words are compared one by one"
     check.equivalent(cases, pair, range=text, limit="four drawn circuits", precision="least p")
 
@@ -285,7 +285,7 @@ def test_halts(check: Check) -> None:
         turn = turn_of(known)
         words = [known.vocabulary[token] for token in expected(task)[turn - 1 :: turn]]
         machine = find("bb2")
-        written = configurations.written(configurations.Task(machine.machine, machine.steps, "", SPACE))
+        written = configurations.written(configurations.TextTask(machine.machine, machine.steps, "", SPACE))
         if words[len(task.prompt) - 1 :] == written and words[-1] == configurations.HALT:
             return None
         return Counterexample(expected=written, words=words)

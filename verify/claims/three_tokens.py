@@ -7,14 +7,14 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, parse_standard
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.three_tokens import Space, build, expected_sequence, prompt, table
+from constructions.turing.three_tokens import MachineSpace, build, expected_sequence, prompt, table
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.models import TURING_COT
@@ -36,7 +36,7 @@ MODEL_BLOCKS, STATE_NUMBERS = 6, 32
 
 def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
     """Returns the model of a case, at the least p or above."""
-    space = Space(parse_standard(case.machine), case.cells)
+    space = MachineSpace(parse_standard(case.machine), case.cells)
     p = space.least_bits(discipline) + more_bits
     return build(space.machine, cells=case.cells, precision_bits=p, discipline=discipline)
 
@@ -104,7 +104,7 @@ def test_three_tokens_a_step(check: Check) -> None:
 
 def says_each_rule(code: str) -> Counterexample | None:
     """Returns whether the units of the table add what each rule says at its key, and nothing at other keys."""
-    space = Space(parse_standard(code), 1)
+    space = MachineSpace(parse_standard(code), 1)
     machine, k = space.machine, space.symbols
     units = [
         (int(unit.gate.constant), [(name, value) for name, value in unit.into.items() if name in SAID])
@@ -142,7 +142,10 @@ def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
     for name in wired.registers:
         if told[name] != exact[name]:
             return Counterexample(register=name, at_least_bits=told[name], with_more=exact[name])
-    base, start = Space(parse_standard(case.machine), case.cells).base, (case.cells - max(len(case.tape), 1)) // 2
+    base, start = (
+        MachineSpace(parse_standard(case.machine), case.cells).base,
+        (case.cells - max(len(case.tape), 1)) // 2,
+    )
     cells = dict(enumerate(map(int, case.tape), start))
     ends = range(len(before) + 2, len(words), 3)  # of HALT and OUT none
     for at, step in zip(ends, simulated(parse_standard(case.machine), case.tape, case.steps), strict=False):
@@ -207,13 +210,13 @@ def test_random_machines(check: Check, engine: str) -> None:
     for discipline in Discipline:
 
         def right(case: SpaceCase, discipline: Discipline = discipline) -> Counterexample | None:
-            least = Space(parse_standard(case.machine), case.cells).least_bits(discipline)
+            least = MachineSpace(parse_standard(case.machine), case.cells).least_bits(discipline)
             if check.p_bits is not None and check.p_bits < least:
                 check.unknown(f"p = {check.p_bits} is below the least p of {case}, {least}")
             wired = of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
             before, behind = words_of(case)
             stop = {wired.token[HALT], wired.token[OUT]}
-            asked = Asked(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
+            asked = Decoding(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
             got = list(wired.spelled(find_engine(engine)(asked).produced))
             return None if got == behind else Counterexample(expected=" ".join(behind), written=" ".join(got))
 

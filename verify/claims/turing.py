@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match import RegisterPair
 from constructions.parts.heads.match_close import match_close
 from constructions.turing.base import TuringModel
-from constructions.turing.hybrid import CELL_ZERO, Hybrid
-from constructions.turing.library import Named, find
+from constructions.turing.hybrid import CELL_ZERO, TuringHybrid
+from constructions.turing.library import NamedMachine, find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
@@ -125,7 +125,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
 # Known runs, and scale
 
 
-def champion(about: About, named: Named) -> Case:
+def champion(about: About, named: NamedMachine) -> Case:
     """Returns the run of a champion, and a step for it to go on."""
     return about.case(str(named.machine), "", named.steps + 1, CHAMPIONS_SPACE)
 
@@ -205,7 +205,7 @@ def test_at_scale(check: Check, about: About) -> None:
 
 
 @dataclass(frozen=True)
-class Marked(Hybrid):
+class Marked(TuringHybrid):
     """The hybrid RNN whose head matches two registers: 1 where a symbol is recorded, and the pointer as printed, a number of Z."""
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
@@ -215,9 +215,9 @@ class Marked(Hybrid):
         embedding, (linear, attention) = super().plan(n, fmt, printed | {CELL_ZERO.id}, listed)
         records = [gadget for gadget in linear.gadgets if gadget.name.startswith("record of")]
         gates = [unit.gate for gadget in records for unit in gadget.units if "key" in unit.into]
-        one, mark = as_affine(1), Pair(reg("mark"), reg("one"), reg("mark"), reg("one"))
+        one, mark = as_affine(1), RegisterPair(reg("mark"), reg("one"), reg("mark"), reg("one"))
         (head,) = attention.heads
-        pointer = Pair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
+        pointer = RegisterPair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
         marks = Gadget("1 at a record", tuple(Unit(gate, one, {"mark": 1}) for gate in gates))
         both = match_close(head.name, (mark, pointer), head.reads, self.setting(n, fmt))
         return embedding, (

@@ -25,8 +25,7 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.rounding.model import Model as ExactModel
-from verify.rounding.model import planned
+from verify.rounding.model import ExactModel, planned
 
 LEAST = 4  # the first n that the rules of the checker cover
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
@@ -68,7 +67,7 @@ def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]
 
 
 @dataclass(frozen=True)
-class Trial:
+class DefinitionTrial:
     """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere.
 
     largest_n: of a prompt. longest: the most tokens of one. left_out: prompts that the program's file says are none.
@@ -297,7 +296,7 @@ class Dossier:
         """
         return ""
 
-    def trial(self, subject: Subject) -> Trial | None:
+    def trial(self, subject: Subject) -> DefinitionTrial | None:
         """Returns the definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None
 

@@ -13,7 +13,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, About, Dossier, HardInput, Subject, pieces
-from verify.rounding.model import Model as ExactModel
+from verify.rounding.model import ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
 LONGEST = 2000  # tokens of an input with its answer

@@ -15,7 +15,7 @@ Interval = tuple[Fraction, Fraction]
 BIT = Fraction(0), Fraction(1)
 
 
-class Known(Protocol):
+class KnownFacts(Protocol):
     """What is asked of `Facts` below it."""
 
     @property
@@ -28,7 +28,7 @@ class Known(Protocol):
     def positions(self) -> tuple[int, int]: ...
 
     @property
-    def each(self) -> Mapping[int, Known]:
+    def each(self) -> Mapping[int, KnownFacts]:
         """Returns what is known of positions at each state."""
 
     def bounds(self, value: Term) -> Interval:
@@ -37,11 +37,11 @@ class Known(Protocol):
     def is_integer(self, value: Term) -> bool:
         """Returns whether it is an integer at every position."""
 
-    def behind(self, where: Selection) -> Known:
+    def behind(self, where: Selection) -> KnownFacts:
         """Returns what is known of the positions that may be read from here."""
 
 
-def with_known_values(value: Term, facts: Known) -> Term:
+def with_known_values(value: Term, facts: KnownFacts) -> Term:
     """Puts numbers in place of atoms that have one value here, so that equal products are added up.
 
     And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
@@ -75,7 +75,7 @@ def with_terms(value: Term, known: Mapping[Atom, Term]) -> Term:
     return term(items)
 
 
-def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
+def by_token(value: Term, facts: KnownFacts) -> Iterator[list[dict[Atom, Interval]]]:
     """Yields, for each group of atoms that read one token, their bounds at each state where it may stand."""
     reads: dict[int, list[Read]] = {}
     for a in value.atoms:

@@ -36,7 +36,7 @@ from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.text import TermPrinter
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
 MOST_SPLITS = 6  # bits that are told apart where no rule tells what is said
@@ -72,7 +72,7 @@ class Mismatch:
 
 
 def first_mismatch(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
+    model: ExactModel, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
 ) -> Mismatch | None:
     """Returns the first case in which the program is not seen to say what is due; None if it always does.
 
@@ -107,7 +107,12 @@ def first_mismatch(
 
 
 def _by_cases(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...], splits: int
+    model: ExactModel,
+    registers: Mapping[int, Term],
+    due: Answer,
+    normal: Normalizer,
+    cases: tuple[Case, ...],
+    splits: int,
 ) -> Mismatch | None:
     """Finds a mismatch by cases. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
 
@@ -144,7 +149,7 @@ def _under(cases: tuple[Case, ...], normal: Normalizer) -> Normalizer | None:
 
 
 def _mismatch(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
+    model: ExactModel, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
 ) -> Mismatch | None:
     """Returns whether the word with the largest logit is not seen to be what is due. registers, due: in normal form."""
     try:

@@ -34,7 +34,7 @@ from verify.automata.token_automaton import Consecutive, Delayed, TokenAutomaton
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.queues import Queue, queue_of
 
 Registers = dict[int, Term]
@@ -62,7 +62,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Passed:
+class QueueTerm:
     """What an invariant says, by name: what leaves a queue, `late`, entered it as `early` so many positions before."""
 
     name: str
@@ -71,7 +71,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Program:
+class ExtractedProgram:
     """The terms of every register after the embedding and after both sublayers of each block.
 
     queues: what is assumed of those that recurrences keep.
@@ -80,10 +80,12 @@ class Program:
     names: tuple[str, ...]
     stages: tuple[Stage, ...]
     facts: Facts
-    queues: tuple[Passed, ...] = ()
+    queues: tuple[QueueTerm, ...] = ()
 
 
-def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False) -> Program:
+def extract(
+    model: ExactModel, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False
+) -> ExtractedProgram:
     """Returns the program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the
     register.
 
@@ -106,7 +108,7 @@ def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, sh
         stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed, heads))
         if sublayer % 2 and (groups := _groups(model.registers, domain.stream, automaton, domain.normal.facts)):
             domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
-    return Program(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
+    return ExtractedProgram(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
 
 
 class _Terms(Domain[Term]):
@@ -114,12 +116,12 @@ class _Terms(Domain[Term]):
 
     stream: Registers
 
-    def __init__(self, model: Model, automaton: TokenAutomaton) -> None:
+    def __init__(self, model: ExactModel, automaton: TokenAutomaton) -> None:
         self.model, self.automaton = model, automaton
         self.normal = Normalizer(Facts.everywhere(automaton))
         self.stream = _embed(model, self.normal)
         self.changed: tuple[int, ...] = ()
-        self.queues: list[Passed] = []
+        self.queues: list[QueueTerm] = []
 
     def row(self, row: Row, bias: Weight, values: Values[Term], site: str) -> Term:
         return _affine(row, bias, dict(enumerate(values)) if isinstance(values, Sequence) else values)
@@ -136,7 +138,7 @@ class _Terms(Domain[Term]):
         index = self.model.registers.index
         for queue in met.values():
             ends = (self.stream.get(index(r), ZERO) for r in (queue.invariant.early, queue.invariant.late))
-            self.queues.append(Passed(queue.invariant.name, *ends))
+            self.queues.append(QueueTerm(queue.invariant.name, *ends))
         return _states(recurrence, self.stream, self.normal, name_place(self.block, RECURRENCE), met).items()
 
     def write(self, changes: Iterable[tuple[int, Term]], site: str) -> None:
@@ -179,7 +181,7 @@ def _affine(row: Row, bias: Weight, registers: Mapping[int, Term]) -> Term:
     return sum((registers[i] * _number(w) for i, w in row if i in registers), as_term(_number(bias)))
 
 
-def _embed(model: Model, normal: Normalizer) -> Registers:
+def _embed(model: ExactModel, normal: Normalizer) -> Registers:
     """Word and position: a polynomial of the number at numbers, a constant at each word; what all tokens have is a constant."""
     registers: Registers = {}
     words = [{i: _number(w) for i, w in row} for row in model.specials.values()]
@@ -216,7 +218,7 @@ def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str)
     return [normal.term(as_term(Read(_affine(row, 0, registers), best))) for row in head.value]
 
 
-def _queue(i: int, layer: Recurrent, model: Model, automaton: TokenAutomaton) -> Queue | None:
+def _queue(i: int, layer: Recurrent, model: ExactModel, automaton: TokenAutomaton) -> Queue | None:
     """Returns the queue that a state is, by an invariant of the automaton."""
     delays = [invariant for invariant in automaton.invariants if isinstance(invariant, Delayed)]
     return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, delays)

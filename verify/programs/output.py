@@ -31,7 +31,7 @@ from verify.algebra.symbolic import common_divisor, nearest, span
 from verify.programs.forms import alone, expanded, named
 from verify.programs.normal import Normalizer
 from verify.programs.units import MOST_EXCEPTIONS
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 WHERE = "the output head"
 MOST_CORNERS = 3  # atoms of a polynomial that is looked at in every corner
@@ -51,7 +51,7 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
     return answer
 
 
-def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
+def answer_of(model: ExactModel, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
     """Returns the word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
     numbers: dict[str, tuple[Term, Term, Term]] = {}
     for family, rows in model.families.items():
@@ -73,7 +73,7 @@ def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -
 class _Logits:
     """Number v of a family has a + b·v + c·v²; words have terms."""
 
-    model: Model
+    model: ExactModel
     numbers: Mapping[str, tuple[Term, Term, Term]]
     words: Mapping[str, Term]
 

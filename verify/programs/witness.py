@@ -9,8 +9,8 @@ from fractions import Fraction
 from constructions.language.interpreter import Input, Spoken
 from verify.algebra.polynomial import Polynomial, constant
 from verify.dossiers.dossier import Subject
-from verify.programs.extraction import Program
-from verify.rounding.model import NUMBER, Model
+from verify.programs.extraction import ExtractedProgram
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.rows import as_polynomial
 
 
@@ -19,7 +19,7 @@ def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
     return [(family, int(word)) if word.isdecimal() and word != "0" else (word, 0) for word in words]
 
 
-def said(model: Model, program: Program, words: Sequence[str]) -> str:
+def said(model: ExactModel, program: ExtractedProgram, words: Sequence[str]) -> str:
     """Returns the word with the largest logit after these; the first one of several."""
     prompt = Input(tokens_of(words))
     last = program.stages[-1].registers
@@ -42,7 +42,7 @@ def _at(logit: Polynomial, v: int) -> Fraction:
     return logit.substitute({NUMBER: constant(v)}).constant
 
 
-def first_wrong(subject: Subject, model: Model, program: Program) -> str | None:
+def first_wrong(subject: Subject, model: ExactModel, program: ExtractedProgram) -> str | None:
     """Returns the input and what is said there, in words; None if none was found."""
     for words, right in subject.dossier.questions(subject):
         answer = said(model, program, words)

@@ -42,7 +42,7 @@ class Key:
 
 
 @dataclass
-class Outcome:
+class PossibleWinners:
     """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score.
 
     texts: which keys these are, and what the equal ones are equal to.
@@ -130,9 +130,9 @@ class NearestCount:
     scale: Fraction
     target: Polynomial
 
-    def run(self, needed: int, where: str) -> Outcome:
+    def run(self, needed: int, where: str) -> PossibleWinners:
         """Raises Refused where a margin is too small, Undecided where no rule fits."""
-        outcome = Outcome(winning=max(self._lower(e) for e in self.scored_keys if e.key.sure))
+        outcome = PossibleWinners(winning=max(self._lower(e) for e in self.scored_keys if e.key.sure))
         margins: list[Fraction] = []
         equal: list[tuple[ScoredKey, AbstractState]] = []
         others: list[ScoredKey] = []
@@ -215,7 +215,7 @@ class NearestCount:
         self,
         equal: Sequence[tuple[ScoredKey, AbstractState]],
         others: Sequence[ScoredKey],
-        outcome: Outcome,
+        outcome: PossibleWinners,
         margins: list[Fraction],
         where: str,
     ) -> None:

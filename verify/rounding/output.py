@@ -17,7 +17,7 @@ from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with
 from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
 from verify.algebra.symbolic import at_most, grows
 from verify.rounding.abstract_state import AbstractState
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.rows import as_polynomial
 
 WHERE = "the output head"
@@ -32,7 +32,7 @@ class Logit:
     cut: Fraction | None = None
 
 
-def require_same_argmax(state: AbstractState, model: Model, fused: bool) -> None:
+def require_same_argmax(state: AbstractState, model: ExactModel, fused: bool) -> None:
     """Raises Refused or Undecided unless the argmax, the first of equals, is the same in both readings at this state.
 
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have

@@ -11,7 +11,7 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
-from verify.framework.predicates import Predicate, Undecided
+from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
@@ -67,7 +67,7 @@ def by_oracle(part: Part, engine: str, *, printed: bool = False) -> Predicate[Tr
 
     def right(trial: Trial) -> Counterexample | None:
         if not printed and trial.precision_bits < (bits := least(trial.n, trial.length)):
-            raise Undecided(
+            raise NoVerdict(
                 f"the least p for n = {trial.n} and {trial.length} positions is {bits}, not {trial.precision_bits}"
             )
         return compare(part, trial, engine, printed=printed)
@@ -159,14 +159,14 @@ def run_columns(check: Check, columns: Columns, engine: str) -> None:
 
 
 @dataclass(frozen=True)
-class Shift:
+class ShiftedWrite:
     """What a part writes into a register is this many quanta off."""
 
     register: str
     quanta: int
 
 
-def shift_part(part: Part, shift: Shift) -> Part:
+def shift_part(part: Part, shift: ShiftedWrite) -> Part:
     """Returns the part with one more block, which adds so many quanta to the register."""
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
@@ -186,8 +186,8 @@ def refuses_shifts(check: Check, part: Part, engine: str) -> None:
     trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if said(trial))
     off = part.tolerance(trial.setting) + 1
 
-    def right(shift: Shift) -> Counterexample | None:
+    def right(shift: ShiftedWrite) -> Counterexample | None:
         return compare(shift_part(part, shift), trial, engine)
 
-    shifts = [Shift(name, quanta) for name in said(trial) for quanta in (-off, off)]
+    shifts = [ShiftedWrite(name, quanta) for name in said(trial) for quanta in (-off, off)]
     check.refuses(shifts, right, range="a register that is one quantum farther off than it may be")

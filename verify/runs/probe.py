@@ -109,7 +109,7 @@ def _embedding(words: Sequence[Mapping[str, Number]]) -> Embedding:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRegisters:
     """What a part promises to write: register → value at position 1, 2, …, and the flags of the run."""
 
     values: Mapping[str, Sequence[Fraction]]
@@ -118,14 +118,14 @@ class Written:
 
 def run_part(
     part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
-) -> Written:
+) -> WrittenRegisters:
     """Runs the part's blocks on the columns."""
     setting = trial.setting
     model, registers, tokens = wire_trial(part, trial, printed)
     outcome = run_model(engine, model, Arithmetic(setting.format, discipline), tokens)
     quantum, promised = setting.format.quantum, part.contract(setting).ensures
     columns = dict(zip(registers, zip(*outcome.last, strict=True), strict=True))
-    return Written({name: [q * quantum for q in columns[name]] for name in promised}, outcome.flags)
+    return WrittenRegisters({name: [q * quantum for q in columns[name]] for name in promised}, outcome.flags)
 
 
 def compare(

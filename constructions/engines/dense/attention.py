@@ -41,7 +41,7 @@ from precision.winners import winners_share
 _ENTRIES = 1 << 16
 
 
-class Pattern(NamedTuple):
+class AttentionPattern(NamedTuple):
     """Attention weights of some queries.
 
     queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
@@ -98,7 +98,7 @@ class Attention:
             joined = [self.numbers.gather(column, place) for column in joined]
         return joined
 
-    def _weigh(self, pattern: Pattern, value: Column, site: Site) -> Column:
+    def _weigh(self, pattern: AttentionPattern, value: Column, site: Site) -> Column:
         segments = len(pattern.queries)
         if value.bound == 0:
             return self.numbers.zero(segments)
@@ -118,7 +118,7 @@ class Attention:
             weight = self.numbers.gather(weight, pattern.segment)
         return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
 
-    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[AttentionPattern]:
         """Patterns that together contain every query once; each is forgotten before the next one is made."""
         open_queries: list[Tensor] = []
         float_filter = None
@@ -151,7 +151,7 @@ class Attention:
         pairs: Sequence[tuple[Column, Column]],
         candidates: Sequence[tuple[Tensor, Tensor]],
         open_queries: list[Tensor],
-    ) -> Pattern:
+    ) -> AttentionPattern:
         """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
         query = torch.cat([q for q, _ in candidates])
         key = torch.cat([k for _, k in candidates])
@@ -177,9 +177,9 @@ class Attention:
         for number in torch.bincount(kind).nonzero().squeeze(1).tolist():
             weights[number] = self._uniform_weight(number >> 1, bool(number & 1))
         weight = self.numbers.gather(self.numbers.from_objects(weights), kind)
-        return Pattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
+        return AttentionPattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
 
-    def _spread(self, pattern: Pattern) -> Iterator[Pattern]:
+    def _spread(self, pattern: AttentionPattern) -> Iterator[AttentionPattern]:
         """Yields the same with an entry for each key, ascending for each query, where sums are rounded key by key."""
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
@@ -202,7 +202,7 @@ class Attention:
             counts = torch.bincount(segment)
             key = code - segment * self.batch.size
             queries = pattern.queries[query:stop]
-            yield Pattern(queries, segment, key, weight, uniform=True, largest=int(counts.max()))
+            yield AttentionPattern(queries, segment, key, weight, uniform=True, largest=int(counts.max()))
             query = stop
 
     def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
@@ -236,7 +236,7 @@ class Attention:
 
     # Step 3
 
-    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[Pattern]:
+    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[AttentionPattern]:
         """Patterns from whole columns of exact scores."""
         columns = self.batch.position[queries]  # the number of keys of each query
         ends = torch.cumsum(columns, 0)
@@ -247,7 +247,9 @@ class Attention:
             yield self._exact_pattern(pairs, queries[begin:end], columns[begin:end])
             begin = end
 
-    def _exact_pattern(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor) -> Pattern:
+    def _exact_pattern(
+        self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor
+    ) -> AttentionPattern:
         segment = torch.repeat_interleave(torch.arange(len(queries), device=queries.device), columns)
         before = torch.cumsum(columns, 0) - columns
         within = torch.arange(len(segment), device=queries.device) - before[segment]
@@ -261,7 +263,7 @@ class Attention:
                 self.numbers.gather(weight, attended.nonzero().squeeze(1)),
             )
         counts = torch.bincount(segment, minlength=len(queries))
-        return Pattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
+        return AttentionPattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
 
     def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
         """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""

@@ -47,7 +47,7 @@ class DenseRun:
 
     next_tokens: (position,) argmax of the logits at each position, the first of equals.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
-        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
+        first, then after each attention and each feed-forward sublayer, as `TokenStep.registers` of the reference engine.
     logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
     flags: None unless asked for; those of the reference engine that was fed this sequence.
     """
@@ -96,7 +96,9 @@ def run(
             at_load = ReferenceEngine(model, arithmetic).flags if flags else None  # of the weights, before any token
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
-                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
+                portion = _BatchRun(
+                    operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load
+                )
                 traces.update(zip(members, portion.traces(), strict=True))
             in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
@@ -175,7 +177,7 @@ def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[i
         yield members
 
 
-class _Run(Domain[Column]):
+class _BatchRun(Domain[Column]):
     """One pass over a batch."""
 
     stream: list[Column]

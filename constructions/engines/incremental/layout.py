@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from constructions.engines.incremental.values import Value
+from constructions.engines.incremental.values import Operand
 
 STRIDE, ENTRY = (
     "STRIDE",
@@ -28,13 +28,13 @@ class Layout:
     cells: int = 32
     reused: bool = False
     hashes: list[int] = field(default_factory=list)
-    known: dict[Value, int] = field(default_factory=dict)
+    known: dict[Operand, int] = field(default_factory=dict)
 
-    def field(self, value: Value) -> int:
+    def field(self, value: Operand) -> int:
         """Returns the offset of a new field that holds such a number."""
         return self.room(value.width // 8)
 
-    def entry_fields(self, sums: Sequence[Value]) -> list[int]:
+    def entry_fields(self, sums: Sequence[Operand]) -> list[int]:
         """Returns the offsets of these numbers in the entry of a run."""
         ends = [*accumulate((value.width // 8 for value in sums), initial=8)]
         self.entry = max(self.entry, ends[-1])

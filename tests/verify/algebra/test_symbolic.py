@@ -23,7 +23,7 @@ from verify.certificates.building import model_of, part_of, precision_of, wired_
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
-from verify.rounding.model import Model, vocabulary
+from verify.rounding.model import ExactModel, vocabulary
 from verify.stored.intervals import name_of
 
 SUBJECTS = [
@@ -34,7 +34,7 @@ SUBJECTS = [
 ]
 
 
-def at(model: Model, n: int) -> list[Weight]:
+def at(model: ExactModel, n: int) -> list[Weight]:
     """Every weight of the layers, for one n."""
     found = [weight for layer in model.layers for weight in layer.weights()]
     return [w.substitute({"n": constant(n)}).constant if isinstance(w, Polynomial) else w for w in found]

@@ -23,7 +23,7 @@ from verify.dossiers.retrieval.models import RETRIEVERS
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer.Transformer, "least_precision", lambda *arguments: 5)
+    monkeypatch.setattr(transformer.TourTransformer, "least_precision", lambda *arguments: 5)
     document = certificate(find_subject("istree", 100))
     assert document["verdict"] == REFUSED
     assert "R_5" in document["what"]

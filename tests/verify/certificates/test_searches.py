@@ -20,7 +20,7 @@ from verify.certificates.document import REFUSED, UNMET, certificate, judge
 from verify.dossiers.istree.texts import records_apart, records_limited
 from verify.dossiers.registry import find_subject
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 N = 4
 GRAPHS = {
@@ -31,7 +31,7 @@ each = pytest.mark.parametrize("model", GRAPHS)
 
 
 @cache
-def built(model: str) -> tuple[Model, TokenAutomaton, Wired, Report]:
+def built(model: str) -> tuple[ExactModel, TokenAutomaton, Wired, Report]:
     subject = find_subject("istree", N, model=model)
     own, automaton = build(subject)
     return own, automaton, MODELS[model, "paper"].of("repaired").build(N), check(own, automaton)

@@ -17,7 +17,7 @@ CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
 EFFORTS = (100_000, 500_000, 2_000_000)  # in units of z3
 
 
-class Run(Protocol):
+class LemmaRun(Protocol):
     """What each symbol is, from place to place, and the integers at which facts about all are tried."""
 
     window: Sequence[int]
@@ -25,7 +25,7 @@ class Run(Protocol):
     def states(self) -> Iterator[dict[str, Any]]: ...
 
 
-class RunOfGraph(Run, Protocol):
+class RunOfGraph(LemmaRun, Protocol):
     """A run on a graph of n vertices."""
 
     n: int
@@ -41,7 +41,7 @@ class Trial:
         self.compiled = Compiled(made, {**tried, **supposed})
         self.met = set[str]()
 
-    def along(self, run: Run) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, bool]]]:
+    def along(self, run: LemmaRun) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, bool]]]:
         """Each place with the next one, None at the last, and with which facts hold there.
 
         Due are axioms and invariants everywhere, and lemmas where all that they suppose is true.

@@ -14,7 +14,7 @@ from verify.dossiers.registry import find_subject
 from verify.framework.check import Check, Shared
 from verify.framework.claim import Claim, Searched
 from verify.framework.options import Options
-from verify.framework.predicates import Undecided
+from verify.framework.predicates import NoVerdict
 from verify.induction import __main__ as command
 from verify.induction import along
 from verify.induction import theory as theories
@@ -182,7 +182,7 @@ def test_a_claim_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     check.follows(made, range="all")
     assert check.row(0).verdict == "holds"
     check, made = Check(claim, Options()), small("(axiom a (= k 1)) (axiom c (= k 2)) (lemma b (a) (> k 0))", HERE[0])
-    with pytest.raises(Undecided, match="what lemmas use may contradict itself: c is false: place 0"):
+    with pytest.raises(NoVerdict, match="what lemmas use may contradict itself: c is false: place 0"):
         check.follows(made, range="all")
 
 
@@ -228,7 +228,7 @@ def test_claims_of_one_run_share_what_follows(monkeypatch: pytest.MonkeyPatch) -
     assert follow(made, Shared()) == ["a", "b"]
     other = small(text.replace(">= (number 1) 0", ">= (number 1) 1"), *HERE)
     for _ in range(2):  # what is not shown is not remembered
-        with pytest.raises(Undecided, match="b is not seen to follow"):
+        with pytest.raises(NoVerdict, match="b is not seen to follow"):
             follow(other, shared)
 
 

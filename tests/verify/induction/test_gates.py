@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from tests.verify.induction.lemmas import require_doubt, with_another_text
 from verify.dossiers.rnn.lemmas.gates import theory
 from verify.dossiers.rnn.runs.gates import CIRCUITS, places
@@ -34,7 +34,7 @@ def test_all_is_true_of_runs() -> None:
 
 
 def test_runs_have_each_kind_of_gate() -> None:
-    assert {gate.kind for circuit in CIRCUITS for gate in circuit.gates} == {*Kind}
+    assert {gate.kind for circuit in CIRCUITS for gate in circuit.gates} == {*GateKind}
 
 
 @pytest.mark.parametrize(("at", "other"), [*itertools.product(range(1, 21, 3), (-1, 5))])

@@ -22,11 +22,11 @@ from constructions.language.terms import (
 from tests.verify.patterns.told import seen_behind
 from verify.dossiers.istree.steps import NUMBER
 from verify.patterns.pattern import NUMERALS, OTHER
-from verify.patterns.readings import ANOTHER, MARKED, Reading, Seen, Word
+from verify.patterns.readings import ANOTHER, MARKED, KeptText, TermReading, Word
 from verify.programs.shorthand import at, back, word
 
 
-def behind(reading: Reading, words: Sequence[Word]) -> Seen:
+def behind(reading: TermReading, words: Sequence[Word]) -> KeptText:
     """What is kept of a text where nothing is counted."""
     return seen_behind(reading, words, 0)
 
@@ -48,7 +48,7 @@ UNTOLD = {
 def test_a_term_that_cannot_be_told_is_refused(why: str) -> None:
     term, positive = UNTOLD[why]
     with pytest.raises(ValueError, match=why):
-        Reading(term, SEARCH, positive=positive)
+        TermReading(term, SEARCH, positive=positive)
 
 
 TEXT = [Word("<s>"), *(Word(VERTEX, letter) for letter in (OTHER, NUMERALS[0], OTHER)), Word("~")]
@@ -71,7 +71,7 @@ OPEN = {
 def test_what_letters_do_not_tell_is_not_read(why: str) -> None:
     """more: 1 if numbers may be 0."""
     term, more = OPEN[why]
-    reading = Reading(term, SEARCH, positive=not more, more=more)
+    reading = TermReading(term, SEARCH, positive=not more, more=more)
     with pytest.raises(ValueError, match=why):
         behind(reading, TEXT)
 
@@ -82,7 +82,7 @@ def test_a_position_is_told_however_far_it_is(asked: int) -> None:
     text = [Word("<s>"), *[Word(VERTEX, OTHER)] * 10]
     for more, last in itertools.product((-3, 0, 3), (False, True)):
         term, at_asked = at(NUMBER, (K + more, ASKED), last=last), asked - more
-        reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0])
+        reading = TermReading(term, SEARCH, positive=True, counts=NUMERALS[0])
         for marked in range(1, len(text)):
             words = [said._replace(marked=j == marked) for j, said in enumerate(text)]
             seen = seen_behind(reading, words, asked).read
@@ -94,7 +94,7 @@ def test_a_position_is_told_however_far_it_is(asked: int) -> None:
 def test_a_number_that_is_counted_with_may_be_0(least: int) -> None:
     """Where the others may not."""
     term = at(NUMBER, (NUMBER, ASKED), last=True)
-    reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0], least=least)
+    reading = TermReading(term, SEARCH, positive=True, counts=NUMERALS[0], least=least)
     if least:
         assert seen_behind(reading, TEXT, 3).read == ANOTHER
     else:
@@ -105,14 +105,14 @@ def test_a_number_that_is_counted_with_may_be_0(least: int) -> None:
 def test_the_first_position_is_not_counted() -> None:
     """Which no head picks."""
     more = as_term(Above(as_term(Count(Matching(((word("<s>"), ONE),)))) - NUMBER))
-    reading = Reading(more, [], asks=[Word(VERTEX, NUMERALS[0])], counts=NUMERALS[0])
+    reading = TermReading(more, [], asks=[Word(VERTEX, NUMERALS[0])], counts=NUMERALS[0])
     assert [seen_behind(reading, [Word("<s>")] * n, 9).tally.done for n in range(4)] == [0, 0, 1, 2]
 
 
 def test_a_number_of_the_search_is_none_of_the_text() -> None:
     """It is no word that the search could find."""
     for last in (True, False):
-        reading = Reading(at(NUMBER, (NUMBER, ASKED), last=last), SEARCH, positive=True)
+        reading = TermReading(at(NUMBER, (NUMBER, ASKED), last=last), SEARCH, positive=True)
         with pytest.raises(ValueError, match="a number of the search"):
             reading.end(behind(reading, TEXT[: 5 if last else 2]))
     assert reading.end(behind(reading, TEXT)) == {ANOTHER}

@@ -34,7 +34,7 @@ from verify.inputs.strategies import every_input
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted import program
 
 N = 8
@@ -78,7 +78,7 @@ def asked(name: str) -> list[Question]:
     return random.Random(name).sample(result, min(4, len(result)))
 
 
-def answers_as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+def answers_as_defined(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
     return compared(subject, model, automaton, extract(model, automaton))
 
 

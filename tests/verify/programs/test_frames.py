@@ -29,7 +29,7 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
 from verify.programs.document import explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.forms import expanded
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
@@ -66,7 +66,7 @@ def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch
 
 
 @cache
-def program() -> Program:
+def program() -> ExtractedProgram:
     return extract(*build(SMALL), naming=True)
 
 

@@ -34,7 +34,7 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
 from verify.programs.witness import tokens_of
-from verify.rounding.model import Model, first_difference
+from verify.rounding.model import ExactModel, first_difference
 
 LARGEST = 16
 WIDE = (("index", "transformer"), ("recall", "transformer"))
@@ -68,7 +68,7 @@ def test_what_an_input_refutes_is_refused_of_its_n_alone() -> None:
     assert (actual.low, actual.high, actual.document["verdict"]) == (8, 8, REFUSED)
 
 
-def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
+def verdicts(subject: Subject, model: ExactModel, last: int) -> dict[int, bool]:
     """Whether each n is certified, up to the first that is not: the least one of its interval."""
     told: dict[int, bool] = {}
     for interval in pieces(subject, model, subject.n, last):

@@ -27,12 +27,12 @@ from verify.dossiers.turing.models import walk
 from verify.dossiers.turing.tapes import copied
 from verify.inputs.turing_machines import machines
 from verify.programs.document import explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.rounding.model import Numbers
+from verify.rounding.model import NumberFamily
 from verify.runs.turing_runs import states_of, tokens_of
 
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
@@ -71,7 +71,7 @@ def test_every_n() -> None:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Subject) -> ExtractedProgram:
     model, automaton = build(subject)
     return extract(model, copied(automaton, len(subject.dossier.tape)), naming=True)
 
@@ -171,7 +171,7 @@ def test_one_or_two_numbers_are_said_without_a_square(low: int, high: int) -> No
     """The embedding's square is a line on two numbers. The largest logit is by its value at each of them."""
     normal = Normalizer(Facts.everywhere(automaton_of(subject_of("bb2", 1))))
     base, rows = build(subject_of("bb2", 1))[0], {0: constant(1), 1: atom("v")}
-    model = replace(base, families={"": Numbers(low, high, rows)}, specials={})
+    model = replace(base, families={"": NumberFamily(low, high, rows)}, specials={})
     for shared, slope in itertools.product((0, 2), range(-7, 8, 2)):
         logits = {v: shared + slope * v for v in range(low, high + 1)}
         actual = answer_of(model, {0: as_term(shared), 1: as_term(slope)}, normal)

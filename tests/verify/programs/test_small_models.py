@@ -11,7 +11,7 @@ from constructions.layers import AttentionHead, Block
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
-from tests.verify.rounding.small import Registers, Unit, Weights, texts
+from tests.verify.rounding.small import RegisterNames, Unit, Weights, texts
 from verify.algebra.domains import Undecided
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.ideal import IdealModel
@@ -20,7 +20,9 @@ from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of
 from verify.rounding.model import described
 
-OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
+OF = RegisterNames(
+    ("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f")
+)
 SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}
 WORDS: dict[str, Weights] = {
     **{str(v): {"v": v, "v²": v * v, "n": 1} for v in (1, 2, 3)},

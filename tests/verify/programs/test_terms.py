@@ -48,7 +48,7 @@ from verify.dossiers.dossier import Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import MODELS, RETRIEVERS
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
@@ -66,7 +66,7 @@ def subject_of(name: str, model: str, printed: Sequence[str] = ()) -> Subject:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Subject) -> ExtractedProgram:
     return extract(*build(subject))
 
 

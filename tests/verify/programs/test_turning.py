@@ -49,7 +49,7 @@ from verify.explain import main
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import _contradicts, _with, first_mismatch
 from verify.programs.document import _is_passed, explained, explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
@@ -82,7 +82,7 @@ def test_the_program_of_any_machine(machine: str, cells: int) -> None:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Subject) -> ExtractedProgram:
     model, automaton = build(subject)
     return extract(model, subject.dossier.compared_texts(subject, automaton), naming=True)
 

@@ -36,18 +36,18 @@ from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 N = 5
 SUBJECT = find_subject("istree", N, model="rag")
 
 
 @cache
-def program() -> tuple[Model, TokenAutomaton, Program]:
+def program() -> tuple[ExactModel, TokenAutomaton, ExtractedProgram]:
     model, automaton = build(SUBJECT)
     texts = SUBJECT.dossier.compared_texts(SUBJECT, automaton)
     return model, texts, extract(model, texts, naming=True)

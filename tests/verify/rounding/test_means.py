@@ -15,7 +15,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
 from tests.verify.rounding.points import at, points
-from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, texts
 from tests.verify.rounding.test_points import shares, states
 from tests.verify.rounding.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
@@ -24,7 +24,7 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, UNMET
 from verify.rounding.abstract_state import AbstractState
 
-OF = Registers(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+OF = RegisterNames(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
 WORDS: dict[str, Weights] = {
     **{v: {"v": int(v), "num": 1, "one": 1} for v in "123"},
     "<s>": {"s": 1, "one": 1},
@@ -127,7 +127,7 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     assert judgement.verdict != CERTIFIED or deviations(wired, SAME, judgement) == []
 
 
-PARTLY = Registers(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+PARTLY = RegisterNames(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
 PARTLY_WORDS: dict[str, Weights] = {
     **{v: {"v": int(v), "v²": int(v) ** 2, "num": 1, "one": 1} for v in "123"},
     "<s>": {"s": 1, "one": 1},

@@ -13,7 +13,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.rounding.points import LARGEST, STEPS, Point, at, contents, points, rounded
+from tests.verify.rounding.points import LARGEST, STEPS, StatePoint, at, contents, points, rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
 from verify.automata.token_automaton import Label
@@ -121,7 +121,7 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(state: AbstractState, 
         _holds(state, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
 
 
-def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> None:
+def _holds(state: AbstractState, asked: Polynomial, every: Sequence[StatePoint]) -> None:
     bounds, ideal, error = state.bounds(asked), state.bounds(asked, ideal=True), state.error(asked)
     sign, on_grid, fixed, reached = state.sign(asked), state.on_grid(asked), state.fixed(asked), state.reach(asked)
     assert float not in map(type, (*bounds, *ideal))

@@ -191,7 +191,7 @@ class OfTransformer(IsTree):
 
 
 @dataclass(frozen=True)
-class OfHybrid(IsTree):
+class IsTreeHybridDossier(IsTree):
     """A hybrid that searches in frames of a few words."""
 
     model: str = "hybrid"
@@ -229,7 +229,7 @@ class OfHybrid(IsTree):
 
 
 @dataclass(frozen=True)
-class OfSearcher(IsTree):
+class IsTreeSearcherDossier(IsTree):
     """A Linear RNN that writes turns and searches."""
 
     model: str = "rag"
@@ -280,4 +280,4 @@ class OfSearcher(IsTree):
         return {"records": limited}
 
 
-DOSSIERS = (OfTransformer(), OfSearcher(), OfHybrid())
+DOSSIERS = (OfTransformer(), IsTreeSearcherDossier(), IsTreeHybridDossier())

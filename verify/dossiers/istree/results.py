@@ -15,7 +15,7 @@ from verify.dossiers.istree.turns import Items
 from verify.programs.shorthand import at, back, let, word
 
 
-class Found(ByNeighbours):
+class SearchResult(ByNeighbours):
     """At the token that ends a search; 0 where nothing is found."""
 
     @property

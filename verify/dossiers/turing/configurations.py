@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
+from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, AnyTextTask, Code
 from constructions.turing.cot import sequence_length
 from verify.automata.token_automaton import Delayed, Label, State, TokenAutomaton
 
@@ -28,7 +28,7 @@ def passes(cells: str) -> str:
     return f"after the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
 
 
-def turing(task: TaskOfAnySize) -> TokenAutomaton:
+def turing(task: AnyTextTask) -> TokenAutomaton:
     """Returns every text of at most so many steps."""
     order: Order = {Label(START): (START, ())}
     left = _cells(order, BEFORE_HEAD, Label(START))

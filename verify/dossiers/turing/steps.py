@@ -40,7 +40,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
-from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask
 from verify.automata.token_automaton import Label
 from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
 from verify.programs.shorthand import at, equal, let
@@ -49,7 +49,7 @@ RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
 
 
-def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
+def definition(task: AnyTapeTask, model: str, label: Label) -> Answer | None:
     """Returns what should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
         step = MachineStep(task)
@@ -62,7 +62,7 @@ def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
     return step.says(label.number - step.searched) if label.part == STEP else step.begins
 
 
-def found(task: TaskOfAnySize, label: Label) -> Answer:
+def found(task: AnyTapeTask, label: Label) -> Answer:
     """Returns what the search finds that ends in this state."""
     step = SearchedStep(task)
     return step.finds(step.in_cell if label.part == STEP else step.in_word)
@@ -76,7 +76,7 @@ def _back(a: Atom, steps: int) -> Term:
 class MachineStep:
     """What the machine says. A record of a cell stands at each direction, and at each symbol of the word."""
 
-    task: TaskOfAnySize
+    task: AnyTapeTask
     searched: ClassVar[int] = 0  # words of a step in front of the five
 
     @property

@@ -20,7 +20,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
-from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, MachineStep, SearchedStep
 from verify.induction import theory as theories
@@ -41,7 +41,7 @@ STEPS: dict[str, type[MachineStep]] = {"hybrid": MachineStep, "rag": SearchedSte
 
 def theory(machine: Machine, model: str = "hybrid", step: MachineStep | None = None) -> Theory:
     """Returns all lemmas on this machine. step: another definition, of which they need not follow."""
-    step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
+    step = step or STEPS[model](AnyTapeTask(machine, symbol(2, 2**64), ""))
     if not _begins_alike(step):
         raise ValueError("a step begins with another word than the lemmas are on")
     words = translation(step)

@@ -203,7 +203,7 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
     rnn, gates = job.model.rnn, len(job.model.rnn.step.circuit.gates)
     if job.args.json:
-        has = job.model.said(run, answer)
+        has = job.model.run_answer(run, answer)
         cli.write_json(run_document(run, job.model.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         _print_gates(rnn, run)

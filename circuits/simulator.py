@@ -231,7 +231,7 @@ class Simulator(Model[Sequence[int], list[str]]):
         words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
         yield self.request(wired, words)
 
-    def said(self, run: Run, answer: Sequence[str]) -> RunAnswer:
+    def run_answer(self, run: Run, answer: Sequence[str]) -> RunAnswer:
         *chain, last = run.produced
         rnn = self.rnn
         more = {"rnn": rnn.name, "gates": len(rnn.step.circuit.gates), "words": answer}

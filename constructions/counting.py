@@ -120,7 +120,7 @@ def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
         second = BlockPlan((before,), ())
     else:
         ask_count = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
-        second = BlockPlan((before, ask_count), (_counted(2 * reg("asked") - 1),))
+        second = BlockPlan((before, ask_count), (_numbers_inside(2 * reg("asked") - 1),))
     return prepare(plan), second, _count_and_compare(plan, brought)
 
 
@@ -129,12 +129,12 @@ def _hybrid_blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     block = prepare(plan, squares=False)
     if not plan.says(SELF_COUNT):
         ask_sum = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
-        block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (ask_sum,))
+        block = BlockPlan((), (*block.gadgets, _numbers_inside(1 - reg("asked"))), (ask_sum,))
     return remember(plan, attention, 1, block), attention
 
 
-def _counted(inside: Affine) -> Gadget:
-    """Returns the numbers where `inside` is 1."""
+def _numbers_inside(inside: Affine) -> Gadget:
+    """Returns the gadget that copies number and square into `counted` where `inside` is 1."""
     units = tuple(Unit(inside, reg(of("number")), {of("counted"): 1}) for of in (register, squared))
     return Gadget(f"numbers before {ASK}", units)
 
@@ -165,7 +165,7 @@ def _count_and_compare(plan: RetrievalPlan, before: Callable[[str, int], Affine]
 
 
 def margin(setting: Setting) -> Fraction:
-    """h: at most half of what (k + 1)/(m + 1) lies below 1 if m > k."""
+    """Returns h, at most half the distance of (k + 1)/(m + 1) from 1 for any k < m ≤ n."""
     return Fraction(1) / (2 << (setting.n + 1).bit_length())
 
 

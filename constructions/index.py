@@ -41,7 +41,7 @@ def _answer(question: Question) -> str:
 
 
 def _define(query_length: int) -> Answer:
-    """The sequence begins at position 2. No position is asked for that it does not have."""
+    """Defines the answer as the number at the token after the position asked for: the sequence begins at position 2."""
     from constructions.language.terms import At, NumberOf, Read, SayNumber, as_term
 
     return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))

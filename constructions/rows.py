@@ -145,7 +145,7 @@ class Layer:
         def row(entries: Row) -> Row:
             return tuple([(i, change(w)) for i, w in entries])  # a generator takes half as long again
 
-        def written(rows: Written) -> Written:
+        def changed_rows(rows: Written) -> Written:
             return tuple([(i, row(entries)) for i, entries in rows])
 
         heads = tuple(
@@ -154,11 +154,13 @@ class Layer:
         ffn = self.feed_forward
         units = tuple(UnitRows(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
         down = tuple((i, row(entries), change(bias)) for i, entries, bias in ffn.down)
-        recurrence = self.recurrence and Recurrent(written(self.recurrence.carry), written(self.recurrence.feed))
-        return Layer(heads, written(self.out), Sublayer(units, down), recurrence)
+        recurrence = self.recurrence and Recurrent(
+            changed_rows(self.recurrence.carry), changed_rows(self.recurrence.feed)
+        )
+        return Layer(heads, changed_rows(self.out), Sublayer(units, down), recurrence)
 
     def read(self, *, feed_forward_only: bool = False) -> frozenset[int]:
-        """Coordinates that it reads or adds to."""
+        """Returns the coordinates that the layer reads, or adds to."""
         ffn = self.feed_forward
         rows = [row for unit in ffn.units for row in (unit.gate, unit.up)]
         coordinates = {i for i, _, _ in ffn.down}
@@ -203,7 +205,7 @@ def block_rows(block: Block, number: Callable[[float], Weight]) -> Layer:
     def rows(matrix: Matrix) -> tuple[Row, ...]:
         return matrix_rows(matrix, number)
 
-    def written(matrix: Matrix) -> Written:
+    def rows_by_register(matrix: Matrix) -> Written:
         return tuple((i, row) for i, row in enumerate(rows(matrix)) if row)
 
     ffn, recurrence = block.feed_forward, block.recurrence
@@ -214,7 +216,9 @@ def block_rows(block: Block, number: Callable[[float], Weight]) -> Layer:
     down = ((i, row, bias) for i, (row, bias) in enumerate(zip(rows(ffn.down), down_bias, strict=True)) if row or bias)
     return Layer(
         heads,
-        written(out),
+        rows_by_register(out),
         Sublayer(tuple(units), tuple(down)),
-        None if recurrence is None else Recurrent(written(recurrence.carry), written(recurrence.feed)),
+        None
+        if recurrence is None
+        else Recurrent(rows_by_register(recurrence.carry), rows_by_register(recurrence.feed)),
     )

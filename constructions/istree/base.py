@@ -59,8 +59,8 @@ class IsTreeModel(Model[Graph, Answer]):
         """Returns a step in a sentence: the registers after the last attention, the token that it leads to, and the verdict."""
         return ""
 
-    def of(self, variant: str) -> IsTreeModel:
-        super().of(variant)
+    def in_variant(self, variant: str) -> IsTreeModel:
+        super().in_variant(variant)
         return self
 
     def require(self, n: int) -> None:
@@ -157,7 +157,7 @@ class IsTreeModel(Model[Graph, Answer]):
         for graph in graphs:
             yield replace(self.request(wired, graph), limit=self.limit(size if wired.printed else n))
 
-    def said(self, run: Run, answer: Answer) -> RunAnswer:
+    def run_answer(self, run: Run, answer: Answer) -> RunAnswer:
         return RunAnswer(*answer)
 
     def particulars(self) -> Mapping[str, object]:

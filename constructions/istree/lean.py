@@ -241,11 +241,11 @@ def _block_3(plan: _Plan) -> BlockPlan:
 def _block_4(plan: _Plan) -> BlockPlan:
     scale = plan.scale
 
-    def behind(name: str, edge: str, into: str) -> Head:
+    def edge_head(name: str, edge: str, into: str) -> Head:
         sought = (pair("self", "current"), pair("before", edge))
         return scale.match(name, sought, _read(**{into: "other"}))
 
-    heads = (behind("next edge", "goal", "next1"), behind("edge after the father's", "father", "past"))
+    heads = (edge_head("next edge", "goal", "next1"), edge_head("edge after the father's", "father", "past"))
     up_again = scale.whole(reg("next1") - reg("father"))
     gadgets = [
         part

@@ -51,8 +51,8 @@ class TourTransformer(TourModel):
     )
     block_texts = words.BLOCKS
 
-    def of(self, variant: str) -> IsTreeModel:
-        super().of(variant)
+    def in_variant(self, variant: str) -> IsTreeModel:
+        super().in_variant(variant)
         return Lean(self.layout) if variant == "lean" else self
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:

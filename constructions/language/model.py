@@ -248,8 +248,8 @@ class ProgramModel(Model[Prompt, str]):
             if prompt.least_n <= wired.n:
                 yield self.request(wired, prompt)
 
-    def said(self, run: Run, answer: str) -> RunAnswer:
-        """Returns the answer, and the chain of thought before it: none, if all that was said is the answer."""
+    def run_answer(self, run: Run, answer: str) -> RunAnswer:
+        """Returns the answer and the chain of thought before it, which is empty if every word belongs to the answer."""
         return RunAnswer([] if self.program.answer is None else self.words(run), answer)
 
     def particulars(self) -> Mapping[str, object]:

@@ -76,8 +76,8 @@ class Model(ABC, Generic[Input, Answer]):
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         """Returns the constants of the weights."""
 
-    def of(self, variant: str) -> Model[Input, Answer]:
-        """This model in another wiring. Raises ValueError for a variant that there is not."""
+    def in_variant(self, variant: str) -> Model[Input, Answer]:
+        """Returns this model as wired in a variant. Raises ValueError if it has no such variant."""
         about = self.construction
         if variant not in about.variants:
             raise ValueError(
@@ -129,7 +129,7 @@ class Model(ABC, Generic[Input, Answer]):
         *,
         forced: bool = False,
     ) -> Format:
-        """R_p at the least p, or at the one asked for. Raises ValueError if that is even, or too small where it matters."""
+        """Returns R_p at the least p, or at `precision_bits`. Raises ValueError if p is even, or too small and not `forced`."""
         least = self.least_precision(n, discipline, printed)
         bits = least if precision_bits is None else precision_bits
         return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
@@ -211,11 +211,11 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def examples(self, wired: Wired, given: Input | None = None) -> Iterator[Request]:
-        """Inputs to show beside the weights. given: one that was asked about, or None."""
+        """Yields requests to show beside the weights as examples. given: an input that the user asked about, or None."""
 
     @abstractmethod
-    def said(self, run: Run, answer: Answer) -> RunAnswer:
-        """Returns what a run said."""
+    def run_answer(self, run: Run, answer: Answer) -> RunAnswer:
+        """Returns the answer of a run and the words before it, as documents have them."""
 
     @abstractmethod
     def particulars(self) -> Mapping[str, object]:

@@ -22,7 +22,7 @@ from functools import cached_property
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.numbered import Family, Numbered, Powers
-from constructions.wiring.register import Past, kept, register, squared
+from constructions.wiring.register import Past, register, register_before, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
 NUMBER, SQUARE, POSITION = "number", squared("number"), "position"
@@ -116,7 +116,7 @@ class WriteRule:
 
 def back(name: str, by: int) -> Affine:
     """Returns the register `name` of the token `by` tokens before the latest one."""
-    return reg(kept(name, by) if by else name)
+    return reg(register_before(name, by) if by else name)
 
 
 def decide(rules: Sequence[WriteRule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:

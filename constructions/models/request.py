@@ -34,10 +34,10 @@ class Request:
         """Decodes greedily by an engine. Raises SearchError, and what the engine raises."""
         if not self.limit:
             return Run(self, np.zeros(0, np.int64), Decoded([], None, "reference"))
-        return self.run_of(decode(self.asked(tick)))
+        return self.run_of(decode(self.decoding(tick)))
 
-    def asked(self, tick: Tick = lambda length: None) -> Decoding:
-        """Returns what an engine is asked."""
+    def decoding(self, tick: Tick = lambda length: None) -> Decoding:
+        """Returns the request as an engine takes it."""
         model, arithmetic = self.wired.model, self.wired.arithmetic
         return Decoding(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
 

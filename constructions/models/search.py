@@ -29,7 +29,7 @@ class SearchError(ValueError):
 
 
 def retrieve(words: Sequence[str]) -> list[str]:
-    """RETRIEVE(S) for words that end with <EndSearch>: the words to append. Raises SearchError."""
+    """Returns the words to append after <EndSearch>, the last of `words`: RETRIEVE(S) of the paper. Raises SearchError."""
     if START_SEARCH not in words:
         raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
     start = len(words) - 1 - list(reversed(words)).index(START_SEARCH)

@@ -19,12 +19,12 @@ from constructions.retrieval.retriever import COPIES, TIED_HEAD, RetrievalPlan
 from constructions.retrieval.task import FAILED, SPECIALS
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import least_odd_precision
-from constructions.wiring.register import copied, kept, squared
+from constructions.wiring.register import copied, register_before, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant, linear
 
 
 def prepare(plan: RetrievalPlan, *, first: bool = True, squares: bool = True) -> BlockPlan:
-    """Block 1: 1; 1[position = 1] and position² where a head needs them."""
+    """Returns block 1, which writes the constant 1, and 1[position = 1] and position² where a head needs them."""
     gadgets = [constant("1", {"one": 1})]
     if squares:
         gadgets.append(square(reg("position"), squared("position")))
@@ -44,7 +44,7 @@ def remember(plan: RetrievalPlan, attention: BlockPlan, depth: int, block: Block
     """
     if not plan.says(TIED_HEAD):
         return BlockPlan((), block.gadgets, (*window([attention]), *block.linear_units))
-    earlier = [kept("number", by) for by in range(1, depth + 1)]
+    earlier = [register_before("number", by) for by in range(1, depth + 1)]
     squares = tuple(square(reg(number), squared(number)) for number in earlier)
     numbers = recent(f"the last {depth + 1} of number", ["number"], depth + 1)
     return BlockPlan((), (*block.gadgets, *squares), (numbers, *block.linear_units))

@@ -72,7 +72,7 @@ def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
 
 
 def _hybrid_blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
-    """A shift register takes the place of the COPY heads."""
+    """Returns the blocks of the hybrid, in which a shift register replaces the COPY heads."""
     attention = _find(plan, back)
     return remember(plan, attention, plan.query_length, prepare(plan)), attention
 

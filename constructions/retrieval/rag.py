@@ -89,7 +89,7 @@ def rag(
         return _words(task, plan.setting.n, whole(plan.query_length, plan.printed)).embedding()
 
     def least_bits(n: int, query_size: int, discipline: Discipline) -> int:
-        """Logits 2v·i of numbers up to n + 1, and positions, must fit."""
+        """Returns the least p in which positions and the logits 2v·i of numbers up to n + 1 fit."""
         length = n + 4 + query_size + len(whole(query_size, frozenset()))
         return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
 

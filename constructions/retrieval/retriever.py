@@ -62,7 +62,7 @@ class RetrievalPlan:
 
 
 def number_embedding(plan: RetrievalPlan, task: Task) -> Embedding:
-    """Numbers as (i, i²), or i alone as printed; special tokens; 0 as the zero vector where a query may hold it."""
+    """Embeds number i as (i, i²), or as i alone where printed so; each special token as a 1; 0, if a query may hold it, as 0."""
     names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
     numbers = Powers(1, plan.setting.n, {name: (1, power) for power, name in enumerate(names, start=1)})
     others: tuple[Mapping[str, Number], ...] = (*({word: 1} for word in SPECIALS), *[{}] * task.zero)
@@ -197,7 +197,7 @@ class Retriever(Model[Question, str]):
         return run.produced[-1]
 
     def judge(self, given: Question, run: Run, answer: str) -> str:
-        """Against the task's oracle; the words before the answer do not count."""
+        """Compares the answer with the task's oracle; says how they differ, or "". Words before the answer do not count."""
         expected = self.task.answer(given)
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
 
@@ -220,7 +220,7 @@ class Retriever(Model[Question, str]):
         return replace(self, query_length=len(given.query)), given.least_n
 
     def examples(self, wired: Wired, given: Question | None = None) -> Iterator[Request]:
-        """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
+        """Yields the sample questions that fit n and the query's length, and one with numbers from all over 1 … n."""
         n, length = wired.n, self.query_length
         samples = [q for q in self.task.samples if len(q.query) == length and q.least_n <= n]
         samples += [q for q in (self._spread(length, n), given) if q is not None and q not in samples]
@@ -236,14 +236,14 @@ class Retriever(Model[Question, str]):
         question = Question(sequence, query)
         return question if len(query) == query_length and not self.task.wrong(question) else None
 
-    def said(self, run: Run, answer: str) -> RunAnswer:
+    def run_answer(self, run: Run, answer: str) -> RunAnswer:
         return RunAnswer(run.produced[:-1], answer)
 
     def particulars(self) -> Mapping[str, object]:
         return {"model": self.model, "query_length": self.query_length}
 
     def domain(self, wired: Wired) -> PromptDomain:
-        """Any sequence of up to n numbers, and a query of the length that it is wired for."""
+        """Describes the prompts: any sequence of up to n numbers, and a query of the length that the weights are wired for."""
         n, query_length, task = wired.n, self.query_length, self.task
         least = int(task.place)  # tokens of the sequence
         number = r" [1-9]\d*"

@@ -384,7 +384,7 @@ def progress(
 
 
 def line_times(first: float) -> Iterator[float]:
-    """When a line of progress is due, in seconds: each time that the run has lasted twice as long."""
+    """Yields the seconds after which a line of progress is due: each time twice as many."""
     while True:
         yield first
         first *= 2

@@ -42,7 +42,7 @@ class Steps:
     weights: Weights
 
     def attention(self, position: int) -> Sequence[Sequence[Pattern]]:
-        """Whom each head of each block reads there. position: from 1."""
+        """Returns the attention pattern of each head of each block at a position, which counts from 1."""
         return [[head.pattern(position) for head in block] for block in self.heads]
 
     def reading(self, block: int, number: int, position: int) -> Sequence[int]:
@@ -94,7 +94,7 @@ class _ShownHead:
     patterns: dict[int, Pattern] = field(default_factory=dict)  # that were asked for
 
     def pattern(self, position: int) -> Pattern:
-        """(position from 1, weight) where the weight is not 0. position: that asks, from 1."""
+        """Returns the pairs (position, weight) with a weight other than 0. position: of the query. Positions count from 1."""
         if position not in self.patterns:
             self.patterns[position] = self._pattern(position - 1)
         return self.patterns[position]
@@ -169,7 +169,7 @@ def _dot(
 
 
 def _round(values: Integers, shift: int, arithmetic: Arithmetic) -> Integers:
-    """values / 2^shift to the nearest, ties to even, saturated."""
+    """Rounds values / 2^shift to the nearest integer, ties to even, saturated to the format's range."""
     if shift > 0:
         values = (values + ((1 << (shift - 1)) - 1) + ((values >> shift) & 1)) >> shift
     most = arithmetic.format.max_quanta

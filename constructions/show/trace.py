@@ -141,8 +141,8 @@ class Trace:
         """Returns the registers after the last attention: the last feed-forward overwrites some of them with the output."""
         return self.registers(position, 2 * len(self.wired.blocks) - 1)
 
-    def at(self, position: int) -> TokenTrace:
-        """Returns what happened at one position."""
+    def token_trace(self, position: int) -> TokenTrace:
+        """Returns the trace of one token: what each block read and wrote at its position."""
         attended, kept, wrote = list[Attended](), list[RecurrentState](), list[Wrote]()
         attention = self.steps.attention(position)
         for number, plan in enumerate(self.wired.blocks, start=1):

@@ -144,8 +144,8 @@ class TuringModel(Model[int, Configuration]):
         """
         return cast(int, wired.model.longest) - len(self.prompt(wired.n))
 
-    def said(self, run: Run, answer: Configuration) -> RunAnswer:
-        """Returns the words, HALT if they end with it, and the configuration that they tell of."""
+    def run_answer(self, run: Run, answer: Configuration) -> RunAnswer:
+        """Returns the words of a run, HALT as the answer if they end with it, and the configuration that the words describe."""
         produced = run.produced
         halted = produced[-1:] == [HALT]  # by itself
         stopped = {

@@ -133,8 +133,8 @@ class Code:
 # Oracle
 
 
-def written(task: TextTask) -> list[str]:
-    """Returns every word after the prompt, by the simulator; the last is HALT, or OUT, or the `|` after the last step."""
+def words_after_prompt(task: TextTask) -> list[str]:
+    """Returns all words after the prompt, computed by the simulator. The last one is HALT, OUT, or the `|` of the last step."""
     run = history(task.machine, task.tape, task.steps)
     places = [head + task.left for head in (*run.head.tolist(), run.final.head)]
     symbols = run.written.tolist()

@@ -76,7 +76,7 @@ from constructions.turing.configurations import (
     left_the_space,
     read,
     read_steps,
-    written,
+    words_after_prompt,
 )
 from constructions.turing.machine import RIGHT
 from constructions.turing.simulator import Configuration, TuringStep
@@ -327,7 +327,7 @@ class Cot(TuringModel):
 
     def expected(self, n: int) -> list[str]:
         """Returns the words of a run. The last word is HALT, or OUT, or the `|` after the last step."""
-        return written(self.task(n))
+        return words_after_prompt(self.task(n))
 
     def read_words(self, words: Sequence[str]) -> Configuration:
         return read(words)

@@ -109,14 +109,14 @@ def sequence_length(task: AnyTapeTask) -> int:
     return 1 + len(task.tape) + STEP * task.steps + 1
 
 
-def _beyond(task: AnyTapeTask) -> int:
-    """Returns M: above every position and number, shifted."""
+def _bound(task: AnyTapeTask) -> int:
+    """Returns M, a number above every position and every shifted number."""
     return sequence_length(task) + 2 * task.last_cell + len(LETTERS) + 1
 
 
 def _linear_block(task: AnyTapeTask, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
     one, number, cell, state = as_affine(1), reg(NUMBER), reg(CELL), reg(STATE)
-    shift, beyond = _shift(task, printed), _beyond(task)
+    shift, beyond = _shift(task, printed), _bound(task)
     signs = (1, -1) if CELL_ZERO.id in printed else (1,)  # a shifted cell is never negative
 
     def square(x: Affine, gate: Affine, into: str) -> tuple[Unit, ...]:
@@ -227,7 +227,7 @@ class TuringHybrid(TapeModel):
         """
         task = self.any_task(n)
         length, largest = sequence_length(task), task.ends[1] + _shift(task, NOTHING)
-        own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
+        own = least_odd_precision(lambda q: max(2 * (2 * _bound(task)).bit_length() + 1, task.table_bits))
         fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
         return spelled_out(fused, discipline, largest, length)
 
@@ -236,7 +236,7 @@ class TuringHybrid(TapeModel):
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
-        known = _words(task, task.around(listed))
+        known = _words(task, task.window(listed))
         return known.embedding(), _blocks(task, self.setting(n, fmt), known, printed)
 
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:

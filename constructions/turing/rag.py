@@ -238,7 +238,7 @@ class TuringRag(TapeModel):
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
-        known, first = _words(task, printed, task.around(listed)), _first_block(task)
+        known, first = _words(task, printed, task.window(listed)), _first_block(task)
         output = decide(tuple(_rules(tape_search(printed))), known)
         last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
         remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))

@@ -54,8 +54,8 @@ class AnyTapeTask:
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
 
-    def around(self, count: int | None) -> tuple[int, int]:
-        """Returns the first and the last of so many cells around the head's first one; of all cells, if there are no more."""
+    def window(self, count: int | None) -> tuple[int, int]:
+        """Returns the first and the last of `count` cells around cell 0; of all cells if that many do not exist, or for None."""
         first, last = self.ends
         if count is None or count >= self.steps:
             return first, last

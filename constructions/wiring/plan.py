@@ -213,5 +213,5 @@ def constant(name: str, values: Mapping[str, Number]) -> Gadget:
 
 
 def linear(name: str, form: Affine | Number, into: str) -> Gadget:
-    """into += form: a unit whose gate is the constant 1 (Lemma C.2)."""
+    """Returns the gadget that adds a form to a register: a unit whose gate is the constant 1 (Lemma C.2)."""
     return Gadget(name, (Unit(as_affine(1), as_affine(form), {into: 1}),), {}, "Lemma C.2")

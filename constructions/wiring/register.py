@@ -56,7 +56,7 @@ def copied(name: str, before: int) -> Register:
     return Register(of.base, of.is_square, Past.COPIED, of.before + before)
 
 
-def kept(name: str, before: int) -> Register:
-    """Returns what `name` was so many tokens before, 0 for this one, kept by a shift register."""
+def register_before(name: str, before: int) -> Register:
+    """Returns the register of a shift register that holds the value of `name` so many tokens earlier; 0: of this token."""
     of = register(name)
     return Register(of.base, of.is_square, Past.KEPT, before)

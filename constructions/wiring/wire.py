@@ -105,7 +105,7 @@ class _Filler:
             raise ValueError(f"register {self.registers[register]!r}: {error}") from error
 
     def powers(self, rows: Powers) -> Mapping[str, Matrix] | None:
-        """Register → what its rows have there; None where a number may be none that both the format and float64 hold."""
+        """Maps each register to its column of the rows; None if some number may not be held exactly by the format or by float64."""
         columns: dict[str, Matrix] = {}
         for name, (factor, exponent) in rows.powers.items():
             quanta, most = factor / self.format.quantum, max(abs(rows.low), abs(rows.high)) ** exponent

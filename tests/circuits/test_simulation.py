@@ -232,7 +232,9 @@ def test_bb2_by_its_circuit() -> None:
     prompt = rnn.wired.tokens(model.prompt.split())
     steps = run_rnn(rnn, prompt, model.words)
     task = configurations.TextTask(find("bb2").machine, 6, "", SPACE)
-    assert [rnn.vocabulary[step.written] for step in steps[len(prompt) - 1 :]] == configurations.written(task)
+    assert [rnn.vocabulary[step.written] for step in steps[len(prompt) - 1 :]] == configurations.words_after_prompt(
+        task
+    )
     assert len(rnn.step.circuit.gates) == 4804
 
 

@@ -130,7 +130,7 @@ class Compiled:
         """What is said at each position where an answer is due; words: without `<s>`."""
         spoken = [("<s>", 0), *(("", int(word)) if word.isdecimal() else (word, 0) for word in words)]
         text = Input(spoken)
-        return {k: text.said(self.compiler.answer, k) for k in due(self.program.texts, words)}
+        return {k: text.word_at(self.compiler.answer, k) for k in due(self.program.texts, words)}
 
     def says(self, words: Words) -> list[str]:
         """What `reference` says at each position."""

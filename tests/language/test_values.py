@@ -171,7 +171,7 @@ def test_a_recurrence_has_one_matrix_for_all_positions(every: object) -> None:
 
 
 def spoken(output: Output) -> list[str]:
-    return [text.said(output.answer, k) for text, k in LAST]
+    return [text.word_at(output.answer, k) for text, k in LAST]
 
 
 def test_one_output_or_the_other() -> None:

@@ -81,7 +81,7 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
         wired = model(cases[0].n)
         searches = [SearchTool(wired.vocabulary) for _ in cases]
         asked = [
-            replace(WALKER.request(wired, graph), respond=search).asked()
+            replace(WALKER.request(wired, graph), respond=search).decoding()
             for graph, search in zip(cases, searches, strict=True)
         ]
         for graph, search, decoded in zip(cases, searches, decode_together(asked, device), strict=True):

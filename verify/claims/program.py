@@ -51,7 +51,7 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 
     def as_defined(question: Question) -> Counterexample | None:
         words = question.words()
-        said, right = Input(tokens_of(words)).said(definition, len(words)), task.answer(question)
+        said, right = Input(tokens_of(words)).word_at(definition, len(words)), task.answer(question)
         return None if said == right else Counterexample(expected=right, found=said)
 
     check.exhaustive(
@@ -88,8 +88,8 @@ class Wiring:
             said = right[k - len(prompt) - 1] if k > len(prompt) else ""
             label = last if not said else Label(said, IN_THOUGHT) if said == end else THOUGHT
             due = step(graph.n, layout, label, by_counts=not self.lean)
-            if due is None or read.said(due, k) != word:
-                found = due and read.said(due, k)
+            if due is None or read.word_at(due, k) != word:
+                found = due and read.word_at(due, k)
                 return Counterexample(layout=layout.name, position=k, expected=word, due=found)
         return None
 

@@ -71,7 +71,7 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
         if not here:
             return Counterexample(position=k, found=words[k - 1], due="another token")
         for answer in map(due.__getitem__, here if k >= len(prompt) and words[k - 1] != END_SEARCH else ()):
-            said = answer and read.said(answer, k)
+            said = answer and read.word_at(answer, k)
             if said != words[k]:
                 return Counterexample(position=k, expected=words[k], due=said)
     return None

@@ -103,7 +103,7 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Qu
         length = len(cases[0].query)
         wired = model(stem, cases[0].n, length, (), discipline)
         retriever = replace(RETRIEVERS[stem], query_length=length)
-        together = [retriever.request(wired, case.question).asked() for case in cases]
+        together = [retriever.request(wired, case.question).decoding() for case in cases]
         for decoded in decode_together(together, device):
             yield wired.vocabulary[decoded.produced[-1]]
 

@@ -285,7 +285,7 @@ def test_halts(check: Check) -> None:
         turn = turn_of(known)
         words = [known.vocabulary[token] for token in expected(task)[turn - 1 :: turn]]
         machine = find("bb2")
-        written = configurations.written(configurations.TextTask(machine.machine, machine.steps, "", SPACE))
+        written = configurations.words_after_prompt(configurations.TextTask(machine.machine, machine.steps, "", SPACE))
         if words[len(task.prompt) - 1 :] == written and words[-1] == configurations.HALT:
             return None
         return Counterexample(expected=written, words=words)

@@ -264,7 +264,7 @@ def said(
     while len(words) < limit:
         tokens = [(word, 0) if not word.isdecimal() else ("", int(word)) for word in words]
         text = replace(text, tokens=tokens)  # whose values are known as far as it went before
-        word = text.said(answer, len(tokens))
+        word = text.word_at(answer, len(tokens))
         produced.append(word)
         words.append(word)
         if word == END_SEARCH:

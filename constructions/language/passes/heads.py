@@ -38,7 +38,7 @@ from constructions.wiring.affine import Affine, reg, total
 from constructions.wiring.lookup import Lookup
 from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import Component, Head, LinearUnit
-from constructions.wiring.register import kept
+from constructions.wiring.register import register_before
 
 MakesHead: TypeAlias = "Callable[[Setting, Mapping[str, Affine]], Head]"
 """From a setting, and what is read into each register, to the head."""
@@ -172,4 +172,4 @@ def _cycle(step: PlacedComputation, cycle: Cycle, registers: RegisterForms) -> L
 def _shift(name: str, feed: Affine, depth: int) -> LinearUnit:
     """Returns a shift register of a form."""
     unit = recent(f"the last {depth + 1} of {name}", [name], depth + 1)
-    return LinearUnit(unit.name, {**unit.rows, kept(name, 0): (Affine(), feed)}, unit.source)
+    return LinearUnit(unit.name, {**unit.rows, register_before(name, 0): (Affine(), feed)}, unit.source)

@@ -26,7 +26,7 @@ from constructions.language.terms import POSITION as OWN
 from constructions.language.terms import Back, IsNumber, IsWord, Monomial, NumberOf, Read, Term, as_term
 from constructions.language.weights import FIRST, IS_NUMBER, NUMBER, ONE_REGISTER, POSITION
 from constructions.wiring.affine import Affine, as_affine, reg, total
-from constructions.wiring.register import copied, kept, register, squared
+from constructions.wiring.register import copied, register, register_before, squared
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,13 @@ class _Assigner:
         if base is None or register(base).past is not None or self._clashes(base, shift.steps):
             base = self._own(shift.of, "past")
         for i in range(shift.steps + 1):
-            self.states.add(kept(base, i))
-            self.to.largest[kept(base, i)] = self.facts.bounds.largest(shift.of)
-        self.to.forms[value], self.to.bases[value] = reg(kept(base, shift.steps)), base
+            self.states.add(register_before(base, i))
+            self.to.largest[register_before(base, i)] = self.facts.bounds.largest(shift.of)
+        self.to.forms[value], self.to.bases[value] = reg(register_before(base, shift.steps)), base
 
     def _clashes(self, base: str, steps: int) -> bool:
         """Returns whether something else has a name that the shift register would have, as the square of what another one keeps."""
-        names = {kept(base, i) for i in range(steps + 1)}
+        names = {register_before(base, i) for i in range(steps + 1)}
         return not names.isdisjoint(self.to.largest.keys() - self.states)
 
     def _plain(self, term: Term) -> str | None:

@@ -152,4 +152,4 @@ def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutom
             for i, name in enumerate(OF):
                 assert run.value(here[state].get(i, ZERO), k) == history[k - 1][-1][i], (words, k, state, name)
             if state in says:
-                assert run.said(says[state], k) == wired.vocabulary[following[k - 1]], (words, k, state)
+                assert run.word_at(says[state], k) == wired.vocabulary[following[k - 1]], (words, k, state)

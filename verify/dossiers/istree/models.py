@@ -53,7 +53,7 @@ class IsTree(SolvedDossier):
 
     @property
     def solver(self) -> IsTreeModel:
-        return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
+        return MODELS[self.model, self.layout].in_variant("lean" if self.lean else "repaired")
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))

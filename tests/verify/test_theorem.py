@@ -22,7 +22,7 @@ from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework import proofs
-from verify.induction.along import Shown, shown
+from verify.induction.along import Shown, check_along_runs
 from verify.induction.theory import Theory
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
@@ -159,7 +159,7 @@ def test_axioms_from_which_everything_follows(
         made.add(axiom)
         return made
 
-    monkeypatch.setattr(theorem, "shown", shown)
+    monkeypatch.setattr(theorem, "shown", check_along_runs)
     monkeypatch.setattr(type(find_subject("istree", 8, model="rag").dossier), "theory", with_another)
     assert main(["istree", "--model", "rag", "--n", "8"]) == 3
     last = capsys.readouterr().out.splitlines()[-1]
@@ -206,7 +206,12 @@ def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.Cap
 
 def test_what_is_assumed_above_is_asked_for(above: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     shown = {"bits_of_bits": 7, "inequalities": [["1*n", ">"]], "cases": [{"shown": [0]}, {"shown": [0]}]}
-    above |= {"verdict": "certified", "theorem": shown, "n_from": "2^63", "cases": [{"assumed_invariants": ["luck"]}]}
+    above |= {
+        "verdict": "certified",
+        "theorem": shown,
+        "n_from": "2^63",
+        "cases": [{"assumed_invariants": ["luck"]}],
+    }
     assert main(["index", "--all-n", "--n", str(2**64)]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  assumed: luck: unknown; no lemma shows it of runs"
 

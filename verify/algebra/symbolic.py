@@ -51,8 +51,8 @@ class Oracle(Protocol):
     def holds(self, polynomial: Interned, relation: str) -> bool:
         """Returns whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
 
-    def told(self, polynomial: Interned, relation: str) -> bool | None:
-        """Returns the same, of what is seen without asking for it; None of what is not."""
+    def known_answer(self, polynomial: Interned, relation: str) -> bool | None:
+        """Returns the answer of `holds` if it is known without a new question, else None."""
 
     def is_whole(self, polynomial: Interned) -> bool:
         """Returns whether it is seen to be a whole number."""
@@ -84,10 +84,10 @@ class Oracle(Protocol):
         """Returns the same number: a polynomial, or one that does not depend on n, if it is seen to be."""
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+        """Returns its value where the symbols have these values."""
 
-    def written(self, value: Symbolic) -> str:
-        """Writes a number as a text that tells numbers apart."""
+    def exact_text(self, value: Symbolic) -> str:
+        """Writes a number so that different numbers have different texts."""
 
     def plain(self, value: Symbolic) -> str:
         """Writes a number for people, and as a part of a name."""
@@ -188,7 +188,7 @@ class Symbolic(Fraction):
         return self._inverse() * other
 
     def _inverse(self) -> Any:
-        """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
+        """Returns 1/self. Asks for its sign, unless it is a product of a number and powers of E and V, which are positive."""
         if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
             return self._make(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
         if self.oracle.holds(self.top, ">"):
@@ -257,8 +257,8 @@ class Symbolic(Fraction):
     def __abs__(self) -> Any:
         return self if self >= 0 else -self
 
-    def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+    def value_at(self, values: Mapping[str, int | Fraction]) -> Fraction:
+        """Returns its value where the symbols have these values."""
         result: Fraction = self.oracle.value(self, values)
         return result
 
@@ -346,7 +346,7 @@ class Symbolic(Fraction):
     _numerator = _denominator = property(_refuse)
 
     def __str__(self) -> str:
-        return str(self.oracle.written(self))
+        return str(self.oracle.exact_text(self))
 
     def __repr__(self) -> str:
         return str(self.oracle.plain(self))
@@ -375,7 +375,7 @@ def at_most(small: Any, large: Any) -> bool:
     cut.
     """
     apart = large - small
-    return bool(apart.oracle.told(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
+    return bool(apart.oracle.known_answer(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
 
 
 def nearest(value: int | Fraction) -> int:

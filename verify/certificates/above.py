@@ -138,7 +138,7 @@ class CasesSurvey:
 
 def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
     """Returns a weight where the symbols are these numbers."""
-    return value.at(values) if grows(value) else value
+    return value.value_at(values) if grows(value) else value
 
 
 def parts_of(model: ExactModel, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:

@@ -87,7 +87,7 @@ class Lemmas(Protocol):
     def lemmas(self) -> Sequence[str]:
         """Their names."""
 
-    def behind(self, lemmas: Iterable[str]) -> Sequence[str]:
+    def closure(self, lemmas: Iterable[str]) -> Sequence[str]:
         """Returns these lemmas, and those that they rest on."""
 
     def doubt(self, lemma: str) -> str:

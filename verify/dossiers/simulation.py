@@ -169,10 +169,10 @@ def certify(
 
 def require_run(theory: Theory) -> None:
     """Raises Undecided unless a solver shows that a run is right if each of its tokens is."""
-    from verify.induction.along import shown
+    from verify.induction.along import check_along_runs
 
     doubts = (doubt for name in theory.lemmas if (doubt := theory.doubt(name)))
-    if doubt := shown(theory, theory.lemmas).doubt or next(doubts, ""):
+    if doubt := check_along_runs(theory, theory.lemmas).doubt or next(doubts, ""):
         raise Undecided("the run", doubt)
 
 

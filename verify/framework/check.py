@@ -319,14 +319,14 @@ class Check:
 
         lemmas: only these and those that they rest on.
         """
-        lemma_names = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+        lemma_names = set(theory.closure(lemmas or theory.lemmas)) & set(theory.lemmas)
         digest = theory.digest(lemma_names)
         is_known = digest in self.shared.followed
 
         def consistent() -> Iterator[str]:
-            from verify.induction.along import shown
+            from verify.induction.along import check_along_runs
 
-            if not is_known and (doubt := shown(theory, sorted(lemma_names)).doubt):
+            if not is_known and (doubt := check_along_runs(theory, sorted(lemma_names)).doubt):
                 raise NoVerdict(f"what lemmas use may contradict itself: {doubt}")
             yield from (name for name in theory.lemmas if name in lemma_names)
 

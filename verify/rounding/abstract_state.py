@@ -34,7 +34,7 @@ from verify.algebra.polynomial import (
     is_whole,
     quotient,
     remainder,
-    shown,
+    show_number,
     whole,
 )
 from verify.algebra.quotients import Unanswered
@@ -77,10 +77,10 @@ class AbstractState(Bounded):
         if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
         if not self.space.covers(low, high):
-            top = f"{shown(self.space.largest)}"
+            top = f"{show_number(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.label} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
+                f"saturates: {self.label} reaches [{show_number(low)}, {show_number(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -94,7 +94,7 @@ class AbstractState(Bounded):
                 if isinstance(other, Rounded) and other.exact == polynomial:
                     return self, atom(name)
             error = self.error(polynomial) + self.space.half_step
-            bounds = self.space.reached(low, high)
+            bounds = self.space.rounded_bounds(low, high)
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
         return with_fields(self, box={**self.box, name: domain}), atom(name)
@@ -156,7 +156,9 @@ class AbstractState(Bounded):
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
         if not parts or any(same):
-            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.label}"
+            what = (
+                f"the sign of {polynomial} in [{show_number(low)}, {show_number(high)}] cannot be told at {self.label}"
+            )
             raise Undecided(where, what)
         return parts
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
-from verify.algebra.polynomial import Polynomial, atom, constant, quotient, shown, whole
+from verify.algebra.polynomial import Polynomial, atom, constant, quotient, show_number, whole
 from verify.algebra.rational import Ratio, least, unit
 from verify.algebra.symbolic import grows
 from verify.rounding.abstract_state import AbstractState
@@ -160,7 +160,8 @@ class NearestCount:
         outcome.margin = min(margins, default=Fraction(0))
         if margins and outcome.margin < needed:
             raise Refused(
-                where, f"scores of {self.query.label} may differ by {shown(outcome.margin)} only; {needed} is needed"
+                where,
+                f"scores of {self.query.label} may differ by {show_number(outcome.margin)} only; {needed} is needed",
             )
         return outcome
 

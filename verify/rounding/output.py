@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
+from verify.algebra.polynomial import (
+    Polynomial,
+    atom,
+    constant,
+    form_polynomial,
+    is_whole,
+    quotient,
+    show_number,
+    total,
+)
 from verify.algebra.symbolic import at_most, grows
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.model import NUMBER, ExactModel
@@ -171,7 +180,8 @@ def _require_same_count(
     most, steps = state.index_of(domain).high, state.space.steps
     if not at_most(most * (2 * most + 1) + 1, 2 * steps):
         raise Refused(
-            WHERE, f"a count up to {shown(most)} that is said at {state.label} needs a finer step than 1/{shown(steps)}"
+            WHERE,
+            f"a count up to {show_number(most)} that is said at {state.label} needs a finer step than 1/{show_number(steps)}",
         )
     for word in words:
         margin = logit.substitute({number: low}) - word

@@ -179,15 +179,15 @@ def shift_part(part: Part, shift: ShiftedWrite) -> Part:
 def refuses_shifts(check: Check, part: Part, engine: str) -> None:
     """Tests that `compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
 
-    def said(trial: Trial) -> list[str]:
+    def registers_of_oracle(trial: Trial) -> list[str]:
         oracle = part.oracle(trial.setting, trial.columns)
         return [name for name, column in oracle.items() if any(value is not None for value in column)]
 
-    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if said(trial))
+    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if registers_of_oracle(trial))
     off = part.tolerance(trial.setting) + 1
 
     def right(shift: ShiftedWrite) -> Counterexample | None:
         return compare(shift_part(part, shift), trial, engine)
 
-    shifts = [ShiftedWrite(name, quanta) for name in said(trial) for quanta in (-off, off)]
+    shifts = [ShiftedWrite(name, quanta) for name in registers_of_oracle(trial) for quanta in (-off, off)]
     check.refuses(shifts, right, range="a register that is one quantum farther off than it may be")

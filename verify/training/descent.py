@@ -40,7 +40,7 @@ def measure(name: str, p: int, descent: Descent, seed: int) -> dict[str, Any]:
     subject = SUBJECTS[name]
     model, generator = subject.load(p), random.Random(f"{name} {seed}")
     wired = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
-    asked = NextWordTexts.of(model, subject, ASKED, random.Random(f"validation {name} {seed}"))
+    asked = NextWordTexts.draw(model, subject, ASKED, random.Random(f"validation {name} {seed}"))
     scale = MARGIN / asked.least_margin(wired) if descent.scaled else 1.0
     noise = torch.Generator().manual_seed(seed)
     moved = {
@@ -50,7 +50,7 @@ def measure(name: str, p: int, descent: Descent, seed: int) -> dict[str, Any]:
     before = asked.right(moved)
     optimizer = getattr(torch.optim, descent.optimizer)(list(moved.values()), descent.rate)
     for _ in range(STEPS):
-        drawn = NextWordTexts.of(model, subject, BATCH, generator)
+        drawn = NextWordTexts.draw(model, subject, BATCH, generator)
         written = drawn.targets != IGNORED
         loss = functional.cross_entropy(scale * logits(moved, drawn.tokens)[written], drawn.targets[written])
         optimizer.zero_grad()
@@ -80,8 +80,8 @@ class NextWordTexts:
     targets: Tensor
 
     @classmethod
-    def of(cls, model: LoadedModel, subject: WiredSubject, count: int, generator: random.Random) -> NextWordTexts:
-        """Draws texts."""
+    def draw(cls, model: LoadedModel, subject: WiredSubject, count: int, generator: random.Random) -> NextWordTexts:
+        """Draws `count` texts of the subject, and the next words that the model should write."""
         rows, targets = [], []
         for prompt, reply in (subject.draw(generator) for _ in range(count)):
             rows.append(model.wired.tokens([*prompt, *reply])[:-1])

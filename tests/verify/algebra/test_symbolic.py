@@ -138,4 +138,4 @@ def test_nothing_else_can_be_asked(use: Callable[[Any], object]) -> None:
 def test_arithmetic_keeps_the_symbol(operation: Callable[[Any], Any]) -> None:
     result = operation(symbol(5, 9))
     assert type(result) is Symbolic
-    assert result.at({"n": 5}) == operation(Fraction(5))
+    assert result.value_at({"n": 5}) == operation(Fraction(5))

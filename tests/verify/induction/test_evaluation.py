@@ -18,7 +18,7 @@ from verify.framework.predicates import NoVerdict
 from verify.induction import __main__ as command
 from verify.induction import along
 from verify.induction import theory as theories
-from verify.induction.along import RUNS, places_of, shown
+from verify.induction.along import RUNS, check_along_runs, places_of
 from verify.induction.evaluation import Compiled
 from verify.induction.place import Place
 from verify.induction.theory import Theory
@@ -44,7 +44,7 @@ def made_of(subject: Subject) -> Theory:
 @pytest.mark.parametrize("subject", [*ISTREE, *TURING], ids=str)
 def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
     made = made_of(subject)
-    seen = shown(made, made.lemmas)
+    seen = check_along_runs(made, made.lemmas)
     assert seen.doubt == ""
     halts_at_once = str(subject.dossier.fields.get("machine", "")).startswith("---")  # on the empty tape
     assert seen.places >= (4 if halts_at_once else 5)
@@ -58,7 +58,7 @@ def test_a_contradiction_is_refused(subject: Subject) -> None:
     made = made_of(subject)
     text = "kind" if "kind" in map(written_name, made.declarations) else "number"
     made.add(f"(axiom zero (= ({text} 1) 0)) (axiom one (= ({text} 1) 1))")
-    refused = shown(made, made.lemmas).doubt
+    refused = check_along_runs(made, made.lemmas).doubt
     assert refused.startswith(("zero is false: ", "one is false: "))
 
 
@@ -71,7 +71,7 @@ def test_an_axiom_that_leaves_out_large_numbers_is_refused(subject: Subject, mos
     assert made.of_axioms(along.LARGE) != "unsat"
     made.add(f"(axiom few (<= {size} {most}))")
     assert made.of_axioms() != "unsat"
-    assert shown(made, ()).doubt.endswith(", if each number is 1,000,000,000,000,000 or more")
+    assert check_along_runs(made, ()).doubt.endswith(", if each number is 1,000,000,000,000,000 or more")
 
 
 def written_name(declaration: Any) -> str:
@@ -119,7 +119,7 @@ HERE: list[dict[str, Any]] = [{"k": k, "number": lambda j: max(j - 1, 0)} for k 
 )  # fmt: skip
 def test_small_theories(text: str, doubt: str) -> None:
     made = small(text, *HERE)
-    assert shown(made, made.lemmas).doubt == doubt
+    assert check_along_runs(made, made.lemmas).doubt == doubt
 
 
 def test_the_axioms_alone_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,13 +128,18 @@ def test_the_axioms_alone_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     zero = "(axiom zero (forall ((j Int)) (! (=> (> j 9) (= (number j) 0)) :pattern ((number j)))))"
     one = "(axiom one (forall ((j Int)) (! (=> (> j 9) (= (number j) 1)) :pattern ((number j)))))"
     asked = "(axiom there (or (= (number 10) 9) (= (number 1) 0)))"
-    assert shown(small(zero + asked, *HERE), []).doubt == ""
-    assert shown(small(zero + one + asked, *HERE), []).doubt == "z3 derives a contradiction from the axioms alone"
+    assert check_along_runs(small(zero + asked, *HERE), []).doubt == ""
+    assert (
+        check_along_runs(small(zero + one + asked, *HERE), []).doubt
+        == "z3 derives a contradiction from the axioms alone"
+    )
     assert small(zero, *HERE).of_axioms() in ("sat", "unknown")
 
 
 def test_a_theory_without_runs_is_not_shown() -> None:
-    assert shown(small("(axiom a true)"), []).doubt == "no run is named along which axioms could be evaluated"
+    assert (
+        check_along_runs(small("(axiom a true)"), []).doubt == "no run is named along which axioms could be evaluated"
+    )
 
 
 def test_what_is_remembered_is_what_is_true() -> None:
@@ -143,7 +148,7 @@ def test_what_is_remembered_is_what_is_true() -> None:
     compiled, again = (Compiled(made, made.facts) for _ in range(2))
     for place in places_of(made):
         truths = compiled.truths(place.symbols, place.window)
-        again.go(place.symbols, place.window)
+        again.move_to(place.symbols, place.window)
         assert {name: again.holds(name) for name in made.facts} == truths
 
 
@@ -169,7 +174,7 @@ def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool, monke
     """z3 says the same, of k = 1."""
     monkeypatch.setattr(along, "LARGE", 1)
     made = small(f"(axiom a {formula})", HERE[0])
-    assert (shown(made, []).doubt == "") == true
+    assert (check_along_runs(made, []).doubt == "") == true
     assert theories._answer(f"(declare-const k Int) (assert (= k 1)) (assert {formula})", 10**6) == (
         "sat" if true else "unsat"
     )

@@ -165,7 +165,7 @@ def at(value: Any, n: int) -> Fraction:
     """Of a number that may depend on n."""
     if not is_sized(value):
         return Fraction(value)
-    return value.at({"n": n})
+    return value.value_at({"n": n})
 
 
 def changed(part: Any, change: Callable[[Fraction], Fraction]) -> Any:

@@ -47,7 +47,7 @@ def test_least_of_a_rational_function() -> None:
     ratio = unit(0) - unit(1)
     bound = least(ratio, 3, 10**12)
     assert bound is not None
-    assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.at(10**12)
+    assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.value_at(10**12)
 
 
 @pytest.mark.parametrize(("other", "unique"), [(6, True), (7, False), (8, False)])

@@ -110,7 +110,7 @@ def test_results_are_read_and_not_learned() -> None:
 def test_wired_weights_in_float64_answer_as_the_engine() -> None:
     for name, subject in wired.SUBJECTS.items():
         model = subject.load(subject.formats[0])
-        asked = descent.NextWordTexts.of(model, subject, 20, random.Random(3))
+        asked = descent.NextWordTexts.draw(model, subject, 20, random.Random(3))
         weights = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
         assert asked.right(weights) == asked.right_rounded(model, weights) == 1, name
         weights["unembed"] = -weights["unembed"]

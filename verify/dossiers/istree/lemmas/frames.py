@@ -80,7 +80,7 @@ def translation(frames: Frames) -> Translation:
     words.picked(head(frames.father(back(HERE, 2))), "father-at")
     words.picked(head(frames.father(HERE)), "first-at")
     words.picked(Pick(Matching(((OWN, HERE), (OTHER, back(HERE, 1))))), "up-at")
-    words.counted(Count(Matching(((word(DOWN), ONE),))), "downs-to")
+    words.count_function(Count(Matching(((word(DOWN), ONE),))), "downs-to")
     return words
 
 
@@ -115,4 +115,4 @@ def _frame(
 
 def _says(words: Translation, answer: Answer, at: str, said: str) -> str:
     """Returns whether it is this word."""
-    return words.said(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")
+    return words.answer_cases(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")

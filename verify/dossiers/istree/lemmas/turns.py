@@ -103,12 +103,12 @@ class Text:
         """The terms of the definition, with the names by which the texts call their functions."""
         words = Translation(functions={IsWord(word): name for word, name in NAMES.items() if word != VERTEX})
         for name, term in (("own", self.found.own), ("other", self.found.other)):
-            words.named(name, term)
+            words.define(name, term)
         for named in (self.found.current, self.found.came_to):
             words.value(named, "k")
         words.picked(head(self.found.recorded), "father-at")
         edges_behind(words, self.found, ZERO, self.found.come_from)
-        words.counted(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
+        words.count_function(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
         return words
 
     def heads(self, mark: str) -> States:

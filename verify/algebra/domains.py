@@ -151,9 +151,9 @@ class Space:
         return round_fraction(value, self.format).quanta * self.step
 
     def rounded_bounds(self, low: Fraction, high: Fraction) -> Interval:
-        """Bounds ROUND(x) for x from low to high, both covered: by the least and the largest, if the format's numbers do not grow.
+        """Returns bounds of ROUND(x) for x from low to high, both covered: the least and the largest of them.
 
-        If they do, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
+        If the format's numbers grow, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
         """
         if not grows(self.steps):
             return self.rounded(low), self.rounded(high)
@@ -175,7 +175,7 @@ class Space:
         return self.known[m]
 
     def reciprocals(self, low: int, high: int) -> tuple[Number, Number]:
-        """Bounds ROUND(1/m) for m from low to high: by the least and the largest one, if the format's numbers do not grow."""
+        """Returns bounds of ROUND(1/m) for m from low to high: the least and the largest, unless the format's numbers grow."""
         if not grows(self.steps):
             return self.reciprocal(high), self.reciprocal(low)
         least = quotient(1, high.power_above if grows(high) else high)

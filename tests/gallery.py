@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from constructions import counting, index, ngram, recall
 from constructions.language.files import GALLERY, names_of_gallery
@@ -153,7 +154,7 @@ def beside(name: str, wired: Retriever) -> tuple[str, ...]:
     """What a model wired by hand takes, and its program as compiled."""
     architecture = wired.model if wired.model in ARCHITECTURES else "rnn"
     asked = [Asked(name, n, architecture) for n in SIZES]
-    blocks = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
+    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
     cells = [f"{len(of)}, {sum(len(block.heads) for block in of)}" for of in blocks]
     for discipline in Discipline:
         cells.append(", ".join(str(wired.least_precision(n, discipline)) for n in SIZES))

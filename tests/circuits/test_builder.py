@@ -107,7 +107,7 @@ def test_wrong_numbers_of_bits_are_refused() -> None:
 )
 def test_adders(adder: object, bits: int, extra: int, gates: int) -> None:
     b = Builder()
-    total, carry = adder(*[b.input(f"x{i}") for i in range(bits)])  # type: ignore[operator]
+    total, carry = adder(*[b.input(f"x{i}") for i in range(bits)])
     circuit = b.circuit({"sum": total, "carry": carry})
     assert circuit.operations == gates
     for case in itertools.product((0, 1), repeat=bits):

@@ -33,7 +33,7 @@ def load(name: str, n: int = 1, discipline: Discipline = Discipline.FUSED) -> Rn
 
 def simulation(rnn: Rnn, prompt: list[int], words: int, **how: object) -> tuple[Wired, list[int]]:
     """The Transformer, and what it should write."""
-    wired = Simulator(rnn, words).build(len(prompt), **how)  # type: ignore[arg-type]
+    wired = Simulator(rnn, words).build(len(prompt), **how)
     return wired, expected_tokens(run_rnn(rnn, prompt, words))
 
 

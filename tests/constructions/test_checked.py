@@ -93,7 +93,7 @@ GRAPHS = (
 
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
-def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # type: ignore[no-untyped-def]
+def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:
     for graph in GRAPHS:
         built = model.build(graph.n, discipline=discipline)
         request = model.request(built, graph)
@@ -101,7 +101,7 @@ def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # typ
 
 
 @pytest.mark.parametrize("task", [index, recall, ngram, counting])
-def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[no-untyped-def]
+def test_the_retrieval_tasks_have_what_they_need(task) -> None:
     for retriever in task.RETRIEVERS:
         built = retriever.build(12)
         for question in retriever.task.samples:
@@ -110,7 +110,7 @@ def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[
 
 
 @pytest.mark.parametrize("model", MACHINES.values(), ids=list(MACHINES))
-def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped-def]
+def test_machines_have_what_they_need(model) -> None:
     for name in ("bb2", "palindrome"):
         named = find(name)
         one = replace(model, machine=named.machine, tape=named.example)

@@ -37,7 +37,7 @@ CASES: list[tuple[Model[Any, Any], int, Any]] = [
 
 def fitting(model: Model[Any, Any], given: Any) -> Model[Any, Any]:
     """The retriever for queries as long as this one."""
-    return replace(model, query_length=len(given.query)) if model in RETRIEVERS else model  # type: ignore[type-var]
+    return replace(model, query_length=len(given.query)) if model in RETRIEVERS else model
 
 
 @pytest.mark.parametrize(

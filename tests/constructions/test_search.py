@@ -135,7 +135,7 @@ def test_a_search_looks_up_the_words_that_are_new() -> None:
     class Counted(list[str]):
         looked_up = 0
 
-        def __getitem__(self, place):  # type: ignore[no-untyped-def,override]
+        def __getitem__(self, place):
             Counted.looked_up += 1
             return super().__getitem__(place)
 

@@ -200,7 +200,7 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
     )
     blocks = [BlockPlan((), prepare)]
     for number in (1, 2):
-        heads = []
+        heads = list[Head]()
         for index in range(rng.choice((1, 1, 2))):
             # Two heads may write the same register.
             names = [f"out{number}", f"other{number}_{index}"][: rng.choice((1, 2))]

@@ -252,7 +252,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
 
 def test_sequences_without_tokens_leave_empty_traces():
     wired = TRANSFORMER.build(2)
-    for texts in ([], [[]], [[], [1, 0], []]):
+    for texts in tuple[list[list[int]], ...](([], [[]], [[], [1, 0], []])):
         assert_same(wired.model, wired.arithmetic, texts)
 
 

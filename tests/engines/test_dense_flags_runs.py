@@ -62,8 +62,8 @@ def test_asking_for_flags_changes_nothing_else():
     assert asked.registers is not None
     for ours, theirs in zip(asked.registers, plain.registers, strict=True):
         assert [table.tolist() for table in ours] == [table.tolist() for table in theirs]
-    for ours, theirs in zip(asked.next_tokens, plain.next_tokens, strict=True):
-        assert ours.tolist() == theirs.tolist()
+    for own, plainly in zip(asked.next_tokens, plain.next_tokens, strict=True):
+        assert own.tolist() == plainly.tolist()
 
 
 @pytest.mark.parametrize("keys", [[[0.0, 0, 0]], [[0.0, 0, 0], [0, 0, 1]]])

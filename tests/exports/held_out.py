@@ -76,7 +76,7 @@ def case_of(loaded: LoadedModel, given: Any, engine: str) -> HeldOutCase:
     request = solver.request(wired, solver.read_input(given, loaded.n))
     expected = [int(token) for token in request.guess]
     assert not engine or request.run(find_engine(engine)).tokens.tolist() == expected
-    sequence, written, response = [*request.prompt, *expected], {}, []
+    sequence, written, response = [*request.prompt, *expected], dict[int, int](), list[int]()
     for place in range(len(request.prompt), len(sequence)):
         if response:
             assert sequence[place] == response.pop(0)

@@ -167,7 +167,7 @@ def test_other_positions() -> None:
 def test_a_recurrence_has_one_matrix_for_all_positions(every: object) -> None:
     for summed in (running_sum, alternating_sum):
         with pytest.raises(ValueError, match="the matrix of a linear RNN is constant"):
-            summed(number, every)  # type: ignore[arg-type]
+            summed(number, every)
 
 
 def spoken(output: Output) -> list[str]:

@@ -155,7 +155,7 @@ def test_axioms_from_which_everything_follows(
     right = type(find_subject("istree", 8, model="rag").dossier).theory
 
     def with_another(dossier: Any) -> Theory:
-        made = right(dossier)
+        made: Any = right(dossier)
         made.add(axiom)
         return made
 
@@ -183,7 +183,7 @@ def test_a_search_that_finds_something_else(
 @pytest.fixture
 def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What is said of all n from 2^7 on; by default not that it is certified."""
-    result = {
+    result: dict[str, Any] = {
         "verdict": UNKNOWN,
         "where": "block 1",
         "what": "no rule tells it",

@@ -153,7 +153,7 @@ class Space:
     def rounded_bounds(self, low: Fraction, high: Fraction) -> Interval:
         """Returns bounds of ROUND(x) for x from low to high, both covered: the least and the largest of them.
 
-        If the format's numbers grow, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
+        If these grow with n, an end that is a number of the format stays; another moves out by half a step, or to 0.
         """
         if not grows(self.steps):
             return self.rounded(low), self.rounded(high)

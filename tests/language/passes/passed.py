@@ -172,7 +172,7 @@ def _atom(atom: Atom, text: Input, k: int) -> Fraction:
             numbers = [
                 a for a in atoms if isinstance(a, NumberOf | Position | Read)
             ]  # the others are bits, in the programs here
-            return math.prod(Fraction(text.value(as_term(a), k)) for a in numbers)
+            return Fraction(math.prod(text.value(as_term(a), k) for a in numbers))
     return Fraction(text.value(as_term(atom), k))
 
 

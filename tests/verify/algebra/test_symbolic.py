@@ -28,7 +28,7 @@ from verify.stored.intervals import name_of
 
 SUBJECTS = [
     *(find_subject(name, 4) for name in RETRIEVERS),
-    *(find_subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
+    *(find_subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),
     *(find_subject("istree", 4, model=model) for model in ("hybrid", "rag")),
     *(find_subject("turing", 4, model=model, machine="1RB1LB_1LA1RZ", tape="1") for model in ("hybrid", "rag")),
 ]

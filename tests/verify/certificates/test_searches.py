@@ -73,7 +73,7 @@ def test_comparisons_that_are_kept_apart() -> None:
     model, automaton, _, report = built("rag")
     first, second = model.layers
     units = first.feed_forward.units
-    shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])  # type: ignore[operator]
+    shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])
     changed = replace(first, feed_forward=Sublayer(shifted, first.feed_forward.down))
     judgement = judge(replace(model, layers=(changed, second)), automaton)
     assert judgement.report is None or judgement.report.first_difference(report)

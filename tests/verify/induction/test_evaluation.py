@@ -203,7 +203,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     right = model.theory
 
     def planted(dossier: Any) -> Theory:
-        made = right(dossier)
+        made: Any = right(dossier)
         made.add("(axiom one (= (number 1) 1))")
         return made
 

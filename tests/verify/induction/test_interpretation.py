@@ -94,7 +94,7 @@ def test_what_is_false_beyond_is_not_shown(axiom: str, unseen: tuple[str, str] |
 def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     """number(1000) is 0 after the text; the lemmas would follow from an axiom that says otherwise."""
     made = find_subject("istree", 1, lean=True).dossier.theory()
-    assert made is not None
+    assert isinstance(made, Theory)
     made.add("(axiom far (forall ((j Int)) (=> (> j 99) (= (number j) 7))))")
     assert check_along_runs(made, made.lemmas).doubt.startswith("far is not seen to be true of all integers: edges")
     place = Place("here", {"k": 1, "f": lambda j: j}, range(-1, 3), TABLE)

@@ -44,7 +44,7 @@ from verify.runs.turing_runs import tokens_of as tape_tokens
 
 
 def of_task(task: str, *letters: str) -> Comparison:
-    return find_dossier(task, "rag").search(*letters)  # type: ignore[union-attr]
+    return find_dossier(task, "rag").search(*letters)
 
 
 SPELLED = {**of_retrieval.SPELLED, **of_istree.SPELLED, **of_turing.SPELLED}

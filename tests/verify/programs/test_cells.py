@@ -107,7 +107,7 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
 
     seen: list[Any] = []
 
-    def told(subject: Subject, *_: Any) -> dict[str, Any]:
+    def told(subject: Any, *_: Any) -> dict[str, Any]:
         seen.append((subject.dossier.cells, subject.n))
         return {"verdict": CERTIFIED}
 

@@ -87,7 +87,7 @@ def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(na
         changed = {n: mutant(w.model, place, change, float(w.arithmetic.format.quantum)) for n, w in wired.items()}
         weights = {n: as_model(replace(subject, n=n), wired[n], changed[n]) for n in wired}
         for n, holds in verdicts(subject, weights[8], high).items():
-            one = replace(subject, n=n)
+            one: Any = replace(subject, n=n)
             assert (explained(one, weights[n], automaton_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
             for question in draw.sample(list(one.dossier.tried(one)), 2 * holds):
                 assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -71,12 +72,12 @@ def test_every_n() -> None:
 
 
 @cache
-def program(subject: Subject) -> ExtractedProgram:
+def program(subject: Any) -> ExtractedProgram:
     model, automaton = build(subject)
     return extract(model, copied(automaton, len(subject.dossier.tape)), naming=True)
 
 
-def texts(subject: Subject) -> Iterator[list[int]]:
+def texts(subject: Any) -> Iterator[list[int]]:
     """The machine's own run, and texts with any numbers."""
     wired, rng = wired_of(subject), random.Random(0)
     automaton = copied(automaton_of(subject), len(subject.dossier.tape))
@@ -120,7 +121,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
-    subject = SMALL[0]
+    subject: Any = SMALL[0]
     before = IdealModel(wired_of(subject).model)
     for change, behind in certified_changes(subject, random.Random(subject.dossier.machine), 8):
         for tokens in texts(subject):

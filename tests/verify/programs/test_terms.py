@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
@@ -138,7 +139,8 @@ def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
-    found, wired, retriever = program(subject), wired_of(subject), subject.dossier.solver
+    retriever: Any = subject.dossier.solver
+    found, wired = program(subject), wired_of(subject)
     families = families_of(subject)
     numbers = [(family.name, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))

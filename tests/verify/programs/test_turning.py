@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -93,7 +94,7 @@ def run_of(subject: Subject) -> list[int]:
     return [*request.prompt, *map(int, request.guess)]
 
 
-def input_of(subject: Subject, tokens: list[int]) -> Input:
+def input_of(subject: Any, tokens: list[int]) -> Input:
     words = digits_of(subject.dossier.solver.machine, (wired_of(subject).vocabulary[token] for token in tokens))
     return Input(words, frozenset(family.name for family in families_of(subject)))
 
@@ -135,7 +136,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
-    subject = SMALL[1]
+    subject: Any = SMALL[1]
     due, prompt = run_of(subject), 4
     for change, ideal in certified_changes(subject, random.Random(subject.dossier.machine), 5):
         assert ideal.run(due[:-1])[1][prompt - 1 :] == due[prompt:], change

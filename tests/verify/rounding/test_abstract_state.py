@@ -68,14 +68,14 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
 def test_equal_shares_are_one_atom(shift: int) -> None:
     """Where m = l + shift, 1/m and 1/(l + shift) are rounded to one number; elsewhere they are two."""
     box = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
-    box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}  # type: ignore[dict-item]
+    box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}
     registers = {0: atom("r") * 3 - atom("s") * 3, 1: (atom("r") - atom("s")) * atom("k"), 2: atom("s"), 3: atom("m")}
     whole = AbstractState(SPACE, registers, box, label=Label("test"))
     less, equal, more = whole.parts(atom("r") * -8 + atom("s") * 8)
     assert equal.register(0) == equal.register(1) == constant(0)
     assert less.register(0).atoms == more.register(0).atoms == {"r", "s"}
     for part in (less, equal, more):
-        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in "ml"]  # type: ignore[union-attr]
+        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in "ml"]
         for m, other in itertools.product(*ranges):
             at = {"m": constant(m), "l": constant(other), "k": constant(1)}
             at |= {
@@ -90,7 +90,7 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
 def test_shares_of_one_number_are_one_atom(of: str, shift: int) -> None:
     """1/(m + 1) twice is one number; 1/m, and 1/(l + 1) where l is another number, are not that."""
     box = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
-    box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}  # type: ignore[dict-item]
+    box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}
     whole = AbstractState(SPACE, {0: (atom("r") - atom("s")) * 512, 1: atom("r")}, box, label=Label("test"))
     part = whole.simplified()
     assert (part.register(0) == constant(0)) == ((of, shift) == ("m", 1))

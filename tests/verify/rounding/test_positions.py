@@ -164,7 +164,8 @@ def drawn(name: str, seed: int) -> Rnn:
 
 def of_every(name: str, n: int = 1) -> Subject:
     one = subject(name, n)
-    return replace(one, dossier=replace(one.dossier, every_circuit=True))
+    dossier: Any = one.dossier
+    return replace(one, dossier=replace(dossier, every_circuit=True))
 
 
 @pytest.mark.parametrize(("name", "n"), [("latch", 1), ("counter", 3), ("linear recurrence", 1)])

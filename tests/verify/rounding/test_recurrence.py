@@ -269,7 +269,7 @@ def test_cycles_by_where_they_lead() -> None:
 
 @pytest.mark.parametrize("row", [(2, 0, 0), (Fraction(1, 2), 0, 0), (-1, 1, 0)])
 def test_what_is_no_window_and_no_sum(row: tuple[Fraction, ...]) -> None:
-    case = RecurrenceCase((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))  # type: ignore[arg-type]
+    case = RecurrenceCase((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))
     judgement = judged(case)
     assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
 

@@ -267,7 +267,7 @@ def test_the_default_of_a_nearest_count_may_be_rounded_too(on_grid: bool, operat
     box = {
         "n": Integer(4, 4),
         "k": Integer(9, 9),
-        "z": Rounded(constant(-40), constant(-8), *2 * [Fraction(-40)], Fraction(32)),
+        "z": Rounded(constant(-40), constant(-8), Fraction(-40), Fraction(-40), Fraction(32)),
     }
     query = AbstractState(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, label=Label("query"))
     count, target = atom("y"), atom("r")

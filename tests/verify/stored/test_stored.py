@@ -118,7 +118,7 @@ def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> No
 
 def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made(RECALL, "rounding")
-    walk = store.store(RECALL, "rounding", None)
+    walk: Any = store.store(RECALL, "rounding", None)
     for _ in range(5):
         next(walk)
     walk.close()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def decode_by_reference(asked: Decoding) -> Decoded:
-    """Token by token."""
+    """Decodes token by token with the reference engine."""
     from constructions.engines.reference import ReferenceEngine
 
     asked.model.admit(len(asked.prompt), beyond=asked.beyond)
@@ -40,7 +40,7 @@ def decode_by_reference(asked: Decoding) -> Decoded:
 
 
 def decode_by_incremental(asked: Decoding) -> Decoded:
-    """Token by token: by what the heads look up; what that does not decide, by the reference engine, which is said once."""
+    """Decodes token by token by lookups; what these do not decide, with the reference engine, after one message."""
     produced, why = decode_by_lookups(asked)
     if why:
         _say_once(f"{why}; the reference engine decodes the rest, which is slower")
@@ -118,7 +118,7 @@ def decode_together(together: Sequence[Decoding], device: str = "cpu") -> Iterat
 def decode_with_guess(
     run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Decoding
 ) -> tuple[list[int], int]:
-    """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
+    """Decodes greedily by runs over whole sequences: one run if the guess is right, and one more for each token after a wrong one.
 
     run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft after these.
     Returns the new tokens, and how many tokens decoding has fed: all that stand before the last one that the model wrote.

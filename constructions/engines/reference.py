@@ -52,7 +52,7 @@ class Flags:
     first_position: dict[FlagSite, int] = field(default_factory=dict)
 
     def raise_(self, kind: str, block: int, site: str, position: int) -> None:
-        """Count one occurrence."""
+        """Counts one occurrence of a flag."""
         key = FlagSite(kind, block, site)
         self.counts[key] = self.counts.get(key, 0) + 1
         self.first_position.setdefault(key, position)
@@ -211,7 +211,7 @@ class ReferenceEngine:
         return self._round(result + bias, 0, block, site) if bias else result
 
     def _round(self, value: int, shift: int, block: int, site: str) -> int:
-        """value / 2^shift quanta, rounded to the format."""
+        """Rounds value / 2^shift quanta to the format, and raises its flags."""
         whole = value >> shift
         if whole << shift == value and -self._every <= whole <= self._every:  # an element, as most results are
             return whole

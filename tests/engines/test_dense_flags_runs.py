@@ -77,9 +77,9 @@ def test_scores_that_are_zero_are_exact(keys, discipline):
     operators = Operators(arithmetic, torch.device("cpu"))
     zero, half = operators.numbers.zero(3), operators.numbers.constant(1 << 7, 3)
     assert operators.dot_exactness([(zero, zero)]) == (True, True)
-    assert operators.dot_exactness([(half, zero), (half.shifted(1), half.shifted(1))]) == (True, True)
-    assert operators.dot_exactness([(half, half.shifted(-1))]) == (True, True)
-    assert operators.dot_exactness([(half.shifted(-4), half.shifted(-5))]) == (False, False)
+    assert operators.dot_exactness([(half, zero), (half.times_power(1), half.times_power(1))]) == (True, True)
+    assert operators.dot_exactness([(half, half.times_power(-1))]) == (True, True)
+    assert operators.dot_exactness([(half.times_power(-4), half.times_power(-5))]) == (False, False)
 
 
 def test_long_sequences_have_the_same_flags():

@@ -37,8 +37,8 @@ class KnownFacts(Protocol):
     def is_integer(self, value: Term) -> bool:
         """Returns whether it is an integer at every position."""
 
-    def behind(self, where: Selection) -> KnownFacts:
-        """Returns what is known of the positions that may be read from here."""
+    def facts_of_read(self, where: Selection) -> KnownFacts:
+        """Returns what is known of the positions that a read with this selection may reach from here."""
 
 
 def with_known_values(value: Term, facts: KnownFacts) -> Term:
@@ -83,13 +83,13 @@ def by_token(value: Term, facts: KnownFacts) -> Iterator[list[dict[Atom, Interva
             reads.setdefault(told_apart(a.where.steps), []).append(a)
     for steps, atoms in reads.items():
         if len(atoms) > 1:
-            states = facts.behind(Back(steps)).states
+            states = facts.facts_of_read(Back(steps)).states
             if len(states) > 1:
                 yield [{a: facts.each[i].bounds(a.value) for a in atoms} for i in states]
 
 
 def lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:
-    """Atoms x with their factor, perhaps 0, where there are bits 1[x = v], and these with theirs."""
+    """Yields each atom x that some bit 1[x = v] of the value compares, with its factor (or 0), and these bits with theirs."""
     factors = {monomial[0]: c for monomial, c in value.items if len(monomial) == 1}
     compared: dict[Atom, list[tuple[Equal, Fraction]]] = {}
     for a, c in factors.items():
@@ -113,7 +113,7 @@ def on_line(ends: Interval, slope: Fraction, more: Sequence[tuple[Equal, Fractio
 
 
 def share(value: Term, of: Term) -> Fraction:
-    """s, where s·of is a part of the value; 0 if there is none."""
+    """Returns the factor s with which s·of is a part of the value; 0 if there is none."""
     parts = dict(value.items)
     shares = [parts.get(monomial, Fraction(0)) / c for monomial, c in of.items if monomial]
     return shares[0] if shares and all(share == shares[0] for share in shares) else Fraction(0)

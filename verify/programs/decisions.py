@@ -161,7 +161,7 @@ def _mismatch(
 
 
 def _open_bits(registers: Mapping[int, Term], due: Answer, normal: Normalizer) -> Iterator[Term]:
-    """Bits of k that logits, or the number that is due, are made of, the one in most products first; then those in cases."""
+    """Yields the undecided bits in logits and in the due number, the one in most products first; then those of cases."""
     terms = [*registers.values(), *([due.number] if isinstance(due, SayNumber) else [])]
     if sum(len(value.order) for value in terms) > LONGEST:
         return
@@ -207,7 +207,7 @@ def _contradicts(normal: Normalizer) -> bool:
 
 
 def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
-    """bit: in normal form. Where it is no single atom, nothing is learnt from it."""
+    """Returns the normal form where a bit holds, or not. It learns nothing from a bit that is no single atom."""
     if len(bit.items) == 2 and bit.constant == 1:  # 1 − b
         return _with(normal, (bit - 1) * -1, not holds)
     if len(bit.items) != 1 or len(bit.items[0][0]) != 1 or bit.items[0][1] != 1:
@@ -230,7 +230,7 @@ def _there(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         return normal
     if not holds and normal.facts.here[0] <= a.where.steps:
         return normal
-    there = Normalizer(normal.facts.behind(a.where), around=normal.everywhere)
+    there = Normalizer(normal.facts.facts_of_read(a.where), around=normal.everywhere)
     for other, ends in _with(there, as_term(bit), holds).facts.given.items():
         normal = normal.knowing(Read(as_term(other), a.where), *ends)
     return normal

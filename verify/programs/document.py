@@ -33,14 +33,14 @@ def explanation(subject: Subject) -> Json:
     try:
         document = explained(subject, *build(subject))
     except (Undecided, OtherMatrices) as stop:
-        return {**asked(subject), **Judged.at(stop).told}
+        return {**document_head(subject), **Judged.at(stop).told}
     if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := subject.dossier.wrong_run(subject)):
         document |= {"verdict": REFUSED, "what": wrong}
     return document
 
 
-def asked(subject: Subject) -> Json:
-    """Returns what was asked for."""
+def document_head(subject: Subject) -> Json:
+    """Returns the head of a document: which model, which inputs, and which property is judged."""
     return {**about(subject), "property": "what the ideal model computes"}
 
 
@@ -48,7 +48,7 @@ def explained(subject: Subject, model: ExactModel, automaton: TokenAutomaton) ->
     """Returns the document for a model that is held against this subject's task."""
     dossier = subject.dossier
     automaton = dossier.compared_texts(subject, automaton)
-    document = asked(subject)
+    document = document_head(subject)
     document |= {**Judged(UNKNOWN).told, "weights_sha256": model.digest, "inputs": inputs_of(automaton)}
     try:
         program = extract(model, automaton, naming=dossier.named_sums, shorten=bool(subject.printed))
@@ -85,7 +85,7 @@ def compared(subject: Subject, model: ExactModel, automaton: TokenAutomaton, pro
         defined = subject.dossier.definition(subject, state.label) if state.label in automaton.answers else None
         if defined is None:
             continue
-        normal = Normalizer(program.facts.at(frozenset([i])))
+        normal = Normalizer(program.facts.facts_at(frozenset([i])))
         expected = normal_answer(defined, normal)
         due[str(state.label)] = told_answer(expected)
         registers = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}

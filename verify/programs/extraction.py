@@ -32,7 +32,7 @@ from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
 from verify.automata.token_automaton import Consecutive, Delayed, TokenAutomaton
 from verify.programs.facts import Facts, Group
-from verify.programs.forms import named, unresolved
+from verify.programs.forms import as_atom, unresolved
 from verify.programs.normal import Normalizer
 from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.queues import Queue, queue_of
@@ -166,7 +166,7 @@ def _call(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_
     sums = {i: value for i, value in registers.items() if len(value.items) > 1}
     long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
     roots = {square: root for root in long.values() if (square := normal.normalised(root * root)) != root}
-    atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
+    atoms = {value: as_atom(names[i], value) for i, value in reversed(long.items()) if value not in roots}
     squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}
     return {i: squares.get(value) or atoms.get(value, value) for i, value in registers.items()}
 
@@ -182,7 +182,7 @@ def _affine(row: Row, bias: Weight, registers: Mapping[int, Term]) -> Term:
 
 
 def _embed(model: ExactModel, normal: Normalizer) -> Registers:
-    """Word and position: a polynomial of the number at numbers, a constant at each word; what all tokens have is a constant."""
+    """Reads the embedding as terms: a polynomial of the number at numbers, a constant at each word, plus the position."""
     registers: Registers = {}
     words = [{i: _number(w) for i, w in row} for row in model.specials.values()]
     constants = [{i: _number(p.constant) for i, p in numbers.rows.items()} for numbers in model.families.values()]
@@ -227,7 +227,7 @@ def _queue(i: int, layer: Recurrent, model: ExactModel, automaton: TokenAutomato
 def _states(
     layer: Recurrent, registers: Registers, normal: Normalizer, where: str, queues: Mapping[int, Queue]
 ) -> Registers:
-    """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before.
+    """Reads h_t = A·h_{t−1} + B·x_t as terms: each coordinate takes, or adds up, what is fed and others' states one step before.
 
     A queue is what has entered it and, by its invariant, not yet left. In a cycle each adds up what is fed to it, and what has come
     around from the others, which were fed so many steps before.

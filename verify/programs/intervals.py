@@ -25,7 +25,7 @@ from verify.certificates.building import ModelSizes, Sizes, at_size, automaton_o
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of, with_origin
 from verify.certificates.ranges import parts
 from verify.dossiers.dossier import Json, Subject
-from verify.programs.document import asked, explained, explanation
+from verify.programs.document import document_head, explained, explanation
 from verify.rounding.model import ExactModel, vocabulary
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants", "value")
@@ -50,7 +50,7 @@ def explanations(
     """
     if not subject.last or subject.n < subject.dossier.least:
         return with_origin(explanation(replace(subject, last=0)), subject)
-    summary: Json = {**asked(subject), "intervals": []}
+    summary: Json = {**document_head(subject), "intervals": []}
     for interval in intervals(subject):
         tell(interval)
         document = interval.document
@@ -89,7 +89,7 @@ def intervals(subject: Subject) -> Iterator[ProgramInterval]:
             if interval.document["verdict"] != CERTIFIED:
                 return
     except OtherMatrices as refused:  # the matrices that users get
-        document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
+        document = {**document_head(at_size(subject, low)), **Judged.at(refused).told}
         yield ProgramInterval(low, low, subject.unit, "", document)
 
 

@@ -12,7 +12,7 @@ from verify.programs.shares import Normal
 
 
 def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tuple[Monomial, Fraction]]:
-    """c times these atoms, by what is known of them."""
+    """Yields the products that c times these atoms equals, by what is known of the atoms."""
     if len(monomial) < 2:
         yield monomial, c
         return

@@ -88,7 +88,7 @@ class Attention:
             if not len(pattern.queries):
                 continue
             queries.append(pattern.queries)
-            here = sums.at(pattern.queries)
+            here = sums.restrict(pattern.queries)
             results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
@@ -119,7 +119,7 @@ class Attention:
         return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
 
     def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[AttentionPattern]:
-        """Patterns that together contain every query once; each is forgotten before the next one is made."""
+        """Yields patterns that together contain every query once. Each is freed before the next one is made."""
         open_queries: list[Tensor] = []
         float_filter = None
         if self.decisive_gap is not None:
@@ -152,7 +152,7 @@ class Attention:
         candidates: Sequence[tuple[Tensor, Tensor]],
         open_queries: list[Tensor],
     ) -> AttentionPattern:
-        """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
+        """Returns the weights of the queries that their candidates decide, and appends the other queries to `open_queries`."""
         query = torch.cat([q for q, _ in candidates])
         key = torch.cat([k for _, k in candidates])
         queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
@@ -237,7 +237,7 @@ class Attention:
     # Step 3
 
     def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[AttentionPattern]:
-        """Patterns from whole columns of exact scores."""
+        """Yields the patterns of queries, computed from whole columns of exact scores."""
         columns = self.batch.position[queries]  # the number of keys of each query
         ends = torch.cumsum(columns, 0)
         begin = 0
@@ -266,7 +266,7 @@ class Attention:
         return AttentionPattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
 
     def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
-        """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
+        """Returns correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
         arithmetic = self.operators.arithmetic
         values = self.numbers.floats(scores) if self._float64 else None
         if values is not None:

@@ -163,7 +163,7 @@ def _nothing(weights: Weights, at_load: Flags | None) -> _Trace:
 
 
 def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
-    """Numbers of sequences to run together: about equally long, at most `limit` tokens (or one sequence); no empty ones."""
+    """Yields the numbers of sequences to run together: about equally long, at most `limit` tokens or one sequence, none empty."""
     members: list[int] = []
     tokens = 0
     present = (i for i in range(len(sequences)) if len(sequences[i]))
@@ -278,7 +278,7 @@ class _BatchRun(Domain[Column]):
 
 
 def _table(columns: Sequence[Column]) -> Objects:
-    """(token, column), Python integers in quanta."""
+    """Returns columns as an array (token, column) of Python integers, in quanta."""
     return np.stack([column.quanta() for column in columns], axis=1)
 
 

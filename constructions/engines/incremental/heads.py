@@ -482,7 +482,7 @@ class HeadCode:
 
     def _as(self, value: Operand, like: Operand) -> Operand:
         """Returns the number in the bits of another that holds it."""
-        held = self.code.at(value, like.exponent)
+        held = self.code.lower_exponent(value, like.exponent)
         return Operand(self.code.extend(held, like.width), like.low, like.high, like.exponent)
 
     def _run(self, number: str) -> str:
@@ -516,7 +516,7 @@ class HeadCode:
         code, lookup = self.code, self.lookup
         winner = code.variable()
         queries = [
-            code.in_word(code.at(code.on_grid(self.form(query), key.exponent), key.exponent))
+            code.in_word(code.lower_exponent(code.on_grid(self.form(query), key.exponent), key.exponent))
             for (_, query), key in zip(lookup.equal, self.keys, strict=True)
         ]
         choice, chosen = code.label(), code.label()
@@ -665,14 +665,14 @@ class HeadCode:
         ]
         results = [Operand("", min(0, v.low), max(0, v.high), v.exponent) for v in alone]
         if self.always:
-            results = [code.at(value, code.quantum) for value in alone]
+            results = [code.lower_exponent(value, code.quantum) for value in alone]
             results = [Operand("", min(0, v.low), max(0, v.high), v.exponent) for v in results]
         slots = [code.variable(result.type) for result in results]
         single, several, end = (code.label() for _ in range(3))
         code.branch(code.test("eq", others, 0), single, several)
         code.enter(single)
         for value, result, slot in zip(alone, results, slots, strict=True):
-            same = code.at(value, result.exponent)
+            same = code.lower_exponent(value, result.exponent)
             code.say(f"store {result.type} {code.extend(same, result.width)}, ptr {slot}")
         code.say(f"br label %{end}")
         code.enter(several)
@@ -688,7 +688,7 @@ class HeadCode:
             if not code.fused and not self._adds_exactly(self.values[i]):
                 code.guard(code.compare("eq", total, ZERO) if self.values[i].low >= 0 else "false")
             mean = code.round(code.multiply(share, total))
-            mean = code.at(code.on_grid(mean, result.exponent), result.exponent)
+            mean = code.lower_exponent(code.on_grid(mean, result.exponent), result.exponent)
             for how, bound in (("sge", result.low), ("sle", result.high)):
                 code.guard(code.compare(how, mean, Operand(str(bound), bound, bound, result.exponent)))
             code.say(f"store {result.type} {code.extend(mean, result.width)}, ptr {slot}")

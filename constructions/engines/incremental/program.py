@@ -162,7 +162,9 @@ class Assembler:
     def _saturate(self, value: Operand) -> Operand:
         """Returns the number rounded; the largest element if it is beyond, which is on a grid of its own. Positions may be."""
         return self.code.round(
-            self.code.at(value, min(value.exponent, self.code.quantum)) if not self.code.holds(value) else value
+            self.code.lower_exponent(value, min(value.exponent, self.code.quantum))
+            if not self.code.holds(value)
+            else value
         )
 
     def _know(self, stream: list[Operand], names: Sequence[str]) -> None:
@@ -193,7 +195,7 @@ class Assembler:
         for i, state in after.items():
             code.guard(code.compare("sge", state, Operand(str(-most), -most, -most, step)))
             code.guard(code.compare("sle", state, Operand(str(most), most, most, step)))
-            state = code.bounded(code.at(state, step), -most, most)
+            state = code.bounded(code.lower_exponent(state, step), -most, most)
             wide = Operand(code.extend(state, held.width), held.low, held.high, step)
             code.store(code.plus("%cells", cells[i]), wide)
             stream[i] = code.round(code.add(stream[i], state))
@@ -260,7 +262,7 @@ class Assembler:
             ends = {i: (constant(number(weight, code)),) * 2 for i, weight in part.alike}
             for (register, _, _), (_, _, like) in zip(part.columns, columns, strict=True):
                 lowest, highest = (constant(end * Fraction(2) ** like.exponent) for end in (like.low, like.high))
-                ends[register] = code.at(lowest, like.exponent), code.at(highest, like.exponent)
+                ends[register] = code.lower_exponent(lowest, like.exponent), code.lower_exponent(highest, like.exponent)
             if any(lowest.exponent + stream[i].exponent < code.quantum for i, (lowest, _) in ends.items()):
                 raise NotCovered("logits whose products are rounded")
             code.about = "steps of a logit"

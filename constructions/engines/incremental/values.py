@@ -194,8 +194,8 @@ class Body:
             return value.name
         return self.op(f"{'sext' if width > value.width else 'trunc'} {value.type} {value.name} to i{width}")
 
-    def at(self, value: Operand, exponent: int) -> Operand:
-        """Returns the same number with a smaller exponent."""
+    def lower_exponent(self, value: Operand, exponent: int) -> Operand:
+        """Returns the number written with a smaller exponent."""
         shift = value.exponent - exponent
         if shift == 0:
             return value
@@ -208,7 +208,7 @@ class Body:
 
     def _two(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:
         exponent = min(a.exponent, b.exponent)
-        return self.at(a, exponent), self.at(b, exponent)
+        return self.lower_exponent(a, exponent), self.lower_exponent(b, exponent)
 
     def add(self, a: Operand, b: Operand, sign: int = 1) -> Operand:
         """Returns a + b, or a − b."""

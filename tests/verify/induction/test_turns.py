@@ -31,7 +31,7 @@ from verify.dossiers.istree.steps import NUMBER
 from verify.induction import __main__ as command
 from verify.induction.along import Shown
 from verify.induction.theory import Theory
-from verify.programs.shorthand import at, back, let, word
+from verify.programs.shorthand import back, let, read_match, word
 
 MADE = theory(defined())
 GRAPHS = [
@@ -162,11 +162,11 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
     "YES whatever is recorded": (due_but(HEAD, verdict(lambda right: right.then)), "turn-yes"),
     "YES if vertices are missing": (due_but(HEAD, verdict(other)), "turn-yes"),
     "the last record of a vertex": (
-        found_but("recorded", lambda found: at(back(NUMBER, 2), (found.came_to, found.current), last=True)),
+        found_but("recorded", lambda found: read_match(back(NUMBER, 2), (found.came_to, found.current), last=True)),
         "first-record",
     ),
     "where the vertex is, not the father": (
-        found_but("recorded", lambda found: at(NUMBER, (found.came_to, found.current))),
+        found_but("recorded", lambda found: read_match(NUMBER, (found.came_to, found.current))),
         "finds-father",
     ),
     "ways back are records": (

@@ -38,7 +38,7 @@ from verify.dossiers.turing.searches import of_tape, of_word
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, TermReading, Word
 from verify.patterns.texts import Comparison, Spelling, TextDifference
-from verify.programs.shorthand import at, word
+from verify.programs.shorthand import read_match, word
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
@@ -205,8 +205,8 @@ def recounted(name: str, plus: int) -> Comparison:
 
 WRONG = {
     "the last record": lambda: reread(RECORD, lambda term: picked(term, last=True)),
-    "the vertex itself": lambda: reread(RECORD, lambda _: at(NUMBER, (word("-", 1) * NUMBER, FOUND.current))),
-    "nothing": lambda: reread(RECORD, lambda _: at(NUMBER, (word("-") * NUMBER, FOUND.current))),
+    "the vertex itself": lambda: reread(RECORD, lambda _: read_match(NUMBER, (word("-", 1) * NUMBER, FOUND.current))),
+    "nothing": lambda: reread(RECORD, lambda _: read_match(NUMBER, (word("-") * NUMBER, FOUND.current))),
     "a digit of the father": lambda: rewritten(RECORD, r"(\d+)", r"\d*(\d)"),
     "any mark": lambda: rewritten(RECORD, r"\s-\s", r"\s.\s"),
     "the last neighbour": lambda: reread(FIRST, lambda term: picked(term, last=True, keys=1)),

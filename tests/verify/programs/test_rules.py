@@ -425,7 +425,9 @@ PREFIXES = [
     for length in range(4)
     for numbers in itertools.product((1, 2, 3), repeat=length)
 ]
-ANY_K, EACH_K = (Normalizer(facts) for facts in (Facts.everywhere(SHORT), Facts.everywhere(SHORT).at(frozenset([1]))))
+ANY_K, EACH_K = (
+    Normalizer(facts) for facts in (Facts.everywhere(SHORT), Facts.everywhere(SHORT).facts_at(frozenset([1])))
+)
 QUARTER = as_term(Fraction(1, 4))
 PLACES = [
     ZERO,

@@ -130,7 +130,7 @@ def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutom
         event("undecided")
         return
     ideal, states = IdealModel(wired.model), {state.label: i for i, state in enumerate(automaton.states)}
-    at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in states.items()}
+    at = {name: Normalizer(program.facts.facts_at(frozenset([i]))) for name, i in states.items()}
     last = program.stages[-1].registers
     here = {name: {i: normal.term(value) for i, value in last.items()} for name, normal in at.items()}
     says = {}

@@ -98,7 +98,7 @@ def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]
 @cache
 def at_state(subject: Subject, state: int) -> list[dict[int, Term]]:
     found = program(subject)
-    normal = Normalizer(found.facts.at(frozenset([state])))
+    normal = Normalizer(found.facts.facts_at(frozenset([state])))
     return [{i: normal.term(value) for i, value in stage.registers.items()} for stage in found.stages]
 
 
@@ -251,7 +251,7 @@ def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
     for k in range(1, len(words) + 1):
         assert run.value(normal, k) == run.value(value, k)
     last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
-    here = facts.at(frozenset([last]))
+    here = facts.facts_at(frozenset([last]))
     k = len(words)
     assert run.value(Normalizer(here).term(value), k) == run.value(value, k)
     low, high = here.bounds(value)
@@ -318,7 +318,7 @@ def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
     last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
     event("kept" if any(isinstance(getattr(a, "where", None), Best) for a in told.atoms) else "told")
     assert all(run.value(told, k) == run.value(read, k) for k in range(1, len(words) + 1))
-    here = Normalizer(facts.at(frozenset([last]))).term(read)
+    here = Normalizer(facts.facts_at(frozenset([last]))).term(read)
     event("kept there" if any(isinstance(getattr(a, "where", None), Best) for a in here.atoms) else "told there")
     assert run.value(here, len(words)) == run.value(read, len(words))
 

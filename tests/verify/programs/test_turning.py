@@ -123,7 +123,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     for k, state in enumerate(states_of(found.facts.automaton, read.tokens[:-1]), start=1):
         due, at = (
             subject.dossier.definition(subject, state.label),
-            found.facts.at(frozenset([found.facts.automaton.states.index(state)])),
+            found.facts.facts_at(frozenset([found.facts.automaton.states.index(state)])),
         )
         if due is not None:
             assert following[k - 1] == tokens[k]

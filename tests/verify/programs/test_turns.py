@@ -208,7 +208,7 @@ def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
     )
     facts = Facts.everywhere(TokenAutomaton(states, frozenset(), (4, 4)))
     text, number = Input([("s", 0), ("w", 2), ("v", 0), ("w", 2)], frozenset("vw")), as_term(NumberOf("w"))
-    told = [Normalizer(facts.at(frozenset([i]))).term(number) for i in range(4)]
+    told = [Normalizer(facts.facts_at(frozenset([i]))).term(number) for i in range(4)]
     assert [text.value(term, k) for k, term in enumerate(told, start=1)] == [0, 2, 0, 2]
     assert told[3] == as_term(Read(number, Back(2)))
 

@@ -12,7 +12,7 @@ from constructions.language.terms import ZERO, Term
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.steps import NUMBER, ByNeighbours
 from verify.dossiers.istree.turns import Items
-from verify.programs.shorthand import at, back, let, word
+from verify.programs.shorthand import back, let, read_match, word
 
 
 class SearchResult(ByNeighbours):
@@ -31,7 +31,7 @@ class SearchResult(ByNeighbours):
     @property
     def recorded(self) -> Term:
         """The father in its first record."""
-        return at(back(NUMBER, 2), (self.came_to, self.current))
+        return read_match(back(NUMBER, 2), (self.came_to, self.current))
 
     @property
     def first(self) -> Term:

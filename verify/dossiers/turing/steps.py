@@ -43,7 +43,7 @@ from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask
 from verify.automata.token_automaton import Label
 from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
-from verify.programs.shorthand import at, equal, let
+from verify.programs.shorthand import equal, let, read_match
 
 RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
@@ -176,7 +176,7 @@ class SearchedStep(MachineStep):
         """Returns, at the end of the search for a cell, 1 more than the symbol of its last record; 0 if there is none."""
         cell, value = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
         of_cell = ((as_term(NumberOf(CELL)), cell), (_back(NumberOf(CELL), 2), cell))
-        return at(value, (self.record, ONE), *of_cell, last=True)
+        return read_match(value, (self.record, ONE), *of_cell, last=True)
 
     @property
     def of_word(self) -> Term:
@@ -189,7 +189,7 @@ class SearchedStep(MachineStep):
     def in_word(self) -> Term:
         """Returns, at the end of the search for a place of the word, 1 more than the symbol there; 0 if the word ends before."""
         here = (as_term(POSITION) - 1, _back(NumberOf(PLACE), 1) + 1)
-        return at(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
+        return read_match(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
 
     def finds(self, result: Term) -> Answer:
         """Returns the result of a search. result: `in_cell` or `in_word`."""

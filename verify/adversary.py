@@ -576,8 +576,8 @@ def leaves_of(resume: Path) -> Path:
     return resume.with_name(f"{resume.name}.leaves")
 
 
-def kept(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns what --resume has kept. Raises CommandError if it is no answer to what is asked now."""
+def read_kept_pair(args: argparse.Namespace) -> dict[str, Any]:
+    """Reads the pair that --resume kept. Raises CommandError if it is of another task, RNN or n."""
     try:
         found = json.loads(args.resume.read_text(encoding="utf-8"))
         asked, n = (found["task"], found["rnn"]), int(found["n"])
@@ -646,7 +646,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     if args.resume is not None and args.resume.exists():
-        found = kept(args)
+        found = read_kept_pair(args)
     else:
         started = time.monotonic()
         with cli.usage_errors():

@@ -101,13 +101,13 @@ def wired(tasks: Sequence[str], n_max: int) -> Iterator[dict[str, Any]]:
                     x = tuple(generator.randint(0, 1) for _ in range(n))
                     y = (*x[: k - 1], 1 - x[k - 1], *x[k:])
                     asked = questions.reduction
-                    answers = [loaded.run(_given(task, asked.words(z, k))).answer for z in (x, y)]
+                    answers = [loaded.run(_input_of(task, asked.words(z, k))).answer for z in (x, y)]
                     due = [asked.right_answer(z, k) for z in (x, y)]
                     right += answers == due and due[0] != due[1]
                 yield {"model": name, "task": task, "n": n, "pairs": PAIRS, "right": right}
 
 
-def _given(task: str, words: Sequence[str]) -> Any:
+def _input_of(task: str, words: Sequence[str]) -> Any:
     numbers = [int(word) for word in words if word.isdecimal()]
     if task == "istree":
         return list(zip(numbers[::2], numbers[1::2], strict=True))

@@ -95,7 +95,7 @@ def difference(
     *,
     times: bool = True,
 ) -> LedgerDifference:
-    """Between two ledgers. ValueError if one of them judges a claim twice."""
+    """Compares two ledgers. Raises ValueError if one of them judges a claim twice."""
     before, after = _by_key(old), _by_key(new)
     common = [(before[key], after[key]) for key in before if key in after]
     names = [*old_options, *(name for name in new_options if name not in old_options)]

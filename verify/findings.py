@@ -184,7 +184,7 @@ def _name(claim: Claim) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing is markup."""
+    """Escapes a text, so that nothing in it is markup."""
     return re.sub(r"([\\`*_\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -44,7 +44,7 @@ class Coverage:
 
 
 def _retrieval(title: str, models: Mapping[str, str]) -> Coverage:
-    """models: by theorem."""
+    """Returns the row of the retrieval tasks for one architecture. models: its name by theorem."""
     parts: dict[str, list[LinkPart]] = {link: [] for link in LINKS}
     for (theorem, model), task in product(models.items(), ("index", "recall", "ngram", "counting")):
         claim, own = f"{theorem}/{task}", f"{task}{model}"
@@ -54,10 +54,10 @@ def _retrieval(title: str, models: Mapping[str, str]) -> Coverage:
     return Coverage(title, parts)
 
 
-def _of(
+def _row_of(
     name: str, claim: str, document: str, labels: Mapping[str, tuple[str, str]], programs: Sequence[str] = ("",)
 ) -> Coverage:
-    """labels: of rounding, the document's suffix and the claim above, if there is one. programs: layouts."""
+    """Returns the row of one task. labels: for each, the stored document's suffix and the claim above. programs: layouts."""
     rounding = [
         LinkPart(label, f"{claim}rounding", f"{document}{more}-rounding", above)
         for label, (more, above) in labels.items()
@@ -78,17 +78,17 @@ MODELS = (
         "Index, recall, c-gram, Counting: Transformer (4.6), Linear RNN with search (5.2), hybrid (5.6)",
         {"4.6": "", "5.2": "-rag", "5.6": "-hybrid"},
     ),
-    _of("IsTree: Transformer (4.7)", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
-    _of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
-    _of("IsTree: hybrid (5.7)", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
-    _of(
+    _row_of("IsTree: Transformer (4.7)", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
+    _row_of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
+    _row_of("IsTree: hybrid (5.7)", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
+    _row_of(
         "IsTree: Linear RNN with search (5.3)",
         "5.3/istree-",
         "istree-rag",
         {"fused": ("", "5.3/istree-above"), "sequential": ("-sequential", "5.3/istree-above")},
     ),
     *(
-        _of(
+        _row_of(
             f"The machine BB(2) on a blank tape, n steps: {title} ({theorem})",
             f"{theorem}/",
             f"turing-{model}",

@@ -96,7 +96,7 @@ def _cell(cell: table.TableCell | None) -> Text:
     if cell.outcome in (table.Mark.REFUTED, table.Mark.NOT_SETTLED):
         named = lines[:3] + ["…"] * (len(lines) > 3)
     elif cell.outcome is table.Mark.SOLVED:
-        named = cell.certified()
+        named = cell.certified_sizes()
     else:
         named = [lines[0], *cell.evidence[:1]]
     return Text(cell.outcome, table.STYLES[cell.outcome]).append("".join(f"\n{line}" for line in named), "default")

@@ -115,12 +115,12 @@ class CellBasis:
 
 
 def solved(theorem: str, task: str, how: str, *required: str) -> CellBasis:
-    """Solved, by weights that are wired."""
+    """Returns the basis of a cell that says solved, by weights that are wired."""
     return CellBasis(Mark.SOLVED, how, theorem, task, required)
 
 
 def impossible(how: str, *claims: str) -> CellBasis:
-    """Impossible, by a reduction."""
+    """Returns the basis of a cell that says impossible, by a reduction."""
     return CellBasis(Mark.IMPOSSIBLE, how, required=claims)
 
 
@@ -218,16 +218,16 @@ class TableCell:
         """Returns what the ledger does not have."""
         return self.basis.missing(self.claims)
 
-    def of(self, verdict: Verdict) -> list[str]:
+    def claims_with(self, verdict: Verdict) -> list[str]:
         """Returns the claims with this verdict, by any engine."""
         return list(dict.fromkeys(row.claim.id for row in self.rows if row.verdict is verdict))
 
     @property
     def outcome(self) -> Mark:
         """Returns what the ledger makes of it."""
-        if self.of(Verdict.REFUTED):
+        if self.claims_with(Verdict.REFUTED):
             return Mark.REFUTED
-        if self.missing or self.of(Verdict.UNKNOWN) or self.of(Verdict.MEASURED):
+        if self.missing or self.claims_with(Verdict.UNKNOWN) or self.claims_with(Verdict.MEASURED):
             return Mark.NOT_SETTLED
         return Mark.SMALL if self.basis.outcome is Mark.IMPOSSIBLE and not self.is_proved else self.basis.outcome
 
@@ -255,7 +255,7 @@ class TableCell:
         found = [kind + (f" to {size_text(sizes[kind])}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
         return [*found, *filter(None, map(self._certify, dict.fromkeys(APART.values())))]
 
-    def certified(self) -> list[str]:
+    def certified_sizes(self) -> list[str]:
         """Returns the n for which program and rounding are certified, and of which machine or c, in few words."""
         only = re.search(r"program and rounding (for \w+(?: = \d+)?)", self.basis.how)
         ranges = {
@@ -280,14 +280,14 @@ class TableCell:
         return f"{about} certified for {'any number of cells' if cells else f'n = {reach.ranges(sizes)}'}"
 
     def lines(self, *, every_claim: bool) -> list[str]:
-        """Below the verdict. every_claim: for a page, each claim that the cell rests on, with a link, and not only the first."""
+        """Returns the lines below the verdict. every_claim: a page links each claim that the cell rests on, not the first alone."""
         if self.outcome is Mark.REFUTED:
-            return self.of(Verdict.REFUTED)
+            return self.claims_with(Verdict.REFUTED)
         if self.outcome is Mark.NOT_SETTLED:
             parts = {
                 "missing:": self.missing,
-                "unknown:": self.of(Verdict.UNKNOWN),
-                "measured:": self.of(Verdict.MEASURED),
+                "unknown:": self.claims_with(Verdict.UNKNOWN),
+                "measured:": self.claims_with(Verdict.MEASURED),
             }
             return [line for word, ids in parts.items() if ids for line in (word, *ids)]
         others = len(self.claims) - 1
@@ -309,8 +309,8 @@ class TableCell:
                 for row in self.rows
             ],
             "missing": self.missing,
-            "refuted": self.of(Verdict.REFUTED),
-            "unknown": self.of(Verdict.UNKNOWN),
+            "refuted": self.claims_with(Verdict.REFUTED),
+            "unknown": self.claims_with(Verdict.UNKNOWN),
             "evidence": self.evidence,
         }
 
@@ -336,7 +336,7 @@ def is_shipped(row: Row) -> bool:
     return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
 
 
-def named() -> Iterator[tuple[str, CellBasis]]:
+def solving_models() -> Iterator[tuple[str, CellBasis]]:
     """Yields each model that solves a task, by the task and its architecture."""
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
@@ -363,7 +363,7 @@ def totals(found: Sequence[TableCell]) -> str:
 
 
 def grid(found: Sequence[TableCell]) -> Iterator[tuple[str, list[TableCell | None]]]:
-    """Line by line; None where nothing is claimed."""
+    """Yields each task with the cells of its line, None where nothing is claimed."""
     places = {(cell.task, cell.architecture): cell for cell in found}
     for task in TASKS:
         yield task, [places.get((task, architecture)) for architecture in ARCHITECTURES]
@@ -431,18 +431,20 @@ def main(argv: Sequence[str]) -> int:
                 "schema": 1,
                 "options": options,
                 "cells": [cell.document() for cell in result],
-                "bits": [asdict(item) for item in bits.claimed_bits(rows, named())],
+                "bits": [asdict(item) for item in bits.claimed_bits(rows, solving_models())],
                 "settled": status(result) == cli.HOLDS,
             }
         )
     elif arguments.markdown:
         print(markdown(result))
-        print(bits.markdown(bits.claimed_bits(rows, named())), end="")
+        print(bits.markdown(bits.claimed_bits(rows, solving_models())), end="")
     else:
         screen = console()
         print_table(screen, table(result, min(WIDTH, screen.width)), LEAST_WIDTH)
         screen.print(totals(result))
-        print_table(screen, bits.table(bits.claimed_bits(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
+        print_table(
+            screen, bits.table(bits.claimed_bits(rows, solving_models()), min(WIDTH, screen.width)), LEAST_WIDTH
+        )
     return status(result)
 
 

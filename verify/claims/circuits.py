@@ -38,7 +38,7 @@ class Made:
     p: int
 
 
-def made(precisions: tuple[int, ...]) -> list[Made]:
+def operations_at(precisions: tuple[int, ...]) -> list[Made]:
     """Returns every operation at these precisions, the smallest first."""
     return [Made(name, p) for p in precisions for name in OPERATIONS]
 
@@ -60,14 +60,14 @@ def test_operations(check: Check) -> None:
         return OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p)
 
     check.exhaustive(
-        made(EVERY_INPUT),
+        operations_at(EVERY_INPUT),
         all_inputs,
         count=sum(2 * 2**p + 3 * 4**p for p in EVERY_INPUT),  # of two operations with one operand, and three with two
         range="run on every input, p = 5, 7, 9, 11",
         precision="p ≤ 11",
         inputs=ran.__getitem__,
     )
-    by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
+    by_sat = [case for case in operations_at(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
     text = f"equal to another form, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
     limit = f"odd p ≤ 33, of products p ≤ {SAT_OF_PRODUCTS}"
     check.equivalent(by_sat, with_obvious, range=text, limit=limit, precision="p ≤ 33")
@@ -84,12 +84,12 @@ class DrawnPairs:
 
 
 def products() -> st.SearchStrategy[DrawnPairs]:
-    """Pairs at a p that is too large for all of them."""
+    """Draws seeds of random pairs, at a p that is too large to try all pairs."""
     return st.builds(DrawnPairs, st.sampled_from([13, 17, 21, 27]), st.integers(0, 2**32 - 1))
 
 
 def drawn_products(case: DrawnPairs) -> Counterexample | None:
-    """Random products against precision/."""
+    """Compares random products with those of precision/."""
     rng = np.random.default_rng(case.seed)
     shifts = rng.integers(0, case.p, DRAWN) * rng.integers(0, 2, DRAWN)
     a, b = (rng.integers(0, 1 << case.p, DRAWN) >> shifts for _ in "ab")
@@ -105,7 +105,7 @@ def drawn_products(case: DrawnPairs) -> Counterexample | None:
     "AND and XOR, less than the obvious circuits, for odd p from 5 to 33.",
 )
 def test_sizes(check: Check) -> None:
-    def counted(case: Made) -> Counterexample | None:
+    def has_fewer_gates(case: Made) -> Counterexample | None:
         operation = OPERATIONS[case.operation]
         gates, plain = operation.circuit(case.p).operations, obvious(case.operation, case.p).operations
         if gates == operation.gates(case.p) < plain:
@@ -113,8 +113,8 @@ def test_sizes(check: Check) -> None:
         return Counterexample(gates=gates, formula=operation.gates(case.p), obvious=plain)
 
     check.exhaustive(
-        made(BY_SAT),
-        counted,
+        operations_at(BY_SAT),
+        has_fewer_gates,
         count=5 * 15,
         range="counted for each operation and odd p from 5 to 33",
         precision="p ≤ 33",
@@ -171,7 +171,7 @@ def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
 
 @st.composite
 def reads(draw: st.DrawFn) -> RnnReading:
-    """Up to six words of any Linear RNN of the project."""
+    """Draws a Linear RNN of the project, and up to six words that it reads."""
     name = draw(st.sampled_from(["shift", "sum", "index", "recall", "ngram", "counting", TURING]))
     n, discipline = draw(st.integers(1, 2)), draw(st.sampled_from(Discipline))
     last = len(load(name, n, discipline).vocabulary) - 1

@@ -115,7 +115,7 @@ ROOM = "p = O(log n), the least at which every entry of the printed matrices fit
 
 
 def roomy(power: int) -> Callable[[int], int]:
-    """p with room for n^power times a square."""
+    """Returns the function n ↦ p with room for n^power times a square."""
     return lambda n: roomy_precision(n, power)
 
 
@@ -151,7 +151,7 @@ def search_printed(
     also: str = "",
     by: Predicate[Trial] | None = None,
 ) -> None:
-    """Random columns for the printed head. also: what the text of the range begins with. by: the judge, if another than usual."""
+    """Tries the printed head on random columns. also: the first words of the text on the range. by: another judge than usual."""
 
     right = by or by_oracle(part, engine, printed=True)
     longest = min(LONGEST, sizes[0] ** 2)

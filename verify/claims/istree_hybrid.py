@@ -169,7 +169,7 @@ FAR = (8, 9, 16)
 
 
 def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool) -> None:
-    """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
+    """Looks for a wrong verdict, among small inputs or paths whose edges are far apart."""
 
     def right(graph: Graph) -> Counterexample | None:
         wired = model(graph.n, printed, p_bits=check.p_bits)

@@ -186,7 +186,7 @@ def test_slip(check: Check, engine: str, finding: Finding) -> None:
 
 
 def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: str) -> None:
-    """Small inputs one by one, then random ones."""
+    """Looks for a wrong answer among small inputs one by one, then among random ones."""
 
     def right(graph: Graph) -> Counterexample | None:
         return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
@@ -213,7 +213,7 @@ FAILING_STARS: Sequence[tuple[Edge, ...]] = (
 
 
 def roomy_precision(n: int) -> int:
-    """Bits in which every printed score fits: n^9 of Lemma C.15 takes 18·log2 n, times squares of positions below n^2."""
+    """Returns p in which every printed score fits: n^9 of Lemma C.15 takes 18·log2 n, times squares of positions below n^2."""
     return math.ceil(30 * math.log2(n) + 20) | 1
 
 
@@ -295,7 +295,7 @@ def test_istree_as_printed(check: Check, engine: str) -> None:
 
 
 def told_search(graph: Graph) -> Iterator[int]:
-    """Vertices as they are popped: pop the top of S1, put it into S2, push all its neighbours that are not in S2."""
+    """Returns the vertices in the order in which the search pops them: pop S1, add to S2, push the neighbours not in S2."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for u, v in graph.edges:
         neighbours[u].append(v)

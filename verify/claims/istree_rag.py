@@ -123,7 +123,7 @@ PRINTS = [*((finding,) for finding in rag.FINDINGS), rag.FINDINGS]
 
 @claims("findings", PRINTS, partial(as_printed, "5.3", "istree", rag.SOURCE, rag.STATEMENT))
 def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) -> None:
-    """The walk may be any; only its verdict counts. Graphs are connected, so the root has a neighbour to find."""
+    """Looks for a wrong verdict, after any walk. Graphs are connected, so the root has a neighbour to find."""
     printed = tuple(finding.id for finding in findings)
 
     def right(graph: Graph) -> Counterexample | None:
@@ -153,7 +153,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
 
 
 def algorithm_2(graph: Graph) -> bool:
-    """Algorithm 2 with searches that find what they should; the root has no record. Whether it says YES."""
+    """Returns whether Algorithm 2 says YES, if its searches find what they should. The root has no record."""
     around: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for a, b in graph.edges:
         around[a].append(b)

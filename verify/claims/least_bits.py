@@ -47,7 +47,7 @@ def claim_of(subject: BitsSubject) -> Claim:
 
 
 def fails_below(subject: BitsSubject, gap: int, n: int) -> Counterexample | None:
-    """None if a hard input fails at one of these p."""
+    """Returns None if a hard input fails at one of these p, else the counterexample to the claim that one does."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     for precision_bits in range(wired_for - 2, wired_for - gap - 1, -2):
         wired = subject.build(n, precision_bits)

@@ -43,7 +43,7 @@ def part_of(lemma: str, parameter: Parameter) -> Part:
 
 
 def judged(case: LemmaCase, engine: str, discipline: Discipline) -> Counterexample | None:
-    """Against the oracle."""
+    """Compares the part's output with its oracle."""
     return compare(part_of(case.lemma, case.parameter), case.trial, engine, discipline=discipline)
 
 
@@ -136,7 +136,7 @@ def own_precision(check: Check) -> None:
 
 
 def numbers(low: int, high: int, least: int, most: int) -> SearchStrategy[Parameter]:
-    """Tuples of integers."""
+    """Draws tuples of integers."""
     return st.lists(st.integers(low, high), min_size=least, max_size=most).map(tuple)
 
 
@@ -160,7 +160,7 @@ PARAMETERS: dict[str, SearchStrategy[Parameter]] = {
 def cases(
     draw: DrawFn, lemma: str, sizes: Sequence[int], longest: int, precision: Callable[[Parameter, int, int], int | None]
 ) -> LemmaCase:
-    """A parameter, then columns for it. For C.18, n^A covers the positions."""
+    """Draws a parameter, then columns for it. For C.18, n^A covers the positions."""
     parameter = draw(PARAMETERS.get(lemma, st.just(())))
     part = part_of(lemma, parameter)
     power = parameter[1] if lemma == "C.18" else 0
@@ -175,7 +175,7 @@ def cases(
 
 
 def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
-    """Random parameters and columns under one discipline; under `sequential` with as many bits more as the lemma's `room`."""
+    """Tries random parameters and columns under one discipline; under `sequential` with the lemma's `room` of further bits."""
     fused, family = discipline is Discipline.FUSED, FAMILIES.get(lemma) or ALONE[lemma]
 
     def precision(parameter: Parameter, n: int, length: int) -> int | None:
@@ -237,7 +237,7 @@ LARGE_COUNTS = (2, 3, 5, 6)
 
 
 def one_key(n: int) -> LemmaCase:
-    """Position 1, then the largest key n² − 1 times; each time the newest count is the next one."""
+    """Returns columns with the largest key n² − 1 times after position 1; each time the newest count is the next one."""
     part, length = part_of("C.18", (1, 2)), n * n
     trial = Trial(n, length, part.least_precision(n, length), {})
     given = {

@@ -42,7 +42,7 @@ def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
     return texts, tuple(subject.dossier.definition(subject, state.label) for state in texts.states)
 
 
-def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
+def states_after(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
     """Returns the states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after
     none.
     """
@@ -67,7 +67,7 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
     tokens, here = tokens_of(words, rag.VERTEX), frozenset[int]()
     read = Input(tokens, frozenset([rag.VERTEX]))
     for k in range(1, len(words)):
-        here = frozenset(i for i in behind(texts, here, tokens, k) if (i < PROMPT) == (k <= len(prompt)))
+        here = frozenset(i for i in states_after(texts, here, tokens, k) if (i < PROMPT) == (k <= len(prompt)))
         if not here:
             return Counterexample(position=k, found=words[k - 1], due="another token")
         for answer in map(due.__getitem__, here if k >= len(prompt) and words[k - 1] != END_SEARCH else ()):

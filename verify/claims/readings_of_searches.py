@@ -156,8 +156,8 @@ OF_FINDINGS: Mapping[str, FindingReading] = {
 }
 
 
-def told(findings: Iterable[Finding]) -> dict[str, Any]:
-    """kind, readings and slip of a claim that puts these back to print. Of several: a slip if one of them is."""
+def options_of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+    """Returns kind, readings and slip of a claim with these findings put back to print. Of several: a slip if one of them is."""
     read = [OF_FINDINGS[finding.id] for finding in findings if finding.id in OF_FINDINGS]
     if not read:
         return {}
@@ -175,7 +175,7 @@ def as_printed_text(findings: Sequence[Finding]) -> str:
 
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
     """Returns what is claimed with these findings put back to print: one alone, or all."""
-    more = {"expected": Verdict.REFUTED, **told(findings)}
+    more = {"expected": Verdict.REFUTED, **options_of_findings(findings)}
     text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:
         return Claim.about(theorem, task, "printed", source, text, variant="printed", **more)

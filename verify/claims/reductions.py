@@ -58,7 +58,7 @@ class Held:
 
 
 def lengths(check: Check, most: int = LONGEST) -> range:
-    """n = 1 … most, or up to --n-max."""
+    """Returns n = 1 … most, or up to --n-max if that is less."""
     return range(1, min(most, check.n_max) + 1)
 
 
@@ -76,7 +76,7 @@ def pairs(reduction: Reduction, sizes: range) -> int:
 def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     """Checks that the right answers tell Bob what he wants to know, and tell as many x apart as the reduction says."""
 
-    def told(held: Held) -> Counterexample | None:
+    def tells_them_apart(held: Held) -> Counterexample | None:
         prompt, wanted = " ".join(reduction.words(held.x, held.k)), reduction.wanted(held.x, held.k)
         try:
             answer = reduction.right_answer(held.x, held.k)
@@ -92,7 +92,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     sizes = lengths(check)
     check.exhaustive(
         every_pair(reduction, sizes),
-        told,
+        tells_them_apart,
         count=pairs(reduction, sizes),
         range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
         size=lambda held: len(held.x),
@@ -175,23 +175,23 @@ AS_PRINTED = "The words are those that are printed, and nothing more."
 
 
 def higher(task: str, shown: str) -> Reading:
-    """Values that are no keys."""
+    """Returns the reading in which values are no keys."""
     return Reading(f"The value is 1 higher: {task}.", holds=True, shown=shown, stands="the obvious form")
 
 
 def fewer(task: str, shown: str) -> Reading:
-    """Returns the same words, for other keys."""
+    """Returns the reading in which Bob's key is any but the last."""
     text = f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {task}."
     return Reading(text, holds=True, shown=shown)
 
 
-def begun(shown: str) -> Reading:
-    """x̃_0 for k = 1."""
+def empty_sum(shown: str) -> Reading:
+    """Returns the reading that defines x̃_0, which k = 1 asks for."""
     return Reading("x̃_0, an empty sum, is 0 and stands before the others.", holds=True, shown=shown)
 
 
 def later(shown: str) -> Reading:
-    """Nothing for k = 1."""
+    """Returns the reading that leaves out k = 1."""
     return Reading("Bob's k is 2 at least: n − 1 bits, which is Ω(n) as well.", holds=True, shown=shown)
 
 
@@ -287,7 +287,7 @@ BOUNDS = [
         "printed",
         (PARITY_PRINTED,),
         FIRST_BIT,
-        right=(begun("C.28"), later("C.28/from-two")),
+        right=(empty_sum("C.28"), later("C.28/from-two")),
         kind=Kind.OPEN,
     ),
     Bound("C.28", "", "from-two", (PARITY_FROM_TWO,), says=FEWER, as_printed=True, least=2),
@@ -298,7 +298,7 @@ BOUNDS = [
         "lower/printed",
         (ISTREE_PRINTED,),
         FIRST_BIT,
-        right=(begun("4.7/lower-istree"), later("4.7/lower-istree/appendix")),
+        right=(empty_sum("4.7/lower-istree"), later("4.7/lower-istree/appendix")),
         kind=Kind.OPEN,
     ),
     Bound("4.7", "istree", "lower/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),

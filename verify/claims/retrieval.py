@@ -22,8 +22,8 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.questions import every_question
-from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, reached, verdict
-from verify.claims.readings_of_searches import as_printed_text, told
+from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, at_least_readings, verdict
+from verify.claims.readings_of_searches import as_printed_text, options_of_findings
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
@@ -88,7 +88,7 @@ def model(
 
 
 def judged(stem: str, case: QuestionCase, answered: str) -> Counterexample | None:
-    """Against the oracle."""
+    """Compares the model's answer with the oracle's."""
     expected = RETRIEVERS[stem].task.answer(case.question)
     return None if answered == expected else Counterexample(expected=expected, answered=answered)
 
@@ -126,7 +126,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
     what = "every token and every threshold up to n" if name == "counting" else "every query"
 
     def exhaust(text: str, ranges: Sequence[tuple[int, int, int, int]], discipline: Discipline) -> None:
-        """ranges: n, the longest sequence, the number of tokens, and the length of the query. Sizes are told where that is all."""
+        """Tries all questions. ranges: n, longest sequence, number of tokens, query length. Notes sizes if these are all."""
         everything = all(longest == tokens == n for n, longest, tokens, _ in ranges)
         batches = Batches(
             answers(stem, check.device, discipline), key=lambda case: (case.n, len(case.query)), chunk=CHUNK
@@ -219,7 +219,7 @@ def random_query(task: str, n: int, sequence: Sequence[int], pick: Pick) -> tupl
 
 @st.composite
 def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
-    """A question to a model for n from `sizes`."""
+    """Draws a question to a model for some n in `sizes`."""
     n = draw(st.sampled_from(sizes))
     if n <= SHRINKABLE:
         return random_case(task, n, lambda low, high: draw(st.integers(low, high)))
@@ -343,8 +343,8 @@ class PrintedTask:
     @property
     def claim(self) -> Claim:
         """Returns what is claimed."""
-        searched = {"expected": Verdict.REFUTED, **told(self.findings)}
-        searched["readings"] = (*searched.get("readings", ()), *reached(self.stem))
+        searched = {"expected": Verdict.REFUTED, **options_of_findings(self.findings)}
+        searched["readings"] = (*searched.get("readings", ()), *at_least_readings(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
         if not self.alone:

@@ -39,7 +39,7 @@ Judge = Callable[[Held], Counterexample | None]
 
 @st.composite
 def held(draw: DrawFn, sizes: tuple[int, ...]) -> Held:
-    """Random bits and a random k."""
+    """Draws random bits and a random k."""
     n = draw(st.sampled_from(sizes))
     return Held(tuple(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))), draw(st.integers(1, n)))
 

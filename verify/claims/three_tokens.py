@@ -34,7 +34,7 @@ TOKENS = "the new state; b times or 1/b of the last such number, for the directi
 MODEL_BLOCKS, STATE_NUMBERS = 6, 32
 
 
-def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
+def model_of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
     """Returns the model of a case, at the least p or above."""
     space = MachineSpace(parse_standard(case.machine), case.cells)
     p = space.least_bits(discipline) + more_bits
@@ -49,7 +49,7 @@ def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
 
 def writes_the_run(case: SpaceCase) -> Counterexample | None:
     """Returns where the model writes another word than the machine's run has."""
-    wired, (before, behind) = of(case), words_of(case)
+    wired, (before, behind) = model_of(case), words_of(case)
     wrong, _ = first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
     return None if wrong is None else Counterexample(expected=behind[wrong], word=wrong + 1)
 
@@ -137,7 +137,7 @@ def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
     """Returns where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
     before, behind = words_of(case)
     words = [*before, *behind]
-    wired, wider = of(case), of(case, more_bits=16)
+    wired, wider = model_of(case), model_of(case, more_bits=16)
     told, exact = (registers_after(one, one.tokens(words), block=5) for one in (wired, wider))
     for name in wired.registers:
         if told[name] != exact[name]:
@@ -193,7 +193,7 @@ def test_the_sums_are_the_tape(check: Check) -> None:
 
 @st.composite
 def cases(draw: DrawFn) -> SpaceCase:
-    """A random machine, a word, 20 steps and some space."""
+    """Draws a random machine and a word, for 20 steps in some space."""
     code = draw(machines(5, 3))
     symbols = parse_standard(code).symbols
     tape = draw(st.text(DIGITS[:symbols], max_size=3))
@@ -213,7 +213,7 @@ def test_random_machines(check: Check, engine: str) -> None:
             least = MachineSpace(parse_standard(case.machine), case.cells).least_bits(discipline)
             if check.p_bits is not None and check.p_bits < least:
                 check.unknown(f"p = {check.p_bits} is below the least p of {case}, {least}")
-            wired = of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
+            wired = model_of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
             before, behind = words_of(case)
             stop = {wired.token[HALT], wired.token[OUT]}
             asked = Decoding(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))

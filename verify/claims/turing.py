@@ -95,7 +95,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
     many = 2 if discipline is Discipline.FUSED else 1
 
     def admit(case: Case) -> None:
-        """There is no verdict if the precision asked for is too small for a case."""
+        """Raises NoVerdict if the precision asked for is too small for a case."""
         if check.p_bits is not None:
             model = about.solver_of(case)
             least = model.least_precision(case.steps, discipline)
@@ -159,13 +159,13 @@ def test_busy_beavers(check: Check, about: About) -> None:
 
 
 def counter(n: int) -> Case:
-    """n steps of a binary counter on the fewest cells with which it runs so long: m ones between two marks, log2 n or so."""
+    """Returns n steps of a binary counter on the fewest cells with which it runs so long: about log2 n ones between two marks."""
     digits = next(m for m in itertools.count(1) if 2 ** (m + 2) - m - 2 >= n)
     return COT.case(str(find("counter").machine), f"3{'1' * digits}3", n, digits + 2)
 
 
 def five_states(n: int) -> Case:
-    """n steps of the five-state champion."""
+    """Returns n steps of the five-state champion."""
     return Case(str(find("bb5").machine), "", n)
 
 

@@ -40,8 +40,8 @@ WORD = {TURING_RAG: SEARCH_AND_STEP, TURING_HYBRID: SAID}
 
 
 @cache
-def due(subject: Subject, label: Label) -> Answer | None:
-    """Returns what should be said there."""
+def due_answer(subject: Subject, label: Label) -> Answer | None:
+    """Returns the answer that the definition gives at a state, None if no word is due there."""
     return subject.dossier.definition(subject, label)
 
 
@@ -57,7 +57,7 @@ def as_the_machine(told: Told, case: Case) -> Counterexample | None:
     read, task = Input(tokens_of(words), FAMILIES), AnyTapeTask(machine, case.steps, case.tape)
     states = states_of(automaton_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
-        answer, right = due(subject, states[k - 1].label), read.tokens[k]
+        answer, right = due_answer(subject, states[k - 1].label), read.tokens[k]
         if answer is None:
             answer, right = found(task, states[k - 1].label), tokens_of(retrieve(words[:k]))[0]
         if not right == (said := read.spoken(answer, k)) == read.tokens[k]:

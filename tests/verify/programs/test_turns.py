@@ -30,7 +30,7 @@ from verify.algebra.domains import Integer
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import automaton_of, build, wired_of
 from verify.certificates.ideal import IdealModel
-from verify.claims.program_turns import as_searched, behind
+from verify.claims.program_turns import as_searched, states_after
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
@@ -88,7 +88,7 @@ def ways(draw: st.DrawFn, automaton: TokenAutomaton) -> tuple[list[int], list[Sp
 def stands(automaton: TokenAutomaton, tokens: list[Spoken]) -> bool:
     """Whether some way through the states has these tokens."""
     here = frozenset[int]()
-    return all(here := behind(automaton, here, tokens, k) for k in range(1, len(tokens) + 1))
+    return all(here := states_after(automaton, here, tokens, k) for k in range(1, len(tokens) + 1))
 
 
 def test_each_piece_is_defined() -> None:

@@ -182,7 +182,7 @@ def key(value: Number) -> object:
     return repr(value) if grows(value) else value
 
 
-def show_number(value: Number) -> str:
+def decimal(value: Number) -> str:
     """Writes a number for people."""
     return repr(value) if grows(value) else f"{float(value):.6g}"
 

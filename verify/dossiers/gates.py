@@ -86,10 +86,6 @@ class Gates:
         """The gate that is next at each position, C for a word, −1 in the prompt."""
         return np.where(self.step < 0, -1, (self.places - self.plan.prompt) % self.plan.turn)
 
-    def token_of(self, gate: Array | int, step: Array) -> Array:
-        """Returns the position of a gate's token."""
-        return self.plan.prompt + step * self.plan.turn + gate + 1
-
     def register(self, name: str) -> int:
         """Returns its coordinate."""
         return self.model.registers.index(name)

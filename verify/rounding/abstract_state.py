@@ -30,11 +30,11 @@ from verify.algebra.polynomial import (
     atom,
     common_step,
     constant,
+    decimal,
     form_polynomial,
     is_whole,
     quotient,
     remainder,
-    show_number,
     whole,
 )
 from verify.algebra.quotients import Unanswered
@@ -77,10 +77,10 @@ class AbstractState(Bounded):
         if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
         if not self.space.covers(low, high):
-            top = f"{show_number(self.space.largest)}"
+            top = f"{decimal(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.label} reaches [{show_number(low)}, {show_number(high)}], the largest number is {top}",
+                f"saturates: {self.label} reaches [{decimal(low)}, {decimal(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -156,9 +156,7 @@ class AbstractState(Bounded):
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
         if not parts or any(same):
-            what = (
-                f"the sign of {polynomial} in [{show_number(low)}, {show_number(high)}] cannot be told at {self.label}"
-            )
+            what = f"the sign of {polynomial} in [{decimal(low)}, {decimal(high)}] cannot be told at {self.label}"
             raise Undecided(where, what)
         return parts
 

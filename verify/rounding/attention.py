@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, show_number, total, whole
+from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, decimal, is_whole, total, whole
 from verify.algebra.symbolic import at_most, grows
 from verify.automata.token_automaton import Apart, Consecutive, OneWinner
 from verify.rounding.abstract_state import NOWHERE, AbstractState
@@ -111,7 +111,7 @@ class HeadTransfer:
         if score > query.space.largest:
             raise Refused(
                 self.where,
-                f"saturates: a score of {query.label} reaches {show_number(score)}, above the largest number",
+                f"saturates: a score of {query.label} reaches {decimal(score)}, above the largest number",
             )
 
     def _group(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, AbstractState]]:
@@ -202,14 +202,14 @@ class HeadTransfer:
         """
         if margin is not None and margin < needed:
             raise Refused(
-                self.where, f"scores of {query.label} may differ by {show_number(margin)} only; {needed} is needed"
+                self.where, f"scores of {query.label} may differ by {decimal(margin)} only; {needed} is needed"
             )
         largest = query.space.largest
         if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"saturates: the largest score of {query.label} can be {show_number(winning)}, and others are below "
-                f"−{show_number(largest)}",
+                f"saturates: the largest score of {query.label} can be {decimal(winning)}, and others are below "
+                f"−{decimal(largest)}",
             )
         return HeadMargin(margin or Fraction(0), needed, winning)
 

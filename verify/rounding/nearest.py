@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
-from verify.algebra.polynomial import Polynomial, atom, constant, quotient, show_number, whole
+from verify.algebra.polynomial import Polynomial, atom, constant, decimal, quotient, whole
 from verify.algebra.rational import Ratio, least, unit
 from verify.algebra.symbolic import grows
 from verify.rounding.abstract_state import AbstractState
@@ -161,7 +161,7 @@ class NearestCount:
         if margins and outcome.margin < needed:
             raise Refused(
                 where,
-                f"scores of {self.query.label} may differ by {show_number(outcome.margin)} only; {needed} is needed",
+                f"scores of {self.query.label} may differ by {decimal(outcome.margin)} only; {needed} is needed",
             )
         return outcome
 

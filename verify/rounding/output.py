@@ -18,10 +18,10 @@ from verify.algebra.polynomial import (
     Polynomial,
     atom,
     constant,
+    decimal,
     form_polynomial,
     is_whole,
     quotient,
-    show_number,
     total,
 )
 from verify.algebra.symbolic import at_most, grows
@@ -181,7 +181,7 @@ def _require_same_count(
     if not at_most(most * (2 * most + 1) + 1, 2 * steps):
         raise Refused(
             WHERE,
-            f"a count up to {show_number(most)} that is said at {state.label} needs a finer step than 1/{show_number(steps)}",
+            f"a count up to {decimal(most)} that is said at {state.label} needs a finer step than 1/{decimal(steps)}",
         )
     for word in words:
         margin = logit.substitute({number: low}) - word

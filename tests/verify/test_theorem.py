@@ -72,7 +72,7 @@ certificates, explanations = cache(theorem.certificates), cache(theorem.explanat
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lemmas are asked for elsewhere, and what searches find; models that several tests are about are read once."""
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    monkeypatch.setattr(theorem, "shown", lambda theory, lemmas: Shown(""))
+    monkeypatch.setattr(theorem, "check_along_runs", lambda theory, lemmas: Shown(""))
     monkeypatch.setattr(Comparison, "difference", lambda made: None)
     monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
     monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
@@ -159,7 +159,7 @@ def test_axioms_from_which_everything_follows(
         made.add(axiom)
         return made
 
-    monkeypatch.setattr(theorem, "shown", check_along_runs)
+    monkeypatch.setattr(theorem, "check_along_runs", check_along_runs)
     monkeypatch.setattr(type(find_subject("istree", 8, model="rag").dossier), "theory", with_another)
     assert main(["istree", "--model", "rag", "--n", "8"]) == 3
     last = capsys.readouterr().out.splitlines()[-1]

@@ -27,7 +27,7 @@ def test_a_sum_that_is_not_kept_is_seen(side: str, monkeypatch: pytest.MonkeyPat
         wired = model_of(case, **how)
         return replace(wired, model=without_states(wired.model, 4, [wired.registers.index(side)]))
 
-    monkeypatch.setattr(three_tokens, "of", wrong)
+    monkeypatch.setattr(three_tokens, "model_of", wrong)
     assert writes_the_run(CASE) is not None
     actual = keeps_the_tape(CASE)
     assert actual is not None
@@ -41,7 +41,7 @@ def test_a_rounded_register_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         wired = model_of(case, more_bits=more_bits)
         return wired if more_bits else replace(wired, model=without_units(wired.model, 0, [0]))
 
-    monkeypatch.setattr(three_tokens, "of", wrong)
+    monkeypatch.setattr(three_tokens, "model_of", wrong)
     actual = keeps_the_tape(CASE)
     assert actual is not None
     assert actual.shows["register"] == "e"

@@ -47,7 +47,7 @@ def rounding(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> 
 
 
 def unjudged(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
-    """Nothing is asked of the model: what is left of the walk are the questions of its builder, which take seconds."""
+    """Returns a verdict without judging the model: the walk then asks the questions of its builder alone, in seconds."""
     return {**Judged(CERTIFIED).told, "assumed_invariants": []}
 
 

@@ -250,7 +250,7 @@ def misfit(basis: Basis, moved: Transformer, model: ExactModel, report: Report) 
     ends = _ends(report) if mixed else {}
     for i in mixed:
         row = {j: x for j, x in enumerate(basis.matrix[i]) if x}
-        if (found := _round(i, row, model, report) or _beyond(i, row, model, ends)) is not None:
+        if (found := _round(i, row, model, report) or _exceeds(i, row, model, ends)) is not None:
             return found
     return None
 
@@ -296,8 +296,10 @@ def _round(coordinate: int, row: Iterable[int], model: ExactModel, report: Repor
     return None
 
 
-def _beyond(coordinate: int, row: Mapping[int, Fraction], model: ExactModel, ends: Mapping[int, Ends]) -> Misfit | None:
-    """Returns whether a coordinate, or what is added to it at once, may be beyond the largest number."""
+def _exceeds(
+    coordinate: int, row: Mapping[int, Fraction], model: ExactModel, ends: Mapping[int, Ends]
+) -> Misfit | None:
+    """Returns a misfit if a coordinate, or a sum added to it at once, may exceed the largest number of the format; else None."""
     held = [(j, x, *ends.get(j, NOTHING)) for j, x in row.items()]
     low = sum(min(x * low, x * high) for _, x, low, high in held)
     high = sum(max(x * low, x * high) for _, x, low, high in held)

@@ -143,7 +143,7 @@ def kept_of(
         for hidden in pool.states:
             kept: AbstractState | None = hidden
             for r, total in transfer.totals.items():
-                kept = kept and total.at(kept, HIDDEN_STATE - r, i)
+                kept = kept and total.state_after(kept, HIDDEN_STATE - r, i)
             if kept is not None:
                 registers = {HIDDEN_STATE - j: p for j, p in kept.registers.items() if j <= HIDDEN_STATE}
                 one = class_of(with_fields(kept, registers=registers))

@@ -33,7 +33,7 @@ Entries: TypeAlias = dict[tuple[int, int], Any]
 
 
 def digest(wired: Wired) -> str:
-    """SHA-256 of the bytes that `--dump-weights FILE.safetensors` writes for this model."""
+    """Returns the SHA-256 of the bytes that `--dump-weights FILE.safetensors` writes for this model."""
     from constructions.exports.weights import file_bytes
 
     return hashlib.sha256(file_bytes(wired.model)).hexdigest()
@@ -54,7 +54,7 @@ def require_same(model: ExactModel, wired: Wired, n: int, families: Sequence[Fam
 def _pairs(
     model: ExactModel, wired: Wired, n: int, families: Sequence[Family]
 ) -> Iterator[tuple[str, Entries, Entries]]:
-    """Place by place what stands in the exact layers and what in the matrices."""
+    """Yields place by place the entries of the exact layers and those of the matrices."""
     yield "the registers", _list_all(model.registers), _list_all(wired.registers)
     yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
     yield "embed.position", _of_rows([(0, model.position)], n), _entries(wired.model.position[None])
@@ -100,7 +100,7 @@ def _tensors(model: ExactModel, number: int, layer: Layer) -> Iterator[tuple[str
 
 def _of_rows(rows: Iterable[tuple[int, Row]], n: int) -> Entries:
     """Returns the entries at this n, where a polynomial of n may be 0."""
-    weights = ((i, j, _at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
+    weights = ((i, j, _value_at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
     return {(i, j): w for i, j, w in weights if w}
 
 
@@ -113,8 +113,8 @@ def _list_all(texts: Sequence[str]) -> Entries:
     return {(i, 0): str(text) for i, text in enumerate(texts)}
 
 
-def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
-    """Returns a polynomial of n, and of the number of a token, where they are these."""
+def _value_at(weight: Polynomial, n: int, number: int = 0) -> Number:
+    """Returns the value of a polynomial at n, and at the number of a token."""
     value: Number = 0
     for monomial, c in weight.terms.items():
         for name in monomial:
@@ -165,7 +165,7 @@ def _numbers(model: ExactModel, family: Family, n: int, rows: Matrix, low: int) 
     mine, its = Entries(), Entries()
     for j in sorted({*polynomials, *np.flatnonzero(rows.any(axis=0)).tolist()}):
         polynomial = polynomials.get(j)
-        exact = [_at(polynomial, n, v) if polynomial is not None else 0 for v in values]
+        exact = [_value_at(polynomial, n, v) if polynomial is not None else 0 for v in values]
         column = rows[:, j].tolist()
         if exact != column:
             differing = [i for i, (x, y) in enumerate(zip(exact, column, strict=True)) if x != y]

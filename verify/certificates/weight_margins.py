@@ -21,7 +21,16 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import automaton_of, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
+from verify.certificates.mutants import (
+    CHANGES,
+    Place,
+    describe_weight,
+    mutant,
+    places,
+    sublayer_of,
+    weight_at,
+    with_weight,
+)
 from verify.certificates.recheck import is_same_function
 from verify.dossiers.dossier import HardInput, Json, Subject
 from verify.rounding.checker import Report, check
@@ -131,7 +140,7 @@ class Surveyor:
                     free[place] = self._free(place, inputs)
                 weight, (low, high, wrong) = Fraction(weight_at(own, place)), free[place]
                 wrong = wrong or self._wrong(model, inputs)
-                margins.append(WeightMargin(named(self.wired, place), change, weight, low, high, wrong))
+                margins.append(WeightMargin(describe_weight(self.wired, place), change, weight, low, high, wrong))
         return MarginSurvey(len(self.changes), len(draws), verdicts, margins, len(inputs))
 
     def _free(self, place: Place, inputs: list[HardInput]) -> _Free:

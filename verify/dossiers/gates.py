@@ -355,7 +355,7 @@ class Gates:
         return [*self.plan.rnn.step.circuit.gates, None]
 
     def _is(self, *kinds: GateKind) -> Array:
-        """True at the positions whose next gate is one of these."""
+        """Returns an array, true at the positions whose next gate is of one of these kinds."""
         table = np.array([gate is not None and gate.kind in kinds for gate in self._gate] + [False])
         return table[self.next_gate]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
-from verify.certificates.wrong import certified
+from verify.certificates.wrong import certified_names
 from verify.dossiers.dossier import ENDLESS, About, Subject
 from verify.framework.claim import Counterexample, Json
 from verify.framework.predicates import NoVerdict, Span
@@ -42,7 +42,7 @@ class Certifier:
 
     def judge(self, subject: Subject) -> Counterexample | None:
         """Certifies one model for all its inputs. Raises NoVerdict, also where the checker accepts what is wrong."""
-        if not self.hashes and self.about == "rounding" and (wrong := next(certified(), "")):
+        if not self.hashes and self.about == "rounding" and (wrong := next(certified_names(), "")):
             raise NoVerdict(f"the checker certifies a model that is wrong: {wrong}")
         document = self.check(subject)
         where, what = document["where"], document["what"]

@@ -125,7 +125,7 @@ class AbstractState(Bounded):
         )
 
     def _by_values(self, polynomial: Polynomial, form: Form, values: Sequence[int]) -> Interval:
-        """Bounds that hold for each value of a form which has no others: of b·x with a form b that is 0 or 1, those of 0 and x."""
+        """Returns bounds by cases over the values of a form: of b·x with a form b that is 0 or 1, the bounds of 0 and of x."""
         alone, whole = form_polynomial(form), self.with_registers({WHOLE: polynomial})
         parts = [part for v in values if (part := whole.restricted(alone, v, v)) is not None]
         ends = [part.reach(part.fixed(part.register(WHOLE))) for part in parts]
@@ -138,7 +138,7 @@ class AbstractState(Bounded):
         return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
 
     def _with_factor(self, polynomial: Polynomial, name: str) -> Interval:
-        """Bounds of x·A + B, x this atom: those of x times those of A, and those of B.
+        """Returns bounds of x·A + B for this atom x: those of x times those of A, plus those of B.
 
         Of (s/m)·x they know that s/m is a mean, where monomials one by one bound s, 1/m and x, each for itself.
         """
@@ -284,7 +284,7 @@ class AbstractState(Bounded):
         return with_fields(self, forms={**self.forms, body: ends})
 
     def _residue(self, body: Form) -> tuple[int, int]:
-        """r and m: the form is r, modulo m."""
+        """Returns r and m with form ≡ r modulo m."""
         residue, divisor = 0, 0
         for name, c in body:
             domain = self.integer(name)
@@ -394,8 +394,8 @@ class AbstractState(Bounded):
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
-    def beside(self, other: AbstractState) -> AbstractState | None:
-        """Adds what is known of another position of the text, whose atoms have other names; None if no n has both."""
+    def join_position(self, other: AbstractState) -> AbstractState | None:
+        """Joins this state with that of another position of the same text, whose atoms have other names; None if no n has both."""
         mine, its = self.box[SIZE], other.box[SIZE]
         if not isinstance(mine, Integer) or not isinstance(its, Integer):
             raise TypeError("n is no integer")

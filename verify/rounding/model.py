@@ -100,7 +100,7 @@ class ExactModel:
         return frozenset(chain(*of_numbers, *of_words))
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
-        """Coordinates that are read or added to after this block (from 0), or by its feed-forward too, or by the output head."""
+        """Returns the coordinates that are read or added to after this block, which counts from 0; or from its feed-forward on."""
         used = self.read_by_output
         if feed_forward:
             used |= self.layers[block].read(feed_forward_only=True)
@@ -124,7 +124,7 @@ class ExactModel:
 
 
 def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> NumberFamily:
-    """Numbers low … high, by their rows: at most quadratic in v. Raises ValueError if a row is not."""
+    """Describes the numbers low … high by polynomials in v of degree 2 at most. Raises ValueError if some row is on none."""
     polynomials: dict[int, Polynomial] = {}
     v = atom(NUMBER) - constant(low)
     for i in sorted({i for row in rows for i in row}):

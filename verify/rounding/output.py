@@ -190,7 +190,7 @@ def _require_same_count(
 
 
 def _fix(part: AbstractState, difference: Polynomial) -> dict[str, Polynomial]:
-    """Atoms that the split has given one value."""
+    """Returns the atoms to which the split leaves one value, with that value."""
     fixed: dict[str, Polynomial] = {}
     for name in difference.atoms:
         domain = part.integer(name)

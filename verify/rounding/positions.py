@@ -68,8 +68,8 @@ class Ranges:
             return self.ideal
         return np.array([Fraction(x, 1 << self.scale) for x in self.low.tolist()], object)
 
-    def at(self, places: Array) -> Ranges:
-        """Returns the column with the entry of another position at each."""
+    def gather(self, places: Array) -> Ranges:
+        """Returns the column in which each position has the entry of the position `places` there."""
         ideal = None if self.ideal is None else self.ideal[places]
         low = self.low[places]
         return replace(self, low=low, high=low if self.low is self.high else self.high[places], ideal=ideal)
@@ -391,7 +391,7 @@ class RangeOperators:
 def _between(column: Ranges, first: Array, last: Array, where: str) -> Ranges:
     """Returns bounds of a column's entries at the keys from one to another, for each position; nearer ones may be counted too."""
     if first is last:
-        return column.at(np.array((first - 1).tolist(), np.int64))
+        return column.gather(np.array((first - 1).tolist(), np.int64))
     if column.ideal is not None:
         raise Undecided(where, "a number that rounding changes is read at a key that is not known")
     low, high = np.minimum.accumulate(column.low), np.maximum.accumulate(column.high)

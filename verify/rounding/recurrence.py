@@ -94,7 +94,7 @@ class RecurrenceTransfer:
             if joint is None:
                 continue
             for r, queue in self.queues.items():
-                joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
+                joint, value = queue.advance(joint, self.held[r], self.feed[r], self._place(r), self.fused)
                 joint = joint.with_registers({HIDDEN_STATE - r: value})
             for r in (*self.window, *self.totals, *self.queues):
                 joint = added(joint, r, joint.register(HIDDEN_STATE - r), self._place(r))
@@ -231,7 +231,7 @@ class RecurrenceTransfer:
         pairs += [(w, state.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
             dot(with_fields(state, box=box), pairs, 0, place, self.fused)
-        part = total.at(state, HIDDEN_STATE - register, number)
+        part = total.state_after(state, HIDDEN_STATE - register, number)
         if part is not None and limit is not None:
             part = part.restricted(part.register(HIDDEN_STATE - register) - limit, None, Fraction(0))
         return None if part is None else part.round(part.register(HIDDEN_STATE - register), place)[0]
@@ -266,10 +266,10 @@ class Total:
         if value is not None:
             return whole(value), whole(value)
         most = self.states[number].position.high
-        return self._line(number, -1).at(most), self._line(number, 1).at(most)
+        return self._line(number, -1).value_after(most), self._line(number, 1).value_after(most)
 
-    def at(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
-        """Returns the value after a position."""
+    def state_after(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
+        """Returns the state of a position with its sum in a register; None if no sum is possible."""
         value = self.numbers[number]
         if value is not None:
             return state.with_registers({register: constant(value)})
@@ -331,13 +331,13 @@ class SumBound:
     every: int
     last: int
 
-    def at(self, position: int) -> int:
-        """Returns the value after a position."""
+    def value_after(self, position: int) -> int:
+        """Returns the bound after a position."""
         return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
 
 
 def widened(old: AbstractState, new: AbstractState, entry: AbstractState) -> AbstractState:
-    """Widening: the old state if the new one, which covers it, says no more; else one in which forms and ends of positions stay.
+    """Widens: returns the old state if the new one, which covers it, is the same; else one without the bounds that moved.
 
     An end that moved becomes that of the entry, so each moves once.
     """
@@ -365,7 +365,7 @@ def joint_behind(state: AbstractState, before: int, hidden: AbstractState) -> Ab
     """Returns the state where the position before has left this hidden state; None if none can."""
     past, names = hidden.renamed()
     place = names[POSITION]
-    if (joint := state.beside(past)) is None:
+    if (joint := state.join_position(past)) is None:
         return None
     joint = with_fields(joint, registers={**state.registers, **past.registers}, before=frozenset([before]))
     if _is_elsewhere(hidden, POSITION):

@@ -312,7 +312,7 @@ def test_a_sum_before_anything_is_added() -> None:
     none, one = SumShare(Fraction(0), Fraction(0)), SumShare(Fraction(1), Fraction(1))
     total = Total(states, [one if state.label == Label("b") else none for state in states])
     (number,) = (i for i, state in enumerate(states) if state.label == Label("number"))
-    state = total.at(states[number], HIDDEN_STATE, number)
+    state = total.state_after(states[number], HIDDEN_STATE, number)
     assert state is not None
     assert (state.position.low, state.bounds(state.register(HIDDEN_STATE))) == (2, (0, LONGEST - LATE + 1))
 
@@ -356,6 +356,6 @@ def test_a_sum_is_what_the_positions_add(given: tuple[list[AbstractState], list[
         event(f"one number: {total.numbers[i] is not None}")
         low, high = total.bounds(i)
         assert all(low <= x <= high for _, x in due)
-        held = total.at(state, HIDDEN_STATE, i)
+        held = total.state_after(state, HIDDEN_STATE, i)
         told = set() if held is None else {(place[0], value[0]) for place, _, value in contents([held], [HIDDEN_STATE])}
         assert due <= told

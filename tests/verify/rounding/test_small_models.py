@@ -23,7 +23,7 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, UNMET
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.wrong import WRONG, certified
+from verify.certificates.wrong import WRONG, certified_names
 from verify.dossiers.registry import find_subject
 from verify.framework.predicates import NoVerdict
 from verify.framework.weights import Certifier as FramedWeights
@@ -78,14 +78,14 @@ def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, TokenAu
     wired, spoken = made()
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict != CERTIFIED
-    assert [*certified()] == []
+    assert [*certified_names()] == []
 
 
 def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(HeadTransfer, "_many", lambda head_transfer, candidate: False)
-    assert [*certified()] == ["keys_that_tie"]
+    assert [*certified_names()] == ["keys_that_tie"]
     with pytest.raises(NoVerdict, match="the checker certifies a model that is wrong: keys_that_tie"):
         FramedWeights("rounding").judge(find_subject("index", 4))
 
@@ -99,7 +99,7 @@ def test_a_margin_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wr
         return max(right(winners, [margin]) for margin in lost) if lost else right(winners, lost)
 
     monkeypatch.setattr(Winners, "margin", farthest)
-    assert [*certified()] == ["a_runner_up_that_is_near"]
+    assert [*certified_names()] == ["a_runner_up_that_is_near"]
 
 
 @pytest.mark.parametrize("discipline", Discipline)

@@ -138,7 +138,7 @@ class _Search:
         return self.layout.end_of_prompt or self.layout.no
 
     def back(self) -> Answer:
-        """To the father, or from the root to the end, after 2n − 1 vertices."""
+        """Returns the answer that goes back to the father; at the root it ends the search, after 2n − 1 vertices."""
         ended: Answer = Say(self.stop)
         if self.layout.end_of_prompt is None:
             ended = If(equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
@@ -148,7 +148,7 @@ class _Search:
         raise NotImplementedError
 
     def onward(self, vertex: Term) -> Answer:
-        """To this vertex, if there is one; to a vertex seen before leads an edge that closes a cycle."""
+        """Returns the answer that goes on to this vertex, if it exists. If it was seen before, the edge closes a cycle."""
         there = If(self.seen(vertex), Say(self.stop), SayNumber(vertex))
         return If(equal(vertex, ZERO), self.back(), there)
 

@@ -109,7 +109,7 @@ class _EdgeStates:
         return _EdgeStates(edges, numbers, start, end)
 
     def write(self, piece: Label, items: Sequence[str], *after: int) -> int:
-        """Words one after the other; the number of the last state."""
+        """Adds states for words one after the other. Returns the number of the last one."""
         for i, item in enumerate(items, start=1):
             state = State(replace(piece, number=i), self.low, self.high, after)
             if item in self.numbers:
@@ -160,7 +160,7 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
         return text.write(vertex, (VERTEX,), end), text.write(failed, (FAILED,), end)
 
     def turn(mark: str, *after: int) -> tuple[int, int]:
-        """Vertex, mark, vertex, and the search for the father; where it begins and ends."""
+        """Adds a turn: vertex, mark, vertex, and the search for the father. Returns the first and the last of its states."""
         begin = len(text.states)
         head = text.write(Label(TURN, mark), (VERTEX, mark, VERTEX), *after)
         father, _ = search(Label(FATHER, mark), written.father, head)

@@ -58,7 +58,7 @@ def turing(task: AnyTextTask) -> TokenAutomaton:
 
 
 def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
-    """Any cells without a head after one of the states `begin`; after which states the next word can stand."""
+    """Adds any number of cells without a head after the states `begin`. Returns the states after which the next word stands."""
     labels = tuple(Label(kind, case=where) for kind in (BLANK, CELL))
     for label, kind in zip(labels, (BLANK, CELL), strict=True):
         order[label] = (kind, (*begin, *labels))

@@ -95,7 +95,7 @@ def _words(frames: Frames, frame: Label) -> list[Answer]:
 def _frame(
     words: Translation, name: str, whole: str, before: Sequence[str], answers: Sequence[Answer], start: str
 ) -> dict[str, str]:
-    """Bits of the words due after each other, the first one after `start`, if what is `before` them holds.
+    """Defines bits for words that are due one after the other, the first one after `start`, if the facts in `before` hold.
 
     whole: they all stand there, and none is a verdict; what is left open may be any token.
     NAME-open: up to one that is left open; NAME-ends: up to a NO.

@@ -66,7 +66,7 @@ class TurnWay:
         return replace(self, holds=(*self.holds, *holds))
 
     def to(self, end: str) -> Iterator[TurnWay]:
-        """It alone, at its end."""
+        """Yields this way alone, with its end."""
         yield replace(self, end=end)
 
     @property

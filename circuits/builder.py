@@ -140,7 +140,7 @@ class Builder:
         )
 
     def _reach(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-        """Returns what is read, directly or not, in order; and by how many gates each."""
+        """Returns the gates that these outputs read, directly or not, in order, and by how many gates each is read."""
         uses = dict.fromkeys(roots, 0)
         for x in range(max(roots, default=-1), -1, -1):
             gate = self.gates[x]

@@ -139,7 +139,7 @@ class Plan:
         return rows
 
     def bounds(self) -> list[dict[str, tuple[int, int]]]:
-        """Returns what the table may say of the gate after gate b, of any circuit of this shape; what is fixed is left out.
+        """Returns bounds of the table's entries for the gate after gate b, over all circuits of this shape, without fixed entries.
 
         Its output has the same constant bits. It may start with any state, and the gates after its state and input bits may be AND,
         XOR or 1, and read any before.

@@ -69,7 +69,7 @@ class FunctionRnn:
 
 
 def key(state: Any) -> Any:
-    """Returns a hashable value that is the same for equal states alone. Raises RnnError for what is no state."""
+    """Returns a hashable value, equal exactly for equal states. Raises RnnError for an object that can be no state."""
     if state is None or type(state) in (int, bool, str, bytes):
         return state
     if isinstance(state, tuple | list):

@@ -88,7 +88,7 @@ def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
 
 
 def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
-    """Returns the steps over a prompt and until the RNN has written so many words after it, or one that ends it.
+    """Returns the steps over a prompt, and on until the RNN has written this many words, or one that ends the run.
 
     Raises ValueError for no prompt, and SearchError.
     """

@@ -72,7 +72,7 @@ def _model_of(
 def _simulator(
     name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline, file: Path | None = None
 ) -> Simulator:
-    """Returns the simulator of one RNN; what is None is as the RNN is usually shown. file: a circuit's words. Raises ValueError."""
+    """Returns the simulator of one RNN; None stands for the RNN's usual setting. file: a circuit's words. Raises ValueError."""
     if _is_own(name):
         return Simulator(load_file(name, file, n, p, discipline), 1 if words is None else words)
     if name not in simulation_models():

@@ -91,7 +91,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     @property
     def results(self) -> int:
-        """Returns how many words of results it is wired for: a search has one, in the RNNs that there are."""
+        """Returns the number of result words that it is wired for: 1 if the RNN searches."""
         return int(self.rnn.searches)
 
     @cached_property

@@ -86,7 +86,7 @@ class _Sweep:
         self.length = 0  # of what the solver wrote and was read
 
     def run(self, sparse: Sequence[int], proof: bool) -> tuple[int, BitCase] | Equality:
-        """Returns the first pair that differs, or that there is none."""
+        """Returns the result: the first pair that differs, or that none does."""
         number = 1
         first_end = self.refutation.given - len(self.ends)
         self.refutation.use(first_end)

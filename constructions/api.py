@@ -90,7 +90,7 @@ def load(
 
 
 def _door_of(name: str | Path | Program | ProgramModel) -> Door:
-    """Returns the way to a construction or a program. Raises ValueError for what there is not."""
+    """Returns the door of a construction or a program. Raises ValueError for a name that neither has."""
     from constructions.language.files import is_file, load_model, names_of_gallery
     from constructions.language.model import ProgramModel
     from constructions.language.program import Program
@@ -174,7 +174,7 @@ class LoadedModel:
         progress: bool = False,
         client: Any = None,
     ) -> list[Result]:
-        """Returns the results of all inputs, in their order: each is what `run` gives.
+        """Returns the results of all inputs in order, each as `run` gives it.
 
         engine: auto takes inputs of one size together, in batches of `dense`; any other one runs input by input.
         progress: tell on stderr how many are done, and how much time is left. client: a `dask.distributed.Client`, whose workers
@@ -329,7 +329,7 @@ class Result:
         return tuple(int(value) * quantum for value in self._quanta(name, block))
 
     def array(self, name: str, block: int | None = None) -> NDArray[np.float64]:
-        """Returns the same in float64, to the nearest where that is not exact."""
+        """Returns the values as float64, rounded to nearest."""
         return np.array([float(value) for value in self.register(name, block)])
 
     def __getitem__(self, name: str) -> tuple[Fraction, ...]:

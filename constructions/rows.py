@@ -56,7 +56,7 @@ class Sublayer:
         return readers
 
     def without(self, registers: frozenset[int]) -> tuple[Sublayer, frozenset[int]]:
-        """Returns what writes to other registers; and the units that nothing is read from then."""
+        """Returns the sublayer without its rows for these registers, and the numbers of the units that no row reads then."""
         down = tuple(item for item in self.down if item[0] not in registers)
         read = {i for _, row, _ in down for i, _ in row}
         return Sublayer(self.units, down), frozenset(range(len(self.units))) - read

@@ -85,7 +85,7 @@ class BlockNames:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Returns whether this finding is put back to what is printed."""
+        """Returns whether the blocks are as printed where this finding repairs them."""
         return finding.id in self.printed
 
     @property
@@ -105,7 +105,7 @@ class BlockNames:
 
 
 def embedding_of(plan: BlockNames, vertices: int) -> Embedding:
-    """Returns the fixed embedding, with so many vertices."""
+    """Returns the fixed embedding for this many vertices."""
     layout = plan.layout
     names = ("vertex",) if plan.says(TIED_HEAD) else ("vertex", squared("vertex"))
     powers = {name: (1, exponent) for exponent, name in enumerate(names, start=1)}

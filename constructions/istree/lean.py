@@ -77,7 +77,7 @@ class _Plan:
 
 
 def most_places(n: int, layout: TokenLayout) -> int:
-    """Returns K: how many positions are told apart, rounded up to few digits."""
+    """Returns K, the number of positions that the weights can distinguish, rounded up to few digits."""
     most = 5 * n if layout.end_of_prompt is None else sequence_length(n)
     step = 1 << max(0, most.bit_length() - PLACE_DIGITS)
     return -(-most // step) * step

@@ -92,7 +92,7 @@ class SearchWords:
         return self.script[::-1].index(V)
 
     def began(self, ago: int) -> Affine:
-        """Returns a form: 1 if the first token was written so many tokens ago, else 0."""
+        """Returns the form that is 1 if the search's first token was written so many tokens ago, else 0."""
         return back(self.first, ago)
 
 

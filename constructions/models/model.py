@@ -135,7 +135,7 @@ class Model(ABC, Generic[Input, Answer]):
         return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
 
     def put_back(self, printed: Iterable[str]) -> Ids:
-        """Returns the ids of the findings to put back to print. Raises ValueError for one that there is not."""
+        """Returns the ids of the findings to build as printed. Raises ValueError for an unknown one."""
         return chosen_of(self.construction.findings, printed)
 
     def build(
@@ -192,7 +192,7 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def judge(self, given: Input, run: Run, answer: Answer) -> str:
-        """Returns what is wrong with what was read from a run, in a sentence; "" if it holds up."""
+        """Returns a sentence on what is wrong with a run's answer; "" if it is right."""
 
     # Callers
 

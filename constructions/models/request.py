@@ -42,7 +42,7 @@ class Request:
         return Decoding(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
 
     def run_of(self, decoded: Decoded) -> Run:
-        """Returns the run of which an engine says this."""
+        """Returns the run that an engine decoded."""
         produced = decoded.produced
         return Run(self, produced if isinstance(produced, np.ndarray) else np.array(produced, np.int64), decoded)
 

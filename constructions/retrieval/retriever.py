@@ -57,7 +57,7 @@ class RetrievalPlan:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Returns whether this finding is put back to what is printed."""
+        """Returns whether the blocks are as printed where this finding repairs them."""
         return finding.id in self.printed
 
 
@@ -112,7 +112,7 @@ class Retriever(Model[Question, str]):
 
     @property
     def statement(self) -> str:
-        """Returns what is claimed, as a sentence."""
+        """Returns the claim about the model, as a sentence."""
         verb, rest = self.task.does
         return f"{self.architecture} {verb}{'' if self.searches else 's'} {rest}."
 

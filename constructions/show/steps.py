@@ -70,7 +70,7 @@ class Steps:
 
 
 def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
-    """Returns what these tokens leave behind.
+    """Returns the registers and the attention of a run over these tokens.
 
     Raises ValueError for another arithmetic than R_p to the nearest.
     """

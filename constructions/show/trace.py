@@ -55,7 +55,7 @@ class Attended:
 
     @property
     def idle(self) -> bool:
-        """Returns whether nothing is asked: every query is 0."""
+        """Returns whether the head asks for nothing: every query is 0."""
         equal = [c for c in self.comparisons if not c.near]
         return bool(equal) and not any(c.query_value for c in equal)
 
@@ -205,7 +205,7 @@ class Trace:
 
 
 def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
-    """Returns whether its units together add anything; those of an indicator cancel where it is 0."""
+    """Returns whether the units of a gadget together add anything: those of an indicator cancel where it is 0."""
     added: dict[str, Fraction] = {}
     for unit in gadget.units:
         gate = _value(unit.gate, values)
@@ -223,7 +223,7 @@ def is_plain(name: str) -> bool:
 
 
 def _is_now(name: str) -> bool:
-    """Returns whether a shift register keeps there what this token has anyway."""
+    """Returns whether a shift register only repeats this token's own value."""
     parts = register(name)
     return parts.past is Past.KEPT and not parts.before
 

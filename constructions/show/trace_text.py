@@ -229,7 +229,7 @@ def _widths(widths: Sequence[int], room: int) -> list[int]:
 
 
 def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str], str]) -> list[dict[str, object]]:
-    """Returns the same as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
+    """Returns the trace as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
     entries, plans = [], trace.wired.blocks
     for position in trace.chain:
         token = trace.token_trace(position)

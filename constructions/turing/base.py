@@ -91,7 +91,7 @@ class TuringModel(Model[int, Configuration]):
         return Setting(max(n, 1), self.length(n), fmt)
 
     def request(self, wired: Wired, given: int) -> Request:
-        """Asks for a run of so many steps. Raises ValueError for more than a space that grows with the steps is wired for."""
+        """Requests a run of this many steps. Raises ValueError if that is more than the weights were wired for."""
         if self.has_space and self.cells is None and given > wired.n:
             raise ValueError(
                 f"{given} steps; this model is wired for {wired.n} at most, and its space follows from them"

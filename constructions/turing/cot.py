@@ -100,7 +100,7 @@ class QueueScale:
 
     @property
     def scale_bits(self) -> int:
-        """h: so many bits of V as fit are in front of the point."""
+        """Returns h, the number of bits of V in front of the point."""
         return max(0, -(-(self.last_bits - 2 * self.code.bits - 1) // 2))
 
     @property
@@ -224,7 +224,7 @@ def _advance(queue: QueueScale) -> BlockPlan:
 
 
 def sequence_length(cells: int, steps: int) -> int:
-    """Returns the most tokens of so many steps: prompt, a configuration each, and a word that says whether it has halted."""
+    """Returns the most tokens of this many steps: the prompt, a configuration for each step, and HALT or OUT."""
     return (cells + 1) * (steps + 1) + 2
 
 

@@ -133,7 +133,7 @@ def _first_block(task: AnyTapeTask) -> BlockPlan:
     in_step = {WRITES: first - back(PLACE, 3), ENTERS: second - back(PLACE, 5)}
 
     def rule(result: int) -> Affine:
-        """Returns k·state + symbol, if the result of the search stands so many tokens before."""
+        """Returns the form k·state + symbol, for a search result so many tokens earlier."""
         return k * back(NUMBER, result + 9) + back(NUMBER, result)
 
     gadgets = (

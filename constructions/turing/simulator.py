@@ -71,7 +71,7 @@ class History:
 
 
 def steps(machine: Machine, tape: str = "", limit: int = MOST_STEPS) -> Iterator[TuringStep]:
-    """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for what is no tape or no limit."""
+    """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for a wrong tape or limit."""
     return _steps(machine, machine.word(tape), _check(limit))
 
 

@@ -177,7 +177,7 @@ def halted(task: AnyTapeTask) -> Gadget:
 
 
 def read_steps(words: Sequence[str]) -> Iterator[TuringStep]:
-    """Yields every step that is written in full. What a step has read is what the steps before it have left."""
+    """Yields every step that is written in full. The symbol that a step reads follows from the steps before it."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     state, number = "A", 0
     for written in _written_steps(words):

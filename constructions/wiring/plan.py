@@ -185,7 +185,7 @@ def _fill(gadget: Gadget) -> set[str]:
 
 
 def _content(part: Head | LinearUnit | Gadget) -> object:
-    """Returns all of a part but what it is called."""
+    """Returns a part without its name."""
     if isinstance(part, Head):
         return [(c.key, c.query) for c in part.components], part.reads
     return part.rows if isinstance(part, LinearUnit) else (part.units, part.constants)

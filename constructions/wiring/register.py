@@ -51,7 +51,7 @@ def squared(name: str) -> Register:
 
 
 def copied(name: str, before: int) -> Register:
-    """Returns what `name` was so many tokens before, copied by a head; a copy of a copy is from further back."""
+    """Returns the register in which a head copies `name` from so many tokens earlier; a copy of a copy is from further back."""
     of = register(name)
     return Register(of.base, of.is_square, Past.COPIED, of.before + before)
 

@@ -82,7 +82,7 @@ def _rule(
 
 
 def saying_of(facts: TermFacts, leaf: Say | SayNumber) -> Saying:
-    """Returns the units that say a word or a number, and what they need."""
+    """Returns the units that output a word or a number, and the bounds that they need."""
     if isinstance(leaf, Say):
         return Saying(f"say {leaf.word}", (), (), ((ONE, {leaf.word: 1}),))
     if facts.has_count(leaf.number):

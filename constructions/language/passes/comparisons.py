@@ -38,7 +38,7 @@ def comparison(facts: TermFacts, atom: Equal | Above) -> Ramps | Same:
 
 
 def compare_values(facts: TermFacts, of: Term, value: Fraction) -> Ramps | Same:
-    """Returns what is 1 where an integer has this value, and 0 elsewhere."""
+    """Returns a form that is 1 where an integer has this value, and 0 elsewhere."""
     facts.require_whole(of, "==")
     low, high = facts.bounds.term(of)
     if not is_integer(value):

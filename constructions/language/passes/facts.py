@@ -97,7 +97,7 @@ class TermFacts:
         return bool(low >= 0 and high <= 1)
 
     def is_condition(self, atom: Atom) -> bool:
-        """Returns whether it is 0 or 1 by what it is, not because the texts have no other numbers."""
+        """Returns whether a term is 0 or 1 by its form, not because the texts have no other numbers."""
         match atom:
             case IsWord() | IsNumber() | Equal() | Above():
                 return True
@@ -166,7 +166,7 @@ def value_at_start(term: Term) -> Fraction:
 
 
 def is_key(key: Term, query: Term) -> Term:
-    """Returns the bit that a key is what a constant query asks for."""
+    """Returns the bit that a key equals a constant query."""
     return as_term(Equal(key - key.constant, query.constant - key.constant))
 
 

@@ -70,7 +70,7 @@ class HeadDraft:
 def heads_of(
     schedule: Schedule, registers: RegisterForms, pins: Mapping[Atom, Pin], block: int
 ) -> Mapping[Atom, HeadDraft]:
-    """Returns the heads of a block, each beside what it is called in the program."""
+    """Returns the heads of a block, each with its name in the program."""
     drafts: dict[Atom, HeadDraft] = {}
     for step, attend in ((step, step.operation) for step in schedule.blocks[block]):
         if isinstance(attend, Attend):
@@ -120,7 +120,7 @@ def make_head(select: Select, register: str, registers: RegisterForms) -> MakesH
 
 
 def distance_outside(select: Select, registers: RegisterForms) -> Affine | None:
-    """Returns the square of how far the position that is asked for lies outside of the text; None where that is at most 1."""
+    """Returns the square of the distance from the target position to the text; None if the distance is at most 1."""
     return total(registers.form(as_term(outside)) for outside in select.outside) if select.outside else None
 
 
@@ -159,7 +159,7 @@ def recurrences_of(schedule: Schedule, registers: RegisterForms, block: int) -> 
 
 
 def _cycle(step: PlacedComputation, cycle: Cycle, registers: RegisterForms) -> LinearUnit:
-    """Returns a cycle of registers: the sum, and what it was one position before, two, … up to `steps` − 1."""
+    """Returns a cycle of registers: the sum, and its values one, two, … `steps` − 1 positions before."""
     names = [name for atom in (*step.value, *cycle.before) for name in registers.forms[atom,].terms]
     name, feed = names[0], registers.linear(cycle.of)
     if (cycle.steps, cycle.sign) == (1, 1):

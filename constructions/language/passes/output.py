@@ -34,7 +34,7 @@ def output_gadgets(
 
 
 def say_where(rule: OutputRule, late: Term | None, registers: RegisterForms) -> Gadget:
-    """Returns what says it where all conditions hold. late: the one that no register has; its units are those that say it."""
+    """Returns the units that output it where all conditions hold. late: a condition in no register, whose own units do so."""
     forms = [registers.form(bit) for bit in rule.conditions if bit != late]
     hold = total(forms) - (len(forms) - 1)
     gates: list[tuple[Affine, int]] = [(hold, 1)]
@@ -53,7 +53,7 @@ def say(
     registers: RegisterForms,
     constants: Mapping[str, Number] = {},
 ) -> Gadget:
-    """Returns the units of what is said, each times the sum of these gates."""
+    """Returns the units of an output, each times the sum of these gates."""
     units = tuple(
         Unit(gate, registers.form(up), {register: weight * times for register, weight in into.items()})
         for gate, times in gates

@@ -63,7 +63,7 @@ class Requirements:
                 q = q + 1
 
     def all(self, setting: Setting) -> Iterator[Requirement]:
-        """Yields what must be less than 2^q, the constants derived for a setting, by what it is."""
+        """Yields each number that must be less than 2^q, derived for a setting, with its description."""
         plans = {number: block.plan(setting) for number, block in self.blocks.items()}
         yield from self.needs.items()
         yield from self._register_values([*plans.values()])

@@ -66,7 +66,7 @@ def schedule_values(
 
 
 def pinned_atom(pin: Pin) -> tuple[Atom, Pin]:
-    """Returns what a pin speaks of: the place that is read, so the whole head, or what is counted or compared."""
+    """Returns the atom that a pin names: a position that a head reads, or what is counted or compared."""
     for term in (pin.value.term, ONE - pin.value.term):  # x ≤ y is written as not x > y
         match term.items:
             case (((Read(_, where),), c),) if c == 1:
@@ -253,7 +253,7 @@ class Scheduler:
         return block
 
     def _pin_block(self, block: int, atom: Atom | None) -> int:
-        """Returns the block of what can stand in this one, or later: the one that it is pinned to, if any."""
+        """Returns this block, or the later one to which the value is pinned."""
         pin = self.pins.get(atom) if atom is not None else None
         if atom is None or pin is None:
             return block

@@ -55,9 +55,9 @@ HEAD = f"""\
 This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. With
 these repairs no theorem of the paper is refuted: each construction is built here with them, and the [ledger](ledger.md) says how
 far each is checked. With number i embedded as i·w1 and the embedding as output head, no output makes a number in the middle alone
-the likeliest. So the proofs of Theorems 4.6, 4.7 and 5.6 need a small change: another embedding of numbers, or a rule for ties.
-The theorems themselves stand. We read the print as a referee who wants it to be right. So a finding has a kind,
-and it lists the readings of the print that were tried.
+the likeliest. So each proof whose model writes numbers needs a small change: another embedding of numbers, or a rule for ties. We
+judge the printed head in the models of Theorems 4.6, 4.7 and 5.6. The theorems themselves stand. We read the print as a referee who
+wants it to be right. So a finding has a kind, and it lists the readings of the print that were tried.
 
 A witness is a small input that refutes a claim; the search shrank it. In brackets stands what was judged: `printed`, the print;
 or `repaired, X as printed`, everything repaired except X. The claim's statement says what else differs. Each command replays a

@@ -67,6 +67,8 @@ The line of [the lower bounds](lower-bounds.md) says when a recurrent model must
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 LEAST_WIDTH = 80  # of the whole; with less, each line of the table is a list
 COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")  # aspects that are not about what it answers
+# what aspects begin with that compare whole answers, beside "": their sizes alone say how far a task was tried
+ANSWERS = ("lower", "oracle", "small", "scale", "sequential", "repaired", "reduced", "every-run", "busy-beavers")
 # those that say how it comes to answer so: lines of their own, with the n for which it is certified
 APART = {f"{more}{about}": about for about in ("program", "rounding") for more in ("", "cells-")}
 APART |= {"program-above": "program", "above": "rounding"}
@@ -239,13 +241,14 @@ class TableCell:
 
     @property
     def evidence(self) -> list[str]:
-        """Returns for claims about answers each kind of evidence, with its largest size; for each of APART, for which n it is
-        certified.
+        """Returns each kind of evidence but costs', with the largest size at which answers were compared; for each of APART, for
+        which n it is certified.
         """
         sizes = dict[str, int]()
         for row in (row for row in self.rows if row.claim.aspect not in (*COSTS, *APART)):
+            is_sized = row.claim.aspect.startswith(ANSWERS) or not row.claim.aspect
             for evidence in row.evidence:
-                size = evidence.n_max if isinstance(evidence, Searched) else 0
+                size = evidence.n_max if isinstance(evidence, Searched) and is_sized else 0
                 sizes[evidence.kind] = max(size or 0, sizes.get(evidence.kind, 0))
         if self.basis.outcome is Mark.IMPOSSIBLE and "exhaustive" in sizes:
             searched = f"n ≤ {sizes['exhaustive']:,}"
@@ -355,11 +358,12 @@ def totals(found: Sequence[TableCell]) -> str:
     """Returns how many cells came out how; and what the signs mean."""
     outcomes = [cell.outcome for cell in found]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Mark)
-    signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
+    signs = "n: tokens, vertices or cells of the input; where a machine is run, its steps; —: nothing is claimed"
+    largest = "to 8: the largest n at which answers were compared; the claims say which inputs of this n"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
     program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
-    cannot = "impossible: inputs are told apart later (proved for all n), so each needs a state (argued)"
-    return "\n".join((counts, signs, cannot, circuit, program))
+    cannot = "impossible: inputs are told apart later, so each needs a state of its own (proved for all n)"
+    return "\n".join((counts, signs, largest, cannot, circuit, program))
 
 
 def grid(found: Sequence[TableCell]) -> Iterator[tuple[str, list[TableCell | None]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal
 
@@ -142,6 +142,11 @@ def _graph(edges: Iterable[Edge], n: int | None) -> Graph:
     return Graph(max(chain.from_iterable(edges), default=1) if n is None else n, edges)
 
 
+@lru_cache(maxsize=1)
+def _vertices(n: int) -> tuple[str, ...]:
+    return (*map(str, range(1, n + 1)),)
+
+
 @dataclass(frozen=True)
 class TokenLayout:
     """The words of one layout. specials stand behind the vertices 1 … n in the vocabulary."""
@@ -156,7 +161,7 @@ class TokenLayout:
 
     def vocabulary(self, n: int) -> tuple[str, ...]:
         """Lists tokens in the order of their numbers: vertices first."""
-        return (*map(str, range(1, n + 1)), *self.specials)
+        return _vertices(n) + self.specials
 
     def token(self, word: str, n: int) -> int:
         """Returns the number of a special word."""

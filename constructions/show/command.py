@@ -136,7 +136,7 @@ def show_answer(
         print_trace(trace, console(), sentence, blocks_of(job.model, run.request.wired), prompt_registers)
         print()
     if len(said.chain_of_thought):
-        print(*said.chain_of_thought)
+        print(" ".join(said.chain_of_thought))  # one write: millions of arguments take seconds
     print(said.answer or "no verdict")
 
 

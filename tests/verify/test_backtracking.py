@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.istree.graphs import PAPER
+from constructions.istree.rag import RAG
+from verify.claims.search_steps import among_long_numbers, within
 from verify.oracles.backtracking import steps
 
 ATOMS = st.sampled_from(["a", "b", ".", r"\d", r"\S", r"\s", "[^a]", r"\b", "1"])
@@ -48,3 +51,12 @@ def test_it_counts_what_is_tried_again() -> None:
 def test_what_it_does_not_know_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="no steps are known"):
         steps(pattern, "a")
+
+
+def test_a_search_for_a_number_tries_long_ones_from_each_digit_on() -> None:
+    """Eight steps a character are enough for numbers of one or two digits, and not for longer ones."""
+    for digits, enough in {1: 8, 2: 8, 3: 12, 4: 14}.items():
+        graph = among_long_numbers(digits)
+        words = [*(PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)), *RAG.expected(graph)]
+        assert within(words, enough) is None
+        assert (within(words, 8) is None) == (digits < 3)

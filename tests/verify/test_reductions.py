@@ -30,6 +30,7 @@ from verify.oracles.reductions import (
     inputs,
     ngrams,
     parities,
+    read_last,
     recalls,
     split_blocks,
 )
@@ -178,6 +179,28 @@ def test_an_array_of_blocks_loses_no_bit(c: int) -> None:
     assert printed.right_answer((0, 1), 2) == "2"
     text = ("<s>", *["1"] * (c - 1), "2", *["5"] * (c - 1), "4", "?", *["2"] * (c - 1))
     assert blocks.answer(9, text) == "FAILED"
+
+
+@pytest.mark.parametrize("c", [2, 3, 4])
+def test_the_last_occurrence_loses_no_bit(c: int) -> None:
+    """By hand, and by the greedy search of a text."""
+    printed = recalls(printed=True) if c == 2 else ngrams(c, printed=True)
+    last = read_last(printed)
+    assert first_failure(last) is None
+    assert [last.states_needed(n) for n in range(1, 6)] == [2, 4, 8, 16, 32]
+    assert last.right_answer((0, 1), 2) == "3"
+    assert last.right_answer((0, 0), 2) == "2"
+    assert last.answer(9, ("<s>", "1", "?", *["2"] * (c - 1))) == "FAILED"
+    for x, k in ((x, k) for x in inputs(4) for k in range(1, 5)):
+        sequence, _, query = " ".join(last.words(x, k)).partition(" ? ")
+        found = re.search(rf".* {query} (\d+)", sequence)
+        assert last.right_answer(x, k) == (found[1] if found else "FAILED")
+
+
+def test_a_reading_as_an_array_says_how_long_its_blocks_are() -> None:
+    statement = split_blocks(ngrams(3, printed=True), 3).statement
+    assert statement.endswith("The sequence is an array of blocks of c tokens, a key of c − 1 and its value.")
+    assert split_blocks(recalls(printed=True), 2).statement.endswith("The sequence is an array of keys and values.")
 
 
 @pytest.mark.parametrize("n", [2, 4, 6])

@@ -12,7 +12,15 @@ import pytest
 from constructions.istree import transformer
 from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
-from verify.claims import architecture, istree_hybrid, istree_models, next_fraction, printed_searches, retrieval_size
+from verify.claims import (
+    architecture,
+    istree_hybrid,
+    istree_models,
+    next_fraction,
+    printed_searches,
+    retrieval_size,
+    turing_size,
+)
 from verify.claims.models import ISTREE
 from verify.claims.printed_searches import SEARCH, TapeRun, by_search, records
 from verify.dossiers.registry import find_subject
@@ -20,6 +28,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
 from verify.framework.options import Options
 from verify.framework.predicates import NoVerdict, WitnessFound
+from verify.inputs.turing_machines import Size
 
 SIZES = Options(n_max=10_000)
 FIRST, SECOND, UNIT = architecture.TIED
@@ -117,3 +126,10 @@ def test_a_blank_behind_the_cell_loses_a_record_at_the_end_of_the_text() -> None
     assert lost is not None
     assert (lost.shows["step"], lost.shows["holds"], lost.shows["found"]) == (1, "b", "FAILED")
     assert with_boundary(last) is with_boundary(told_apart) is None
+
+
+@pytest.mark.parametrize("about", turing_size.COSTS, ids=lambda about: about.theorem)
+def test_a_large_machine_takes_more_bits_than_the_champion_of_the_claim(about: Any) -> None:
+    (slope, rest), large = turing_size.COSTS[about][1], about.solver(Size(25, 10, 1).machine)
+    assert large.least_precision(1) > slope + rest
+    assert turing_size.cost_claim(about).statement.endswith(f"of {turing_size.CHAMPION}.")

@@ -147,6 +147,16 @@ def test_a_claim_spoils_its_cells_and_no_others(
     assert says.format(id) in text
 
 
+@pytest.mark.parametrize("id", ["5.3/istree-words", "5.7/nearest-quarter", "5.2/index-found", "4.7/layer-7-side"])
+def test_sizes_of_lemmas_and_of_words_are_not_sizes_of_answers(id: str, show: Any) -> None:
+    """Words counted up to 5,678, say, while graphs were tried up to 1,234."""
+    searched = [kind("all", "", 3, 5_678, False) for kind in (Exhaustive, Sampled)]
+    rows = {**everything(), id: replace(row(id), evidence=tuple(searched))}
+    assert "5,678" not in show(list(rows.values()))[1]
+    answers = replace(rows["5.3/istree-small"], evidence=tuple(searched))
+    assert "exhaustive to 5,678" in show([*rows.values(), answers])[1]
+
+
 def test_an_undecided_claim_settles_nothing(show: Any) -> None:
     rows = everything()
     rows["4.6/index"] = row("4.6/index", Verdict.UNKNOWN)

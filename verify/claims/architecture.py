@@ -203,7 +203,7 @@ MORE_BITS = 8  # √d is 4 or 8, and the keys' largest entries grow by it
     "3.1/root-d",
     source="definition 3.1",
     statement="The division by √d can be undone: with d filled up to a power of 4, W_K times √d and 8 bits more, every register of"
-    " the models of Theorems 4.6 and 5.6 is the same.",
+    " the models of Theorems 4.6 and 5.6 is the same, in each text that was run.",
 )
 def test_the_root_of_d(check: Check) -> None:
     def the_same(sized: SizedModel) -> Counterexample | None:
@@ -223,10 +223,11 @@ def test_the_root_of_d(check: Check) -> None:
     check.chosen(
         [SizedModel(stem, n) for stem, retriever in RETRIEVERS.items() if not retriever.searches for n in sizes],
         the_same,
-        range="the last questions about up to 3 tokens",
+        range="three questions about up to 3 tokens for each model and n",
         size=lambda sized: sized.n,
         precision="p = least_precision(n) + 8",
     )
+    check.argued("√d is a power of two: it moves the digits of keys and scores, and 4 bits more on the left hold them.")
 
 
 def few_questions(sized: SizedModel) -> Iterator[QuestionCase]:

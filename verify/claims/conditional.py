@@ -37,7 +37,7 @@ def test_advice(check: Check) -> None:
     def as_circuit(case: RnnSize) -> Counterexample | None:
         rnn, m = rnn_of(case.rnn), case.n.bit_length() - 1
         circuit, step = unroll(rnn, ("0", "1"), case.n - m, m), rnn.step
-        most = m * (len(step.circuit.gates) + 4 * len(step.circuit.inputs)) + 2
+        most = m * (len(step.circuit.gates) + len(step.circuit.inputs))
         if len(circuit.gates) > most:
             return Counterexample(gates=len(circuit.gates), bound=most)
         for x in itertools.product((0, 1), repeat=m):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -136,7 +137,7 @@ class Width:
 @claim(
     "C.18/printed-nxt",
     source="Lemma C.18, the function nxt",
-    statement="One feed-forward block of some width computes x − x² + x³ on (0, 11/40].",
+    statement="One feed-forward block of some width computes x − x² + x³ at each real x in (0, 11/40], in exact arithmetic.",
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.OPEN,
@@ -144,6 +145,12 @@ class Width:
         Reading("one ReGLU feed-forward of section 3.1, of any width", False),
         Reading('two of them, as the main text has one "of constant depth"', True, "C.18/printed-nxt-two"),
         Reading("one of them for x − x², to which 1/(m + 1) is the nearest unit fraction too", True, "C.19/repaired"),
+        Reading(
+            "one of them, at the counts 1/m, m ≤ n, alone: its width grows with n",
+            True,
+            "C.18/printed-nxt-counts",
+            changes='the main text\'s "constant width"',
+        ),
     ),
 )
 def test_one_block_is_no_cubic(check: Check) -> None:
@@ -159,8 +166,8 @@ def test_one_block_is_no_cubic(check: Check) -> None:
     def some_block_might(width: Width) -> Counterexample | None:
         # A gate has one zero, so one of the units + 1 equal stretches of (0, 11/40] has none inside.
         step = Fraction(11, 40) / (4 * (width.units + 1))
-        cubic = [z - z**2 + z**3 for z in (k * step for k in range(1, 4 * (width.units + 1) + 1))]
-        stretches = [cubic[4 * i : 4 * i + 4] for i in range(width.units + 1)]
+        values = [cubic(k * step) for k in range(1, 4 * (width.units + 1) + 1)]
+        stretches = [values[4 * i : 4 * i + 4] for i in range(width.units + 1)]
         differences = {v[3] - 3 * v[2] + 3 * v[1] - v[0] for v in stretches}
         if 0 in differences:
             return None
@@ -174,6 +181,44 @@ def test_one_block_is_no_cubic(check: Check) -> None:
         )
 
     check.chosen([Width(1)], some_block_might, range="widths, the argument in numbers", size=lambda w: w.units)
+
+
+@claim(
+    "C.18/printed-nxt-counts",
+    source="Lemma C.18, the function nxt",
+    statement="One feed-forward block of n units computes x − x² + x³ at each count x = 1/m, 4 ≤ m ≤ n, in exact arithmetic.",
+    variant="printed",
+)
+def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
+    """Draws a line from each point to the next: a unit for each bend."""
+
+    def same(place: FractionCase) -> Counterexample | None:
+        x, units = Fraction(1, place.m), bends([Fraction(1, m) for m in range(place.n, SMALLEST_CUBIC - 1, -1)])
+        value = sum((weight * max(x - corner, Fraction(0)) for corner, weight in units), cubic(Fraction(1, place.n)))
+        if len(units) <= place.n and value == cubic(x):
+            return None
+        return Counterexample(expected=cubic(x), got=value, units=len(units))
+
+    sizes = range(SMALLEST_CUBIC, min(EXHAUSTIVE_TOP, check.n_max) + 1)
+    check.exhaustive(
+        (FractionCase(n, m) for n in sizes for m in range(SMALLEST_CUBIC, n + 1)),
+        same,
+        count=sum(n - SMALLEST_CUBIC + 1 for n in sizes),
+        range="every 1/m, 4 ≤ m ≤ n",
+        size=lambda place: place.n,
+    )
+    check.argued("All n: lines through n points have at most n bends, and a unit is 0 before its corner.")
+
+
+def cubic(x: Fraction) -> Fraction:
+    return x - x**2 + x**3
+
+
+def bends(points: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """Returns corner and weight of each unit ReLU(x − corner) of the lines through the cubic's points, in rising order."""
+    slopes = [(cubic(b) - cubic(a)) / (b - a) for a, b in itertools.pairwise(points)]
+    turns = [after - before for before, after in itertools.pairwise([Fraction(0), *slopes])]
+    return list(zip(points, turns, strict=False))
 
 
 @claim("C.18/printed-nxt-two", source=CUBIC.source, statement=CUBIC.statement, variant="printed")

@@ -48,7 +48,7 @@ def tied_outputs(shown: str = "", stem: str = "4.6/index", *, of_model: bool = T
             f"{head}v … n saturate together, v − 1 does not, and a tie goes to the first word, as A.4 is filled in here",
             True,
             SHARED_LEAD,
-            changes="“v alone”: v shares the lead with larger numbers",
+            changes="C.6.2's output, and “peaked at the correct output token”: v shares the lead with larger numbers",
         ),
         Reading(
             f"{head}one sign of C.6.2's output turned, and its second coordinate used: (+v, 1) against (i, −i²/2)",

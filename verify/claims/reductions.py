@@ -38,6 +38,7 @@ from verify.oracles.reductions import (
     but_last,
     inputs,
     ngrams,
+    read_last,
     recalls,
     split_blocks,
     written_as,
@@ -185,6 +186,12 @@ def fewer(task: str, shown: str) -> Reading:
     return Reading(text, holds=True, shown=shown)
 
 
+def last(task: str, shown: str) -> Reading:
+    """Returns the reading in which the last occurrence of the key is meant."""
+    text = f"The last occurrence with a token after it is meant, though Theorem 5.2's searches find the first: {task}."
+    return Reading(text, holds=True, shown=shown)
+
+
 def empty_sum(shown: str) -> Reading:
     """Returns the reading that defines x̃_0, which k = 1 asks for."""
     return Reading("x̃_0, an empty sum, is 0 and stands before the others.", holds=True, shown=shown)
@@ -227,11 +234,13 @@ BOUNDS = [
             ),
             higher("recall", "4.6/lower-recall"),
             fewer("recall", "4.6/lower-recall/but-last"),
+            last("recall", "4.6/lower-recall/last"),
         ),
         kind=Kind.OPEN,
     ),
     Bound("4.6", "recall", "lower/pairs", (split_blocks(recalls(printed=True), 2),), as_printed=True),
     Bound("4.6", "recall", "lower/but-last", (but_last(recalls(printed=True)),), says=FEWER, as_printed=True, least=2),
+    Bound("4.6", "recall", "lower/last", (read_last(recalls(printed=True)),), as_printed=True),
     Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
     Bound(
         "4.6",
@@ -249,6 +258,7 @@ BOUNDS = [
             ),
             higher("c-grams", "4.6/lower-ngram"),
             fewer("c-grams", "4.6/lower-ngram/but-last"),
+            last("c-grams", "4.6/lower-ngram/last"),
         ),
         kind=Kind.OPEN,
     ),
@@ -267,6 +277,13 @@ BOUNDS = [
         says=FEWER,
         as_printed=True,
         least=2,
+    ),
+    Bound(
+        "4.6",
+        "ngram",
+        "lower/last",
+        tuple(read_last(ngrams(c, printed=True)) for c in range(2, LARGEST_C + 1)),
+        as_printed=True,
     ),
     Bound("4.6", "counting", "lower", (COUNTING,), shown=lower_bounds.COUNTING),
     Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),

@@ -15,6 +15,7 @@ from hypothesis.strategies import DrawFn
 from constructions import counting, index, ngram, recall
 from constructions.engines import decode_together, find_engine
 from constructions.models.search import SearchError
+from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import TIED_HEAD, Retriever
 from constructions.retrieval.task import FAILED, NO, YES, Question
@@ -41,6 +42,7 @@ RETRIEVERS: dict[str, Retriever] = {
 """By the stem of their claims' ids: "4.6/index", …; those of one theorem stand together."""
 CHUNK = 1 << 14  # questions to a batch of the dense engine
 CERTIFIED = (4, 8, 64, 1000)  # n of models with printed factors whose weights are looked at
+COUNTS_FROM = 16  # n from which on the printed score of Lemma C.14, with its factor n, counts right in these models
 AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
 
@@ -367,6 +369,14 @@ PRINTS = [
 ]
 
 
+SHOWN_BY = {
+    index.CHARACTERS.id: QuestionCase(10, (10,), (1,)),
+    counting.ADJACENT.id: QuestionCase(6, (1, 2, 1), (1, 1)),
+    COUNT.id: QuestionCase(COUNTS_FROM, (1,), (1, 0)),
+}
+"""Of slips: a question that is answered wrong by this slip alone. Among several printed lines it shows that a slip is to blame."""
+
+
 @claims("printed", PRINTS, lambda printed: printed.claim)
 def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
@@ -399,6 +409,13 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     if ids == (index.CHARACTERS.id,):  # numbers of one digit have one character
         search(9, 3, 9)
         search(10, 2, 10)
+        return
+    slips = [id for id in ids if id in SHOWN_BY]
+    if len(ids) > 1 and slips and (case := SHOWN_BY[slips[0]]).n <= check.n_max:
+        text = f"a question that {slips[0]} alone gets wrong"
+        check.chosen([case], right, range=text, size=lambda case: case.n, precision=precision)
+    if COUNT.id in ids:  # below, C.14's factor n alone could be to blame
+        search(COUNTS_FROM, 2, 2)
         return
     if not tied:
         search(2, 2, 2)

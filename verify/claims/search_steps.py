@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 from collections.abc import Iterator, Sequence
 
 from constructions.istree import rag as istree_rag
@@ -24,7 +26,13 @@ STATEMENT = (
     f"By backtracking, a search takes at most {MOST} steps for each character of the text and of the pattern: O(n) steps, if a"
     " word has O(1) characters."
 )
+OF_GRAPHS = (
+    "By backtracking, a search takes at most 3d + 5 steps for each character of the text and of the pattern, where numbers have at"
+    " most d digits: O(n) steps, if a word has O(1) characters."
+)
 TASKS = ("index", "recall", "ngram", "counting")
+LONG_NUMBERS, MOST_DIGITS = 30, 4  # edges between them; of each number
+DIGITS = re.compile(r"\d+")
 
 
 def searches(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
@@ -34,11 +42,11 @@ def searches(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         yield " ".join(words[start + 1 : end]), " ".join(words[:start]), words[end + 1]
 
 
-def within(words: Sequence[str]) -> Counterexample | None:
+def within(words: Sequence[str], most: int = MOST) -> Counterexample | None:
     """Returns where a search takes more steps, or finds something else than the words say."""
     for pattern, text, result in searches(words):
         taken, found = steps(pattern, text)
-        if taken > MOST * (len(pattern) + len(text)) or (found or FAILED) != result:
+        if taken > most * (len(pattern) + len(text)) or (found or FAILED) != result:
             return Counterexample(pattern=pattern, characters=len(text), steps=taken, found=found or FAILED)
     return None
 
@@ -77,17 +85,30 @@ def shuffled(n: int) -> Graph:
     return Graph(n, tuple(edges))
 
 
-@ISTREE_RAG.judges("search-steps", STATEMENT, source="Algorithm 2 and appendix A.5")
+def among_long_numbers(digits: int) -> Graph:
+    """Returns a path of the largest vertices without vertex 1. A search for an edge of 1 tries each number from each digit on."""
+    n = 10**digits - 1
+    first = max(n - LONG_NUMBERS, 2)
+    return Graph(n, tuple(itertools.pairwise(range(first, n + 1))))
+
+
+@ISTREE_RAG.judges("search-steps", OF_GRAPHS, source="Algorithm 2 and appendix A.5")
 def test_algorithm_2(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
         prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
-        return within([*prompt, *istree_rag.RAG.expected(graph)])
+        words = [*prompt, *istree_rag.RAG.expected(graph)]
+        return within(words, 3 * max(len(number) for word in words for number in DIGITS.findall(word)) + 5)
 
     def right_at_scale(n: int) -> Counterexample | None:
         return right(shuffled(n))
 
     every_graph(check, range(1, 5), right, "every labelled graph on up to 4 vertices", kind="labelled")
     check.chosen([10, 20, 40], right_at_scale, range="random trees", size=lambda n: n)
+    check.chosen(
+        [among_long_numbers(digits) for digits in range(1, MOST_DIGITS + 1) if 10**digits - 1 <= check.n_max],
+        right,
+        range=f"vertex 1 apart from up to {LONG_NUMBERS} edges of the largest numbers of 1 to {MOST_DIGITS} digits",
+    )
 
 
 @claim("5.4/search-steps", task="turing", source="Theorem 5.4 and appendix A.5", statement=STATEMENT)

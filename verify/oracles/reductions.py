@@ -51,7 +51,8 @@ COLLISION = Finding(
     printed="the value after key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
     used="the value is x_i + n/2 + 1 for recall, x_i + n/c + 1 for c-grams",
     why="the value for x_i = 0 is the last key, so that the last key may be found too early; all keys but the last are answered"
-    " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key",
+    " right. Where the sequence is an array of keys and values, as the main text introduces the task, no value is taken for a key;"
+    " nor does the value do harm where the key's last occurrence is meant",
 )
 THRESHOLD = Finding(
     id="threshold",
@@ -258,7 +259,24 @@ def split_blocks(reduction: Reduction, c: int) -> Reduction:
         entries = {words[i : i + c - 1]: words[i + c - 1] for i in range(1, ask, c)}
         return entries.get(words[ask + 1 :], FAILED)
 
-    text = f"{reduction.statement} The sequence is an array of blocks of {c}, a key and its value."
+    text = f"{reduction.statement} The sequence is an array of {_pairs(reduction.name)}."
+    return replace(reduction, statement=text, answer=answer)
+
+
+def _pairs(name: str) -> str:
+    return "keys and values" if name == "recall" else "blocks of c tokens, a key of c − 1 and its value"
+
+
+def read_last(reduction: Reduction) -> Reduction:
+    """Asks for the token after the last place of the query that has one, in place of the first."""
+
+    def answer(size: int, words: Words) -> str:
+        ask = words.index(ASK)
+        key = words[ask + 1 :]
+        places = [i for i in range(1, ask - len(key)) if words[i : i + len(key)] == key]
+        return words[places[-1] + len(key)] if places else FAILED
+
+    text = f"{reduction.statement} The last place of the query that has a token after it is meant."
     return replace(reduction, statement=text, answer=answer)
 
 

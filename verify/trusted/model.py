@@ -188,7 +188,7 @@ def read_tensors(data: bytes, vocabulary: Sequence[str], families: Mapping[str, 
     """
     found = tensors(data)
     rows = [dict(row) for row in matrix(found, "embed.words", None, None)]
-    width = found_width(found.pop("embed.words")[0])
+    _, width = found.pop("embed.words")[0]
     if found.pop("unembed") != (tensors(data)["embed.words"]):
         reject("weights: the output head is not the embedding")
     position = dict(vector(found, "embed.position", width))
@@ -269,12 +269,6 @@ def tensors(data: bytes) -> Tensors:
     if end != len(body):
         reject("weights: bytes are left over")
     return found
-
-
-def found_width(shape: list[int]) -> int:
-    if len(shape) != 2:
-        reject("weights: embed.words: no matrix")
-    return shape[1]
 
 
 def matrix(found: Tensors, name: str, height: int | None, width: int | None) -> list[Row]:

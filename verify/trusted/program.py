@@ -78,7 +78,7 @@ from verify.trusted.heads import LINE, Candidate, Pair, Reader, candidates_of, i
 from verify.trusted.kernel import reject
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
 
-GHOST = 1_000_000_010  # the register of atom 0; coordinates of weights have nine digits at most
+GHOST = 1_000_000_010  # the register of atom 0; no weight has such a coordinate: those have nine digits at most
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
 KEYS = -700_000  # of a key, in a joint state: its ghosts
 BEHIND = -800_000  # a number's logit, less the due one
@@ -185,11 +185,6 @@ class ProgramChecker(rounding.Checker):
         self.heads = [None if one is None or one[1] is None else whole(one[1]) for one in ghosts]
         self.marks = [None if one is None or one[2] is None else whole(one[2]) for one in ghosts]
         self.require_schedule()
-        for block in weights.blocks:
-            require_no_ghosts(block)
-        embedded = [weights.position, *weights.words.values(), *(one.rows for one in weights.families.values())]
-        if any(i >= GHOST_FIRST for row in embedded for i in row):
-            reject("weights: a coordinate is one of a ghost")
         if any(getattr(one, field, 0) >= GHOST_FIRST for one in self.invariants for field in REGISTERS):
             reject("an invariant speaks of a ghost, which the exact machine does not have")
         self.rows: dict[tuple[int, int], list[int]] = {}  # block and head → the coordinates of the further value rows
@@ -774,26 +769,12 @@ def is_zero(state: State, polynomial: Polynomial) -> bool:
     raise Open(polynomial)
 
 
-def require_no_ghosts(block: Block) -> None:
-    """Raises Rejected if a row of a model reads or writes what is a ghost."""
-    rows: list[Row] = [row for head in block.heads for row in (*head.query, *head.key, *head.value)]
-    rows += [row for unit in block.units for row in (unit.gate, unit.up)]
-    rows += [*block.carry.values(), *block.feed.values()]
-    used = {i for row in rows for i, _ in row} | {i for i, _ in block.out} | {i for i, *_ in block.down}
-    used |= block.carry.keys() | block.feed.keys()
-    if any(i >= GHOST_FIRST for i in used):
-        reject("weights: a coordinate is one of a ghost")
-
-
 def check(certificate: bytes, weights: bytes, sidecar: bytes, definition: bytes) -> int:
     """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
 
     def judge() -> int:
         document, model = rounding.read_files(certificate, weights, sidecar, definition=definition)
-        try:
-            return ProgramChecker(document, model, Definition(read_json(definition))).check()
-        except Open:
-            return reject("a sign decides, and is not known")
+        return ProgramChecker(document, model, Definition(read_json(definition))).check()
 
     return rounding.safely(judge)
 

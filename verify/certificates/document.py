@@ -238,7 +238,7 @@ def inputs_of(automaton: TokenAutomaton) -> list[Json]:
 
 
 def _short(error: Fraction) -> str:
-    """Rounded up to 2^−20."""
+    """Writes an error, rounded up to a multiple of 2^−20."""
     return str(Fraction(-(-error.numerator * 2**20 // error.denominator), 2**20))
 
 

@@ -232,7 +232,7 @@ class Dossier:
         return self.answer(subject)
 
     def is_defined(self, subject: Subject) -> bool:
-        """True if a definition is written, with what is as printed."""
+        """Returns whether a definition exists, also of what is as printed."""
         return self.has_definition and (self.defines_prints or not subject.printed)
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
@@ -251,7 +251,7 @@ class Dossier:
     # Inputs and what is right
 
     def prompts(self, subject: Subject, rng: random.Random) -> Iterable[Sequence[str]]:
-        """Hard inputs of one n, as words: the extreme ones, then others that are drawn, without end or until there are no more."""
+        """Yields hard inputs of one n, as words: the extreme ones, then drawn ones, perhaps without end."""
         return ()
 
     def small_prompts(self, subject: Subject) -> Iterable[Sequence[str]]:
@@ -263,7 +263,7 @@ class Dossier:
         raise NotImplementedError
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
-        """Hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
+        """Yields hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
         return (one for words in self.prompts(subject, rng) for one in self._ask(subject, wired, words))
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
@@ -277,7 +277,7 @@ class Dossier:
         return ([*self._ask(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
-        """Short prompts, each with the one word that must follow, of which a program is asked."""
+        """Yields short prompts to ask a program, each with the one word that must follow."""
         return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
 
     @property

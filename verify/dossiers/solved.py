@@ -64,7 +64,7 @@ class SolvedDossier(Dossier):
         raise NotImplementedError
 
     def tried(self, subject: Subject) -> Iterable[Any]:
-        """Inputs of which runs are tried."""
+        """Yields the inputs whose runs are tried."""
         raise NotImplementedError
 
     def extreme(self, subject: Subject) -> Iterable[tuple[str, Any]]:
@@ -79,7 +79,7 @@ class SolvedDossier(Dossier):
         return ()
 
     def reads(self, given: Any) -> bool:
-        """True if the model is wired for inputs of this kind."""
+        """Returns whether the model is wired for inputs of this kind."""
         return True
 
     def has_one_answer(self, subject: Subject, given: Any) -> bool:

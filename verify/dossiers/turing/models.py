@@ -124,7 +124,7 @@ class OnTape(Turing):
         return tapes.copied(automaton, len(self.tape))
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
-        """Any texts, with what the ideal model of these weights says there."""
+        """Yields random texts, with the answers of these weights' ideal model."""
         automaton, ideal = self.texts(subject), IdealModel(wired.model)
         for _ in range(-(-count * TRIES // PLACES)):
             tokens = walk(automaton, wired, self.families(subject), rng)

@@ -103,7 +103,7 @@ class Questions:
         return self._read(self.reduction.alice(x))
 
     def query(self, k: int) -> tuple[list[Any], tuple[Any, ...]]:
-        """Returns what the RNN reads of Bob, and what it is asked then."""
+        """Returns Bob's tokens, which the RNN reads, and the query after them."""
         words = self.reduction.bob(self.n, k)
         if self.reads_words:
             return [], tuple(words)

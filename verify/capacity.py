@@ -50,7 +50,7 @@ exit status: 0 the wired models answer every pair right, 1 some does not, 2 usag
 
 
 def cells() -> Iterator[tuple[dict[str, Any], Cell]]:
-    """Yields each cell, and what it is."""
+    """Yields each cell with its description."""
     for kind in KINDS:
         for d, p in CACHES if issubclass(kind, Window | Tova) else SIZES:
             yield {"architecture": kind.name, "d": d, "p": p, "weights": "random"}, kind(d, p)

@@ -174,7 +174,7 @@ def _apart(expected: float, seconds: float) -> bool:
 
 
 def lines(found: LedgerDifference) -> Iterator[tuple[str, Text]]:
-    """Yields a title, a claim or nothing, and what is said below it. − stands before what went, + before what came."""
+    """Yields a title, a claim or "", and the lines below it: − before what is gone, + before what is new."""
     for name, pair in found.options.items():
         yield "options", Text(f"{name}: {' → '.join(map(compact, pair))}")
     for sign, style, rows in (("−", "red", found.went), ("+", "green", found.came)):

@@ -97,7 +97,7 @@ def counting(n: int) -> SequenceFamily:
 
 
 def istree(vertices: int) -> SequenceFamily:
-    """Returns forests of so many vertices: n stars with a centre and one leaf that never changes, and n leaves, each of some star.
+    """Returns a family of forests: n stars, each a centre and one fixed leaf, and n leaves, each on a star of its choice.
 
     Vertices: 1 … n the leaves, n + 1 … 2n the centres, 2n + 1 … 3n the first leaves. A leaf i is of star a in one forest, of star b
     in the other. Bob joins i to the first leaf of b, and all centres but those of a and b to that of b. In one forest that is a

@@ -167,7 +167,7 @@ def ranges(sizes: Sizes) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Returns the table, and what it rests on."""
+    """Returns the table as Markdown, with the claims that it rests on."""
     by_id = {row.claim.id: row for row in rows}
     lines = [(model.name, *(cell(model.parts[link], by_id) for link in LINKS)) for model in MODELS]
     return "\n".join([*table(("model", *LINKS), lines), "", NOTE, ""])

@@ -112,7 +112,7 @@ class CellBasis:
         return same_weights or claim.id in self.required
 
     def missing(self, ids: Sequence[str]) -> list[str]:
-        """Returns what is required and not among these claims."""
+        """Returns the required claims that are not among these."""
         return [id for id in self.required if id not in ids]
 
 

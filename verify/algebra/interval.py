@@ -119,12 +119,12 @@ class Interval:
         return self.bits[polynomial]
 
     def least_bits(self, value: Symbolic, leading: int) -> int:
-        """Returns the digits in front of the point, rounded up, at the least n, rounded up to so many digits. Nothing is cut."""
+        """Returns the bits of the integer part at the least n, where n is rounded up to `leading` bits. Cuts nothing."""
         at_low = evaluate(_coefficients(value.polynomial), _rounded_up(self.low, leading))
         return math.ceil(at_low).bit_length()
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits.
+        """Returns whether all `values`, nondecreasing in n, are ≤ `most`, with n rounded up to `leading` bits.
 
         If they are at the least n, the interval is cut to where they are; else they are nowhere.
         """
@@ -164,7 +164,7 @@ class Interval:
         )
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is at one n."""
+        """Returns its value at one n."""
         return value_at(value.top, values) / value_at(value.under, values)
 
     def exact_text(self, value: Symbolic) -> str:
@@ -187,7 +187,7 @@ def _form(polynomial: growth.Polynomial) -> Polynomial:
 
 
 def _rounded_up(n: int, leading: int) -> int:
-    """Returns the least number of so many binary digits, and zeros, that n is not above."""
+    """Returns the least number ≥ n that has so many binary digits, then zeros."""
     zeros = max(0, n.bit_length() - leading)
     return -(-n >> zeros) << zeros
 
@@ -228,7 +228,7 @@ def ends(n: Any) -> tuple[int, int]:
 
 
 def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yields where a formula's value may change between low and high, and what it is from there on to the next such place.
+    """Yields each n in low … high from which on a formula may have another value, with that value.
 
     Raises TypeError for a formula that is not one number within such an interval.
     """

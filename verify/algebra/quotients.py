@@ -38,7 +38,7 @@ _interned: WeakValueDictionary[frozenset[tuple[Monomial, int | Fraction]], Inter
 
 
 def interned(polynomial: Polynomial) -> Interned:
-    """Returns the one that is equal to it. Nothing else makes them."""
+    """Returns the one object for all equal polynomials. Only this function makes them."""
     if type(polynomial) is Interned:
         return polynomial
     terms = frozenset(polynomial.items())

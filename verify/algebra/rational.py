@@ -93,7 +93,7 @@ def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
 
 
 def divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
-    """Returns the quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
+    """Returns the quotient and the remainder. The remainder's last coefficient is not 0; () stands for 0."""
     rest, quotient = list(polynomial), list[Fraction]()
     while len(rest) >= len(by):
         quotient.append(Fraction(rest[-1]) / by[-1])

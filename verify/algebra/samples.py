@@ -81,7 +81,7 @@ def _between(low: Fraction, high: Fraction) -> list[int]:
 
 
 def _turns(fits: Callable[[int], bool], some: Sequence[int]) -> list[int]:
-    """Returns two n beside each other, from the least to the largest of some, of which one alone fits."""
+    """Returns two consecutive n, between the least and the largest of some, of which only one fits."""
     if not some or fits(min(some)) is (last := fits(max(some))):
         return []
     low, high = min(some), max(some)

@@ -49,7 +49,7 @@ class Oracle(Protocol):
     endless: bool
 
     def holds(self, polynomial: Interned, relation: str) -> bool:
-        """Returns whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
+        """Returns whether it is > 0, or >= 0. From here on the oracle speaks only of the n for which this answer is right."""
 
     def known_answer(self, polynomial: Interned, relation: str) -> bool | None:
         """Returns the answer of `holds` if it is known without a new question, else None."""
@@ -392,19 +392,19 @@ def is_never_whole(value: Any) -> bool:
 
 
 def one_number(value: int | Fraction) -> int:
-    """Returns an integer as an int; where it depends on n, the interval is cut to where it is one number. Raises Unanswered."""
+    """Returns an integer as an int; if it depends on n, cuts the interval to where it is constant. Raises Unanswered."""
     if grows(value):
         raise Unanswered(f"{value} is another number at each n")
     return round(value)
 
 
 def span(low: int, high: int) -> list[int]:
-    """Returns the integers from low to high, of which there are as many at each n."""
+    """Returns the integers from low to high; their number must be the same at each n."""
     return [low + i for i in range(one_number(high - low) + 1)]
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
-    """Returns a number of which each of these is a whole multiple; the largest one, if none is of all large n.
+    """Returns a common divisor of these numbers; the greatest one, if none is symbolic in all large n.
 
     Of numbers of an interval each coefficient is such a multiple; quotients of polynomials are left out.
     """
@@ -425,7 +425,7 @@ def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
 
 
 def polynomial_of(value: Any) -> Polynomial | None:
-    """Returns a number as a polynomial; None for what is no number."""
+    """Returns a number as a polynomial; None for any other object."""
     if is_symbolic(value):
         return value.polynomial
     if not isinstance(value, int | Fraction):

@@ -75,7 +75,7 @@ class Walk:
         self.nodes = self.nodes or [Node(self.box)]
 
     def end(self) -> None:
-        """Ends the walk: what is asked from now on would be kept nowhere."""
+        """Ends the walk: later questions would be kept nowhere."""
         self.ended = True
         self.compared.clear()
 
@@ -320,7 +320,7 @@ class Walk:
         return exponent
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
+        """Returns whether all `values`, nondecreasing in n, are ≤ `most`, with n rounded up to `leading` bits."""
         steps = 1 << leading
         step = Symbolic(symbol("E"), self) * Fraction(1, steps)
 
@@ -345,7 +345,7 @@ class Walk:
         return result
 
     def power_above(self, value: Symbolic) -> Any:
-        """Returns a power of two that it is not above, of a number that is positive: nothing is split for it."""
+        """Returns a power of two ≥ a positive number, without a split."""
         question = value.polynomial
         if question not in self.powers:
             exponent = self._guessed_bits(value)
@@ -369,7 +369,7 @@ class Walk:
         return powers + (int(value_at(polynomial, of)).bit_length() - rate[0] * of["B"] - rate[1] * of["v"])
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+        """Returns its value where the symbols have these values."""
         names = names_of(value.top) | names_of(value.under)
         floors = {name: self.floors[int(name[1:])] for name in names if name[0] == "f"}
         values = {**values, **{name: Symbolic(of, self).value_at(values) % 1 for name, of in floors.items()}}

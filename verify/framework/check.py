@@ -515,7 +515,7 @@ class Check:
         pytest.skip(reason)
 
     def row(self, seconds: float, note: str = "") -> Row:
-        """Returns what is known at the end. note: why the test ended early, if it did for another reason than a witness."""
+        """Returns the row of the ledger. note: why the test ended early, if not for a witness."""
         if self.witness is not None:
             verdict = Verdict.REFUTED
         elif not note and is_measured(self.evidence):

@@ -114,12 +114,12 @@ def _python(expression: Expression) -> str:
 
 
 def div(number: int, by: int) -> int:
-    """Divides as SMT-LIB does: what is left is never negative. Raises ZeroDivisionError."""
+    """Divides as SMT-LIB does, so that the remainder is never negative. Raises ZeroDivisionError."""
     return number // by if by > 0 else -(number // -by)
 
 
 def mod(number: int, by: int) -> int:
-    """Returns what is left by `div`."""
+    """Returns the remainder of `div`."""
     return number % abs(by)
 
 

@@ -23,7 +23,7 @@ EFFORT = 20_000_000  # for a fact, in units of z3; the dearest of the hybrid's I
 
 
 def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
-    """Returns the first of these facts that the solver does not say to be true of all integers, and what it says.
+    """Returns the first of these facts that the solver does not confirm for all integers, and its answer.
 
     Raises LookupError for a symbol of which the place says nothing, ValueError for what z3 cannot read.
     """

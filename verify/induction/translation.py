@@ -110,7 +110,7 @@ class Translation:
                 return self.answer_cases(answer, at, str, lambda said: word(said, there))
 
     def picked(self, pick: Pick, name: str = "") -> str:
-        """Returns the function that gives the position which is picked, of the one that reads. name: of a new one."""
+        """Declares, once, the function from a position to the position that its head picks, and returns its name."""
         if pick not in self.functions:
             name = self._declare(pick, name)
             here = f"({name} k)"

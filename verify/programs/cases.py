@@ -29,7 +29,7 @@ class KnownFacts(Protocol):
 
     @property
     def each(self) -> Mapping[int, KnownFacts]:
-        """Returns what is known of positions at each state."""
+        """Returns the facts of positions at each state."""
 
     def bounds(self, value: Term) -> Interval:
         """Returns two numbers that it lies between."""

@@ -74,7 +74,7 @@ class Mismatch:
 def first_mismatch(
     model: ExactModel, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
 ) -> Mismatch | None:
-    """Returns the first case in which the program is not seen to say what is due; None if it always does.
+    """Returns the first case in which the program is not shown to give the due answer; None if it always does.
 
     normal: where the cases hold.
     """
@@ -114,7 +114,7 @@ def _by_cases(
     cases: tuple[Case, ...],
     splits: int,
 ) -> Mismatch | None:
-    """Finds a mismatch by cases. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
+    """Finds a mismatch by cases: if no rule finds the answer, some bit is set to 1, then to 0.
 
     A bit is 1 or 0 at each position; so what is due is said, if it is in both cases, or in the one that can be.
     splits: so many bits are told apart at most.
@@ -199,7 +199,7 @@ def _spell(answer: Answer, normal: Normalizer) -> Answer:
 
 
 def _contradicts(normal: Normalizer) -> bool:
-    """Returns whether nothing is like this."""
+    """Returns whether no position can be like this."""
     facts = normal.facts
     if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.states_back(0)):
         return True

@@ -103,7 +103,7 @@ def compared(subject: Subject, model: ExactModel, automaton: TokenAutomaton, pro
 
 
 def steps(subject: Subject, model: ExactModel, program: ExtractedProgram, listing: ProgramPrinter) -> Json:
-    """Returns whether the program says, in each case that a step tells apart, what is due there."""
+    """Returns whether the program gives the due answer in each case that a step distinguishes."""
     answers: Json = {}
     due: Json = {}
     where, what, value = "", "", ""
@@ -154,7 +154,7 @@ def _is_defined(group: Group, subject: Subject, program: ExtractedProgram) -> bo
 
 
 def _is_passed(passed: QueueTerm, subject: Subject, program: ExtractedProgram) -> bool:
-    """Returns whether what leaves is what the definition says, and nothing enters at the first two positions.
+    """Returns whether the queue returns what the definition says, and takes nothing at the first two positions.
 
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """

@@ -151,7 +151,7 @@ class _Terms(Domain[Term]):
 
 
 def _groups(names: tuple[str, ...], registers: Registers, automaton: TokenAutomaton, facts: Facts) -> tuple[Group, ...]:
-    """Returns what is assumed of registers that hold something for the first time."""
+    """Returns the invariants that are assumed of registers which number first occurrences."""
     groups = []
     for invariant in automaton.invariants:
         if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):

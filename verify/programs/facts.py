@@ -101,7 +101,7 @@ class Facts:
         return parts[states]
 
     def ending(self, state: int) -> Facts:
-        """Returns the facts of a text's last position, at this state: nothing is known of texts that go on otherwise."""
+        """Returns the facts of a text's last position, at this state."""
         automaton, number = ending(self.automaton, state)
         return Facts(automaton, frozenset([number]), groups=self.groups)
 
@@ -186,12 +186,12 @@ class Facts:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def tells_of(self, steps: int) -> bool:
-        """Returns whether something is given of the token so many steps before."""
+        """Returns whether a fact about the token so many steps before is given."""
         return told_apart(steps) in self.told
 
     @cached_property
     def told(self) -> dict[int, frozenset[int]]:
-        """Returns where tokens may stand of which something is given, by how many steps they are back."""
+        """Returns, by how many steps a token is back, the states at which it may stand, for tokens with given facts."""
         given: dict[int, list[tuple[Atom, Interval]]] = {}
         for a, ends in self.given.items():
             steps, value = of_one(a)
@@ -409,7 +409,7 @@ class Facts:
         return self.globally
 
     def _given_back(self, where: Back) -> dict[Atom, Interval]:
-        """Returns what is given of atoms at the position that is so many steps before k, if there is one."""
+        """Returns the given facts of atoms at the position so many steps before k, if it exists."""
         reads = [(a, ends) for a, ends in self.given.items() if isinstance(a, Read) and a.where == where]
         given = {there: ends for a, ends in reads if (there := alone(a.value)) is not None}
         if not given or type(where.steps) is not int:

@@ -65,7 +65,7 @@ def as_atom(name: str, value: Term) -> Term:
 
 
 def content(value: Term) -> Term:
-    """Returns a named term in place of its name; any other as it is."""
+    """Returns the term that a name stands for; any other term unchanged."""
     if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
         return a.of * value.items[0][1]
     return value

@@ -47,7 +47,7 @@ def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
 
 
 def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
-    """Returns the value of a bit that is read where none of the factors is 0, if their tokens tell it."""
+    """Returns the value of a bit that is read where none of the factors is 0, if their tokens determine it."""
     if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
         return None
     constraint = standing(factors, facts)
@@ -198,7 +198,7 @@ def follows(a: Atom, b: Atom) -> bool:
 
 
 def under(equal: Equal, b: Atom) -> Fraction | None:
-    """Returns the value of another factor where `equal` is 1; None if it is not told."""
+    """Returns the value of another factor where `equal` is 1; None if that does not determine it."""
     if isinstance(b, Equal) and b.of == equal.of:
         return Fraction(0) if b.value != equal.value else Fraction(1)
     if as_term(b) == equal.of:

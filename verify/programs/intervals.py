@@ -63,7 +63,7 @@ def explanations(
 
 
 def as_defined(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
-    """Returns whether the program is what is defined, where n stands for each n of a case."""
+    """Returns whether program and definition agree, where n stands for each n of a case."""
     document = explained(subject, model, automaton)
     assumed = {"assumed_invariants": document.get("assumed_invariants", [])}
     return {**{key: document.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}

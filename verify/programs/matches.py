@@ -14,7 +14,7 @@ from verify.programs.cases import KnownFacts
 
 
 def matching_states(facts: KnownFacts, matching: Matching, *, before: bool = False) -> list[int]:
-    """Returns where positions from 2 to k may match what is asked for at k; before: less than k."""
+    """Returns the states at which positions from 2 to k may match the query at k. before: only positions less than k."""
     queries = [(key, *facts.bounds(query)) for key, query in matching.pairs]
     states = []
     for i in sorted(_reach(facts, before)):
@@ -101,7 +101,7 @@ def matches_itself(facts: KnownFacts, matching: Matching) -> bool:
 
 
 def _same(facts: KnownFacts, key: Term, query: Term, there: KnownFacts) -> bool:
-    """Returns whether the key is one number there, and what is asked for is the same number."""
+    """Returns whether key and query are the same constant there."""
     (low, high), query_ends = there.bounds(key), facts.bounds(query)
     return low == high == query_ends[0] == query_ends[1]
 

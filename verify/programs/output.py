@@ -38,7 +38,7 @@ MOST_CORNERS = 3  # atoms of a polynomial that is looked at in every corner
 
 
 def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
-    """Returns the answer with every term in its normal form, in branches under what is known there."""
+    """Returns the answer with every term in normal form, in each branch by the facts that hold there."""
     match answer:
         case If(bit, then, otherwise):
             normal_bit = normal.term(bit)

@@ -43,7 +43,7 @@ def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tupl
 
 
 def _under(equal: Equal, b: Atom, normal: Normal) -> Fraction | None:
-    """Returns the value of another factor where `equal` is 1; None if it is not told."""
+    """Returns the value of another factor where `equal` is 1; None if that does not determine it."""
     value = implied.under(equal, b)
     t = normal.inverse(b) if value is None else None
     if t is not None and (more := t - equal.of).is_constant:

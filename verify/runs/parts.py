@@ -33,7 +33,7 @@ class Slip:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim about a part."""
         return Claim(
             f"{self.part.id}/printed",
             self.part.source,

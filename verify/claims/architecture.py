@@ -108,7 +108,7 @@ class TiedWords:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         return Claim(self.id, "section 3.2, the word embedding and the output head", self.statement)
 
 

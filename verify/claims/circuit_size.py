@@ -60,7 +60,7 @@ class StepCost:
         return Claim("", "definition 3.3", text, theorem=self.theorem, task=self.task, aspect="circuit")
 
     def within(self, p: int, gates: int) -> bool:
-        """Returns whether so many are no more than stated."""
+        """Returns whether a count is at most the stated one."""
         return gates <= self.most * p * (p if self.hybrid else 1)
 
     def formula(self, p: int) -> int:

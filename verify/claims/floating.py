@@ -60,7 +60,7 @@ class Floating:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         statement = f"{self.part.statement} {self.remark} {exponent_text(self.exponent_bits)}"
         return Claim(f"{self.part.id}/printed-floating", self.part.source, statement, variant="printed")
 

@@ -92,7 +92,7 @@ class PrintedHead:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         statement = f"{self.part.statement} {self.remark} At {self.text}, one p for each n."
         return Claim(f"{self.part.id}/{self.name}", self.part.source, statement, variant="printed")
 

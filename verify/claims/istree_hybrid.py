@@ -82,7 +82,7 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
 
 
 def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
-    """Returns what it writes."""
+    """Decodes a graph. Returns the words that the model writes."""
     return judged(graph, walk(wired, graph, engine))
 
 
@@ -161,7 +161,7 @@ def test_length(check: Check) -> None:
 
 
 def far_apart(n: int) -> Graph:
-    """Returns the path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far behind 1–2 in the prompt."""
+    """Returns the path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far after 1–2 in the prompt."""
     return Graph(n, (*((v, v + 1) for v in range(1, n - 1)), (n, 1)))
 
 
@@ -201,7 +201,7 @@ class PrintedFinding:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
         more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
         return ISTREE_HYBRID.claim(finding.id, text, source=finding.source, **more)
@@ -261,7 +261,7 @@ class KeyLayout:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         return ISTREE_HYBRID.claim(self.name, self.statement, source=hybrid.NEAREST_TIE.source)
 
 

@@ -153,7 +153,7 @@ def test_every_small_graph(check: Check, model: LayoutModel) -> None:
 
 
 def scale_of(model: LayoutModel) -> Claim:
-    """Returns what is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
+    """Returns the claim about large graphs; the lean variant is tried in the paper's layout alone."""
     if model.told is ISTREE:
         return model.claim("scale", "At large sizes.")
     return model.told.claim("scale", f"{model.says}, at large sizes.")
@@ -201,7 +201,7 @@ class Random:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         aspect = "" if self.discipline is Discipline.FUSED else self.discipline.value
         return self.model.claim(aspect, f"Rounding {self.discipline.value}.")
 

@@ -35,7 +35,7 @@ def ladder(subject: BitsSubject, top: int) -> list[int]:
 
 
 def claim_of(subject: BitsSubject) -> Claim:
-    """Returns what is said of one model."""
+    """Returns the claim about one model."""
     gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
     sizes = ", ".join(map(str, ladder(subject, LARGEST[subject.variant])))

@@ -199,7 +199,7 @@ def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
 
 
 def claim_of(lemma: str, family: LemmaFamily, aspect: str, says: str) -> Claim:
-    """Returns what is claimed."""
+    """Returns the claim."""
     return Claim(f"{lemma}/{aspect}", f"Lemma {lemma}", f"{family.statement} {says}".rstrip())
 
 

@@ -36,7 +36,7 @@ NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 @cache
 def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
-    """Returns the texts that are compared, and what is due at their states."""
+    """Returns the texts that are compared, and the due answers at their states."""
     subject = find_subject("istree", n, model="rag")
     texts = subject.dossier.compared_texts(subject, automaton_of(subject))
     return texts, tuple(subject.dossier.definition(subject, state.label) for state in texts.states)

@@ -174,7 +174,7 @@ def as_printed_text(findings: Sequence[Finding]) -> str:
 
 
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
-    """Returns what is claimed with these findings put back to print: one alone, or all."""
+    """Returns the claim with these findings as printed: one alone, or all."""
     more = {"expected": Verdict.REFUTED, **options_of_findings(findings)}
     text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:

@@ -154,7 +154,7 @@ class Bound:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         about = self.theorem, self.task, self.aspect
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:

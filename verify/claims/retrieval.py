@@ -64,7 +64,7 @@ class QuestionCase:
 
     @property
     def question(self) -> Question:
-        """Returns what is asked."""
+        """Returns the question of the case."""
         return Question(self.sequence, self.query)
 
 
@@ -250,7 +250,7 @@ class RetrievalSetup:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         retriever = RETRIEVERS[self.stem]
         mark = "" if self.discipline is Discipline.FUSED else self.discipline.value
         how = "With one search" if retriever.searches else "Without chain of thought"
@@ -309,7 +309,7 @@ def test_at_scale(check: Check, stem: str) -> None:
         return ask(check, stem, large.case(task), (), Discipline.FUSED, "auto")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
-        """Returns the same of an extreme question."""
+        """Compares the model's answer to an extreme question with the oracle's."""
         return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "auto")
 
     for n in check.sizes(LEAST, ratio=50):
@@ -344,7 +344,7 @@ class PrintedTask:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         searched = {"expected": Verdict.REFUTED, **options_of_findings(self.findings)}
         searched["readings"] = (*searched.get("readings", ()), *at_least_readings(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)

@@ -94,7 +94,7 @@ def tree_model(name: str, vertices: int) -> Wired:
 
 
 def about_trees(told: Told) -> Claim:
-    """Returns what is claimed of one model of IsTree."""
+    """Returns the claim about one model of IsTree."""
     statement = MODELS[told.model, "paper"].construction.statement
     return told.claim("reduced", f"{statement} On the graphs of the lower bound.")
 

@@ -148,7 +148,7 @@ LENGTHS = {
 
 
 def subjects(*, every_circuit: bool = False) -> Iterator[Subject]:
-    """Returns what is certified. every_circuit: each circuit of the same shape."""
+    """Returns the subjects to certify. every_circuit: each stands for every circuit of its shape."""
     yield from (
         Subject(Simulation(rnn=rnn, every_circuit=every_circuit), n)
         for rnn, lengths in LENGTHS.items()

@@ -202,7 +202,7 @@ SEARCHES = "In exact arithmetic, it writes the search that is defined, token by 
 
 
 def all_above(told: Told) -> str:
-    """Returns of which n a claim above is."""
+    """Returns the n that a claim about all large n covers, in words."""
     return f"For every n ≥ {size_text(first_above(told.subject(LEAST)))}"
 
 

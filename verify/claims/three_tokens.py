@@ -42,7 +42,7 @@ def model_of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bi
 
 
 def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
-    """Returns the prompt, and what is to be written after it."""
+    """Returns the prompt and the words that are due after it."""
     machine = parse_standard(case.machine)
     return prompt(machine, case.tape, case.cells), expected_sequence(machine, case.tape, case.cells, case.steps)
 

@@ -276,7 +276,7 @@ PRINTS = [
 
 
 def printed_claim(printed: tuple[About, Sequence[Finding]]) -> Claim:
-    """Returns what is claimed of a model with findings put back to print."""
+    """Returns the claim about a model with findings as printed."""
     about, findings = printed
     return as_printed(about.theorem, "turing", f"Theorem {about.theorem}", about.statement, findings)
 

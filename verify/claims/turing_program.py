@@ -187,7 +187,7 @@ RUN = (
 
 
 def run_of(told: Told) -> Claim:
-    """Returns what is claimed of the words of one model."""
+    """Returns the claim about the words of one model."""
     found = ", if searches find what is defined" if told is TURING_RAG else ""
     text = RUN.format(found=found, machines=", ".join(FOLLOWED))
     return told.claim("run", f"Turing machines, {told.model}: {text}")

@@ -137,7 +137,7 @@ def states_of(code: str) -> int:
 
 
 def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
-    """Returns the cell one turn later; "" for what is no cell, nor `|` or `:`."""
+    """Returns the cell one turn later; "" for a word that is no cell, `|` or `:`."""
     if cell in (BAR, RUN):
         return BAR
     if cell == START:

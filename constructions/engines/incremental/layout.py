@@ -41,12 +41,12 @@ class Layout:
         return ends[:-1]
 
     def room(self, size: int) -> int:
-        """Returns the offset of so many new bytes of a record."""
+        """Adds bytes to a record, and returns their offset."""
         self.stride += size
         return self.stride - size
 
     def cell(self, size: int = 8) -> int:
-        """Returns the offset of so many new bytes among the cells."""
+        """Adds bytes to the cells, and returns their offset."""
         self.cells += size
         return self.cells - size
 

@@ -189,7 +189,7 @@ class Body:
     # Numbers
 
     def extend(self, value: Operand, width: int) -> str:
-        """Returns the mantissa in so many bits, which hold it."""
+        """Returns the mantissa as an integer of this many bits, which hold it."""
         if width == value.width or value.low == value.high:
             return value.name
         return self.op(f"{'sext' if width > value.width else 'trunc'} {value.type} {value.name} to i{width}")

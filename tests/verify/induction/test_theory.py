@@ -107,13 +107,13 @@ def test_what_is_concluded_rests_on_invariants_and_its_own_case() -> None:
 
 LONG = """
 import os, signal, threading, z3
-from verify.induction.theory import asked
+from verify.induction.theory import ask
 x, y, z = z3.Ints("x y z")
 solver = z3.Solver()
 solver.add(x * x * x + y * y * y + z * z * z == 114, x > y, y > z)
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    print(asked(solver))
+    print(ask(solver))
 except KeyboardInterrupt:
     print("interrupted")
 """

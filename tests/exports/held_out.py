@@ -99,10 +99,10 @@ def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator
             yield loaded, iter(draw.sample(list(itertools.product(loaded.solver.rnn.vocabulary, repeat=words)), count))
         return
     if name == "turing":
-        words = ["".join(word) for word in itertools.product("01", repeat=CELLS)]
+        tapes = ["".join(word) for word in itertools.product("01", repeat=CELLS)]
         for machine in (*BUSY, *(parse_standard(_machine(draw)) for _ in range(MACHINES - len(BUSY)))):
-            loaded = constructions.load(name, model, machine=machine, tape=words[0], steps=n)
-            yield loaded, iter([words[0], *draw.sample(words[1:], MANY // MACHINES - 1)])
+            loaded = constructions.load(name, model, machine=machine, tape=tapes[0], steps=n)
+            yield loaded, iter([tapes[0], *draw.sample(tapes[1:], MANY // MACHINES - 1)])
         return
     loaded = constructions.load(name, model, n=n, variant=variant)
     if name == "istree":

@@ -117,7 +117,7 @@ def test_every_line_is_the_configuration_after_its_steps(
         assert line.before == (end.first < line.first)
         assert line.after == (last > line.first + len(line.cells))
         text = line.text(4).plain
-        assert re.search(r"\[(.)\]", text)[1] == line.cells[line.head - line.first]
+        assert re.findall(r"\[(.)\]", text)[0] == line.cells[line.head - line.first]
 
 
 @given(machines_with_tapes(), st.integers(24, 60))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import arb, ctx
@@ -67,7 +68,7 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_equal_shares_are_one_atom(shift: int) -> None:
     """Where m = l + shift, 1/m and 1/(l + shift) are rounded to one number; elsewhere they are two."""
-    box = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box: dict[str, Any] = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
     box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}
     registers = {0: atom("r") * 3 - atom("s") * 3, 1: (atom("r") - atom("s")) * atom("k"), 2: atom("s"), 3: atom("m")}
     whole = AbstractState(SPACE, registers, box, label=Label("test"))
@@ -89,7 +90,7 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
 @pytest.mark.parametrize(("of", "shift"), [("m", 1), ("m", 0), ("l", 1)])
 def test_shares_of_one_number_are_one_atom(of: str, shift: int) -> None:
     """1/(m + 1) twice is one number; 1/m, and 1/(l + 1) where l is another number, are not that."""
-    box = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box: dict[str, Any] = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
     box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}
     whole = AbstractState(SPACE, {0: (atom("r") - atom("s")) * 512, 1: atom("r")}, box, label=Label("test"))
     part = whole.simplified()

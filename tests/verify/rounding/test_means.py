@@ -299,8 +299,8 @@ def test_a_numerator_is_split_where_the_quotient_is_a_number(low: int, high: int
     """c·A/(m + shift) + d: below A = j it has one sign, from A = j + 1 on the other one, ideally and whatever m is."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 2), "m": Integer(low, high), "a": Integer(-3, 3)}
     state = AbstractState(Space(fixed_point(17)), {}, box | {"r": Reciprocal("m", shift)})
-    known = 0
-    for c, d, off in itertools.product((-16, -1, 1, 2, 16), (-2, -1, 0, 1, Fraction(1, 2)), (0, 1, Fraction(1, 2))):
+    known, offsets = 0, (Fraction(0), Fraction(1), Fraction(1, 2))
+    for c, d, off in itertools.product((-16, -1, 1, 2, 16), (-2, -1, 0, 1, Fraction(1, 2)), offsets):
         asked = (atom("a") + constant(off)) * atom("r") * c + d
         root = state.root_of_ratio(asked)
         if root is None:

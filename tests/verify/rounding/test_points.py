@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import assume, event, given, settings
@@ -234,7 +235,7 @@ def test_an_operator_rounds(state: AbstractState, results: list[Polynomial]) -> 
         try:
             after, value = after.round(result, "here")
         except Refused:
-            reached = [point.both(result)[0] for point in points(after)]
+            reached: list[Any] = [point.both(result)[0] for point in points(after)]
             assert after.reach(result)[1] > LARGEST or after.reach(result)[0] < -LARGEST
             event(f"refused, {max(map(abs, reached)) > LARGEST}")
             return

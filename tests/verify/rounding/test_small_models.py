@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
@@ -264,7 +265,7 @@ def test_the_default_of_a_nearest_count_may_be_rounded_too(on_grid: bool, operat
     Not on the grid: products are rounded whose sum was a whole number.
     """
     space = Space(fixed_point(17))
-    box = {
+    box: dict[str, Any] = {
         "n": Integer(4, 4),
         "k": Integer(9, 9),
         "z": Rounded(constant(-40), constant(-8), Fraction(-40), Fraction(-40), Fraction(32)),

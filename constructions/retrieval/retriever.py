@@ -154,7 +154,7 @@ class Retriever(Model[Question, str]):
         return max(self.length_with(n, frozenset(f.id for f in findings)) for findings in ((), self.findings))
 
     def length_with(self, n: int, printed: frozenset[str]) -> int:
-        """Returns the same with these findings as printed."""
+        """Returns the longest text's number of tokens, with these findings as printed."""
         return n + 2 + self.query_length + self.steps(printed) - 1
 
     def longest(self, n: int, printed: Ids) -> int:

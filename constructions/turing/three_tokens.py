@@ -209,7 +209,7 @@ def given_so_far() -> tuple[LinearUnit, ...]:
 
 
 def table(space: MachineSpace) -> Gadget:
-    """Returns what each rule says, at the key 1 + k·state + symbol; nothing at other keys.
+    """Returns the table of rules: the tokens of a rule at the key 1 + k·state + symbol, nothing at other keys.
 
     Derivation: functions of the key that are 0 outside the table, by their second differences, one unit for each bend.
     """

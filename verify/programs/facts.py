@@ -423,7 +423,7 @@ class Facts:
         return given
 
     def _is_behind(self, where: Back) -> bool:
-        """Returns whether k is seen to be after so many steps: something is given of what is read there that is not 0."""
+        """Returns whether k is shown to lie that far into the text: a given fact reads a value other than 0 there."""
         return any(
             isinstance(a, Read)
             and a.where == where

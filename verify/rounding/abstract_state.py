@@ -150,7 +150,7 @@ class AbstractState(Bounded):
     # Splitting
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, ...]:
-        """Splits as `parts` does. Raises Undecided if one of them knows no more than the whole."""
+        """Splits the state at a polynomial's sign, as `parts` does. Raises Undecided if a part knows no more than the whole."""
         parts = self.parts(polynomial)
         low, high = self.bounds(polynomial)
         # A part in which an atom stands for no number any more knows more.

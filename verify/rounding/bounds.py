@@ -303,7 +303,7 @@ class Bounded:
         yield low, high
 
     def error(self, polynomial: Polynomial) -> Fraction:
-        """Returns how far the two readings can be apart."""
+        """Returns a bound of the distance between the rounded value and the ideal one."""
         bound: Number = 0
         for monomial, c in polynomial.terms.items():
             own = [self._own_error(name) for name in monomial]

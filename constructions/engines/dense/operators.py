@@ -78,7 +78,7 @@ class Operators:
         return self.running_sum(products, length, site)
 
     def dot_exactness(self, pairs: Sequence[tuple[Column, Column]]) -> Exactness:
-        """Returns what bounds show of `dot`, whichever positions of one column are paired with whichever of the other."""
+        """Returns whether bounds show that `dot` loses no digit, and does not saturate, whichever positions are paired."""
         tight = [(self.numbers.tighten(a), self.numbers.tighten(b)) for a, b in pairs]
         tight = [(a, b) for a, b in tight if a.bound and b.bound]  # 0 is exact, whatever its exponent
         exponents = [a.exponent + b.exponent - self.shift for a, b in tight]
